@@ -9,6 +9,12 @@ from .arithmetic.compute.listing import (
 from .audit.adjudicator import (
     adjudicate as adjudicate,
 )
+from .audit.difference import (
+    run_difference as run_difference,
+)
+from .audit.disputedrows import (
+    find_disputed_rows as find_disputed_rows,
+)
 from .audit.following import (
     follow as follow,
     follow_run as follow_run,
@@ -20,7 +26,11 @@ from .audit.overview import (
     inspect as inspect,
     inspect_stages as inspect_stages,
 )
+from .audit.panel import (
+    run_panel as run_panel,
+)
 from .audit.recognition import (
+    capsule_subject as capsule_subject,
     recognise as recognise,
 )
 from .audit.session import (
@@ -51,6 +61,9 @@ from .audit.statement.verdict import (
     verify_verdict as verify_verdict,
 )
 from .audit.table import write_steps_csv as write_steps_csv
+from .audit.tensorsides import (
+    compare_tensor as compare_tensor,
+)
 from .audit.timing import plan_audit as plan_audit
 from .audit.values.account import (
     account_of as account_of,
@@ -64,6 +77,13 @@ from .audit.values.adjudication import (
     AdjudicationReport as AdjudicationReport,
     AdjudicationStarted as AdjudicationStarted,
 )
+from .audit.values.closelook import (
+    DisputedRows as DisputedRows,
+    LookProgress as LookProgress,
+    RowKind as RowKind,
+    RowsRead as RowsRead,
+    TensorSides as TensorSides,
+)
 from .audit.values.delivery import (
     Basis as Basis,
     ComparedTensor as ComparedTensor,
@@ -72,6 +92,14 @@ from .audit.values.delivery import (
     DeliveryReport as DeliveryReport,
     Relation as Relation,
     WeightsFile as WeightsFile,
+)
+from .audit.values.difference import (
+    ComparedRun as ComparedRun,
+    Difference as Difference,
+    DifferenceProgress as DifferenceProgress,
+    OperatorElements as OperatorElements,
+    StateDifference as StateDifference,
+    Unlike as Unlike,
 )
 from .audit.values.dispute import (
     Dispute as Dispute,
@@ -128,6 +156,21 @@ from .audit.values.outcome import (
     OrderSource as OrderSource,
     Outcome as Outcome,
 )
+from .audit.values.panel import (
+    Blame as Blame,
+    Member as Member,
+    PanelAdmitted as PanelAdmitted,
+    PanelCompared as PanelCompared,
+    PanelEvent as PanelEvent,
+    PanelFinished as PanelFinished,
+    PanelOutcome as PanelOutcome,
+    PanelReport as PanelReport,
+    PanelRuled as PanelRuled,
+    Parting as Parting,
+    Ruling as Ruling,
+    Standing as Standing,
+    StepJudged as StepJudged,
+)
 from .audit.values.plan import (
     Plan as Plan,
     PlanProgress as PlanProgress,
@@ -135,6 +178,7 @@ from .audit.values.plan import (
 )
 from .audit.values.rates import GPUS as GPUS, Gpu as Gpu
 from .audit.values.recognised import (
+    CapsuleSubject as CapsuleSubject,
     FileUse as FileUse,
     Recognised as Recognised,
 )

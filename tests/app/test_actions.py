@@ -16,21 +16,24 @@ from support.fake_engine import FakeEngine
 from support.waiting import reached
 
 ALWAYS = {
-    "about", "add_to_queue", "copy_log", "fleet", "help", "keys",
-    "layout", "open", "preferences", "quit", "read_verdict", "shortcuts",
+    "about", "add_to_queue", "adjudicate", "copy_log", "fleet", "help", "keys",
+    "layout", "open", "open_anything", "preferences", "quit", "read_verdict", "shortcuts",
 }  # fmt: skip
 SAMPLES = {"honest_sample", "tampered_sample"}
 CAN_BE_DONE = {
-    Phase.EMPTY: ALWAYS | SAMPLES,
-    Phase.READY: ALWAYS | SAMPLES | {"clear_recent", "compare", "plan", "replay"},
-    Phase.REPLAYING: ALWAYS | {"clear_recent", "pause", "stop"},
-    Phase.PAUSED: ALWAYS | {"clear_recent", "go_on", "stop"},
-    Phase.CONCLUDED: ALWAYS | SAMPLES | {"clear_recent", "compare", "plan", "replay", "table", "verdict"},
+    Phase.EMPTY: ALWAYS | SAMPLES | {"weights"},
+    Phase.READY: ALWAYS | SAMPLES | {"clear_recent", "compare", "home", "plan", "replay", "weights"},
+    Phase.REPLAYING: ALWAYS | {"clear_recent", "home", "pause", "stop"},
+    Phase.PAUSED: ALWAYS | {"clear_recent", "go_on", "home", "stop"},
+    Phase.CONCLUDED: ALWAYS
+    | SAMPLES
+    | {"clear_recent", "compare", "home", "plan", "replay", "table", "verdict", "weights"},
 }
 NAMES = {
     *ALWAYS, *SAMPLES, "capsule", "clear_recent", "compare", "compare_known", "conclude", "data",
-    "drop_order", "go_on", "pause", "plan",
+    "drop_order", "go_on", "home", "pause", "plan",
     "redo_layout", "replay", "start_queue", "stop", "stop_queue", "table", "undo_layout", "verdict",
+    "weights",
 }  # fmt: skip
 
 

@@ -31,6 +31,16 @@ def test_without_the_clients_file_only_signed_things_are_compared() -> None:
     assert [line.name for line in lines] == ["Order digest", "Steps"]
 
 
+def test_a_file_that_agrees_with_itself_is_not_ticked_and_one_that_does_not_is_crossed() -> None:
+    bundle = FakeEngine().summary(Path("run"), None)
+    assert [line.same for line in compared_fields(bundle, None)] == [None, None]
+    assert bundle.run is not None
+    other = replace(bundle, run=replace(bundle.run, order_digest=digest("x"), steps=7))
+    assert [line.same for line in compared_fields(other, None)] == [False, False]
+    signed = replace(bundle, order_source="signature")
+    assert [line.same for line in compared_fields(signed, None)] == [True, True]
+
+
 def test_each_change_of_the_order_shows_in_its_line() -> None:
     bundle = FakeEngine().summary(Path("run"), None)
     changes = {

@@ -124,14 +124,20 @@ def test_thinned_curves_keep_both_peaks(values: list[float], places: int, data: 
     first = data.draw(st.integers(1, len(values)))
     last = data.draw(st.integers(first, len(values)))
     array = np.array(values)
-    steps, thinned = thin_to_view(array, first, last, places)
-    assert len(steps) == len(thinned) <= max(2 * places, 2)
+    thinned = thin_to_view(array, first, last, places)
     seen = array[max(0, first - 2) : last + 1]
+    columns = (thinned.steps, thinned.least, thinned.mean, thinned.most)
+    assert {len(column) for column in columns} == {min(places, len(seen))}
+    assert thinned.merged == (len(seen) > places)
     if np.isnan(seen).all():
-        assert np.isnan(thinned).all()
+        assert all(np.isnan(column).all() for column in columns[1:])
     else:
-        assert (np.nanmin(thinned), np.nanmax(thinned)) == (np.nanmin(seen), np.nanmax(seen))
-    assert (np.diff(steps) > 0).all()
+        assert (np.nanmin(thinned.least), np.nanmax(thinned.most)) == (np.nanmin(seen), np.nanmax(seen))
+        known = ~np.isnan(thinned.mean)
+        slack = 1e-9 * (1 + np.abs(thinned.mean[known]))
+        assert (thinned.least[known] - slack <= thinned.mean[known]).all()
+        assert (thinned.mean[known] <= thinned.most[known] + slack).all()
+    assert (np.diff(thinned.steps) > 0).all()
 
 
 @pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])

@@ -21,15 +21,22 @@ from counterfoil import (
     AuditStarted,
     CancelToken,
     CounterfoilError,
+    Difference,
+    DisputedRows,
     Outcome,
+    PanelFinished,
+    PanelOutcome,
     Plan,
     ProgressRestored,
     StepReplayed,
+    TensorSides,
 )
 from counterfoil.audit.recognition import FileUse
 from counterfoil.signing.keys import SigningKey, generate_key
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_app.engine.broker import _device
 from counterfoil_app.engine.enclosures import Enclosure, enclosure_of
+from counterfoil_app.engine.port import BundlesRequest, LookRequest, ProvidersRequest
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.sample import SampleKind
 from counterfoil_app.engine.worker import ReportedError
@@ -203,3 +210,34 @@ def test_the_first_figures_of_a_run_do_not_wait_for_torch(engine: ProcessEngine,
     assert not any(looking[True])
     assert engine.devices()
     assert any(inner_processes(engine)[False])  # the control: what computes has loaded it
+
+
+def test_a_closer_look_leaves_the_evidence_of_the_replay_where_it_is(
+    engine: ProcessEngine, tampered: Path, digits_job: Job, tmp_path: Path
+) -> None:
+    report = report_of(audited(engine, AuditRequest(tampered, digits_job.order)))
+    *_, rows = engine.disputed_rows(LookRequest(tampered, 3), CancelToken())
+    assert isinstance(rows, DisputedRows)
+    assert [row.said for row in rows.arrays] == ["", "Every value x was read as 9 - x."]
+    *_, sides = engine.tensor_sides(LookRequest(tampered, 4, tensor="head.weight", threads=1), CancelToken())
+    assert isinstance(sides, TensorSides)
+    assert sides.differing
+    engine.write_capsule(report, tmp_path / "dispute.cfoil")
+    subject = engine.capsule_subject(tmp_path / "dispute.cfoil")
+    assert (subject.step, subject.part) == (3, "")
+
+
+def test_runs_are_compared_in_a_box(engine: ProcessEngine, tampered: Path, digits_job: Job) -> None:
+    asked = ProvidersRequest((digits_job.run, tampered), digits_job.order, replay=True, threads=1)
+    *_, finished = engine.compare_providers(asked, CancelToken())
+    assert isinstance(finished, PanelFinished)
+    assert finished.report.outcome is PanelOutcome.EXPOSED
+    *_, found = engine.compare_bundles(BundlesRequest(digits_job.run, tampered, threads=1), CancelToken())
+    assert isinstance(found, Difference)
+    assert (found.step, found.inputs) == (3, ("labels",))
+
+
+def test_the_name_of_a_tensor_opens_no_box() -> None:
+    """Where a call names a graphics card its process has no box, and a stranger names the tensors."""
+    assert not _device((LookRequest(Path("run.cfoil"), 1, tensor="cuda:0"),))
+    assert _device((LookRequest(Path("run.cfoil"), 1, device="cuda:0"),)) == "cuda:0"

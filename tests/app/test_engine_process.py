@@ -45,6 +45,7 @@ from counterfoil_app.engine.port import KnownRequest
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.recordings import KnownFollow, RecordRequest
 from counterfoil_app.engine.sample import SampleKind
+from counterfoil_app.engine.search import Wanted
 from counterfoil_app.engine.worker import Failure, ReportedError
 from support.fake_engine import FakeEngine
 from support.memory import holds
@@ -236,6 +237,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "carry_capsule": (NEEDED,),
     "client_order": (Path("job.cfoil"), RUN),
     "devices": (),
+    "find": (Path("v.json"), Wanted(FileUse.RUN, RUN.name, Digest.of(b"order"), Digest.of(b"run"), ("ab" * 32,))),
     "follow": (FOLLOWED,),
     "hand_over_run": (RUN, Path("heads.jsonl"), "ab" * 32, Path("handed over")),
     "has_begun": (recording_folder(RUN), RUN),

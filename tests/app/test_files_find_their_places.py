@@ -15,18 +15,17 @@ from shiboken6 import isValid
 from tests.app.conftest import MakeWindow
 from tests.app.test_nothing_misleads import idle
 
-from counterfoil import CheckNumber, CheckState, Digest
+from counterfoil import CheckNumber, CheckState
 from counterfoil.signing.envelope import open_statement
 from counterfoil.signing.keys import generate_key, load_public_key
 from counterfoil_app.model.bundle_queue import EntryState
 from counterfoil_app.model.key_book import Role
-from counterfoil_app.model.known_orders import MAX_ORDERS, KnownOrders
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.verdict.viewer import VerdictViewer
 from counterfoil_app.views.inquiry import CapsuleDialog, DeliveryDialog
-from support.fake_engine import AUDITOR, FakeEngine, digest
+from support.fake_engine import AUDITOR, FakeEngine
 from support.message_boxes import click_in_box, no_box
 from support.proposals import confirm
 from support.waiting import reached
@@ -170,20 +169,6 @@ def test_an_order_that_was_used_is_offered_for_every_run_that_names_it(
     drop(third, qtbot, next_run)
     qtbot.waitUntil(reached(third, Phase.READY))
     assert not third.overview.compare.isVisible()
-
-
-def test_known_orders_are_bounded_and_junk_is_none(tmp_path: Path) -> None:
-    path = tmp_path / "orders.json"
-    for junk in (b"", b"[]", b'{"x": "y"}', b"\xff", b'{"%s": 7}' % (b"a" * 64)):
-        path.write_bytes(junk)
-        assert KnownOrders(path).find(Digest.from_hex("a" * 64)) is None
-    orders = KnownOrders(path)
-    (file,) = made(tmp_path, "job.cfoil")
-    for number in range(MAX_ORDERS + 5):
-        orders.note(digest(str(number)), file)
-    again = KnownOrders(path)
-    assert again.find(digest("0")) is None
-    assert again.find(digest(str(MAX_ORDERS + 4))) == file
 
 
 # Capsules

@@ -21,6 +21,7 @@ from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.crash import ExceptionDialog
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
+from counterfoil_app.views.cards import Part
 from counterfoil_app.views.tables import RecordTable
 from support.docks import in_front
 from support.fake_engine import FakeEngine
@@ -51,8 +52,8 @@ def click(box: QMessageBox, role: QMessageBox.ButtonRole, qtbot: QtBot) -> None:
 
 
 def test_empty_window_says_what_to_do(window: MainWindow) -> None:
-    assert window.stack.currentWidget() is window.welcome
-    assert window.welcome.button.shown is window.commands["open"]
+    assert window.stack.currentWidget() is window.home
+    assert window.home.cards.of[Part.AUDITOR].buttons[0].shown is window.commands["open"]
     assert not window.header.isVisible()
     assert not window.commands["replay"].isEnabled()
 
@@ -225,7 +226,7 @@ def test_unreadable_file_is_refused_in_a_sentence(
     assert window.header.outcome.text() == "REFUSED"
     assert window.header.sentence.text() == "It is no bundle. Ask for another."
     assert window.stack.currentWidget() is window.message
-    assert path not in settings.recent
+    assert path not in window.cases.recent
 
 
 def test_opening_never_blocks(window: MainWindow, engine: FakeEngine, bundle: Path, qtbot: QtBot) -> None:
@@ -356,11 +357,11 @@ def test_dropped_file_is_opened(window: MainWindow, bundle: Path, qtbot: QtBot) 
     enter = QDragEnterEvent(QPointF(9, 9).toPoint(), actions, data, LEFT, modifiers)
     window.dragEnterEvent(enter)
     assert enter.isAccepted()
-    assert window.welcome.drop.property("hot") is True
+    assert window.home.drop.property("hot") is True
     window.dropEvent(QDropEvent(QPointF(9, 9), actions, data, LEFT, modifiers))
     qtbot.waitUntil(reached(window, Phase.READY))
     assert window.session.path == bundle
-    assert window.welcome.drop.property("hot") is False
+    assert window.home.drop.property("hot") is False
 
 
 def test_text_that_is_no_file_is_not_taken(window: MainWindow) -> None:
@@ -377,7 +378,7 @@ def test_text_that_is_no_file_is_not_taken(window: MainWindow) -> None:
 def test_recent_files_are_offered(opened: MainWindow, bundle: Path) -> None:
     assert opened.menus.recent_menu.actions()[0].text().startswith(bundle.name)
     opened.commands["clear_recent"].trigger()
-    assert not opened.settings.recent
+    assert not opened.cases.recent
     assert not opened.commands["clear_recent"].isEnabled()
 
 

@@ -28,7 +28,7 @@ from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import fixed_font
 from counterfoil_app.looks.theme import DARK, LIGHT, Theme, Tokens, Tone, style_sheet
 from counterfoil_app.model.open_bundle import Phase
-from counterfoil_app.model.settings import MAX_RECENT, Setting, Settings, ThemeChoice
+from counterfoil_app.model.settings import Setting, Settings, ThemeChoice
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.export import now
 from counterfoil_app.verdict.signing_dialog import SigningDialog
@@ -37,30 +37,6 @@ from support.fake_engine import FakeEngine
 
 def store(path: Path) -> QSettings:
     return QSettings(str(path / "s.ini"), QSettings.Format.IniFormat)
-
-
-def test_recent_files_exist_and_stand_once(tmp_path: Path) -> None:
-    settings = Settings(store(tmp_path))
-    paths = [tmp_path / f"{number}.cfoil" for number in range(MAX_RECENT + 3)]
-    for path in paths:
-        path.touch()
-        settings.add_recent(path)
-    settings.add_recent(tmp_path / "." / "5.cfoil")
-    assert settings.recent[0] == paths[5]
-    assert len(settings.recent) == len(set(settings.recent)) == MAX_RECENT
-    paths[5].unlink()
-    assert paths[5] not in settings.recent
-    settings.clear_recent()
-    assert settings.recent == ()
-
-
-def test_one_recent_file_survives_the_ini_format(tmp_path: Path) -> None:
-    path = tmp_path / "run, with comma.cfoil"
-    path.touch()
-    first = store(tmp_path)
-    Settings(first).add_recent(path)
-    first.sync()
-    assert Settings(store(tmp_path)).recent == (path,)
 
 
 def test_settings_of_another_schema_are_not_misread(tmp_path: Path) -> None:
@@ -122,9 +98,9 @@ def test_every_setting_survives_its_store(tmp_path: Path) -> None:
     file.touch()
     values = {
         "theme": ThemeChoice.DARK, "device": "cuda:1", "folder": tmp_path, "key_file": file, "language": "de",
-        "text_percent": 150, "threads": 3, "notify": False, "stay_awake": False, "recent": (file,),
+        "text_percent": 150, "threads": 3, "notify": False, "stay_awake": False,
         "auditor_name": "Ada Pruefer", "workers": 2,
-        "geometry": QByteArray(b"\0geometry"), "layout": QByteArray(b"\0layout"),
+        "geometry": QByteArray(b"\0geometry"),
     }  # fmt: skip
     assert sorted(values) == DECLARED
     first = Settings(store(tmp_path))
@@ -132,9 +108,12 @@ def test_every_setting_survives_its_store(tmp_path: Path) -> None:
     for name, value in values.items():
         assert before[name] != value, "else the test could not fail"
         setattr(first, name, value)
+    first.keep_layout("behind", QByteArray(b"\0layout"))
     first.store.sync()
     again = Settings(store(tmp_path))
     assert {name: getattr(again, name) for name in DECLARED} == values
+    assert again.layout("behind") == QByteArray(b"\0layout")
+    assert again.layout("beside").isEmpty()
 
 
 def luminance(colour: str) -> float:
@@ -163,7 +142,7 @@ def test_text_can_be_read(tokens: Tokens) -> None:
     assert contrast(tokens.text, tokens.bad_selected) >= 7
     assert contrast(tokens.bad_selected, tokens.bad_tint) >= 1.3
     assert contrast(tokens.text, tokens.progress) >= 4.5
-    for curve in (tokens.trainer, tokens.replay):
+    for curve in (tokens.trainer, tokens.replay, tokens.other, tokens.apart, tokens.log, tokens.corrected):
         assert contrast(curve, tokens.surface) >= 3
 
 

@@ -120,11 +120,13 @@ def test_an_order_that_is_none_does_not_keep_a_run_from_opening(
     window: MainWindow, engine: FakeEngine, bundle: Path, qtbot: QtBot
 ) -> None:
     """As ``counterfoil gui run.cfoil --order run.cfoil`` asks for."""
-    engine.order_errors[bundle.name] = slip("honest.cfoil was given as the client's order of itself.")
+    engine.order_errors[bundle.name] = slip(
+        "honest.cfoil is the very file that is examined: the order in it confirms nothing."
+    )
     window.open_bundle(bundle, bundle)
     qtbot.waitUntil(lambda: not no_box(window))
     qtbot.waitUntil(reached(window, Phase.READY))
-    assert "of itself" in shown_box(window, "misnamed").text()
+    assert "confirms nothing" in shown_box(window, "misnamed").text()
     assert (window.session.path, window.session.order) == (bundle, None)
     assert window.session.checks[ORDER].state is CheckState.WARNING
 

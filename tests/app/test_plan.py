@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from counterfoil import CounterfoilError, Device, SegmentRequest
@@ -61,6 +61,21 @@ def test_devices_are_measured_side_by_side(
     ]
     dialog.bad.setValue(5.0)
     assert dialog.table.isHidden(), "samples of another bad fraction have another size"
+
+
+def test_all_rows_are_seen_after_measuring(dialog: PlanDialog, opened: MainWindow, qtbot: QtBot) -> None:
+    assert not dialog.table.isVisible()
+    measure(dialog, opened, qtbot)
+    last = dialog.table.rowCount() - 1
+    assert last > 0
+    qtbot.waitUntil(lambda: dialog.table.visibleRegion().contains(_row(dialog, 0)))
+    assert dialog.table.visibleRegion().contains(_row(dialog, last))
+
+
+def _row(dialog: PlanDialog, row: int) -> QPoint:
+    """The middle of a row's first cell, in the table."""
+    cell = dialog.table.visualItemRect(dialog.table.item(row, 0)).center()
+    return dialog.table.viewport().mapTo(dialog.table, cell)
 
 
 def test_a_card_with_little_float64_is_told_of_before_anything_is_measured(

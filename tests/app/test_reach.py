@@ -28,12 +28,14 @@ from pytestqt.qtbot import QtBot
 
 from counterfoil_app.looks.fonts import TEXT_POINTS, apply_text_size
 from counterfoil_app.main import make_window
+from counterfoil_app.model.case_file import FileKind
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.parts import ElidedLabel
 from support.docks import in_front
-from support.fake_engine import FakeEngine
+from support.fake_engine import FakeEngine, digest
 from support.message_boxes import click_in_box
 from support.waiting import reached
 
@@ -197,8 +199,8 @@ def test_nothing_is_clipped(
 ) -> None:
     text_size(percent)
     settings.language = language
-    settings.add_recent(bundle)
     window = window_of(FakeEngine(disputed=37))
+    window.cases.note(digest("order"), FileKind.RUN, bundle, root=digest("run"), title="Digits")
     window.resize(1366, 768)
     qtbot.wait(50)
     assert clipped(window) == []
@@ -217,6 +219,38 @@ def test_nothing_is_clipped(
     qtbot.wait(50)
     assert clipped(window) == []
     assert outside(window) == []
+
+
+@pytest.mark.parametrize("percent", [150, 200])
+def test_the_sentence_that_one_signs_is_never_cut(
+    text_size: Callable[[int], None],
+    settings: Settings,
+    window_of: MakeWindow,
+    bundle: Path,
+    qtbot: QtBot,
+    percent: int,
+) -> None:
+    text_size(percent)
+    settings.language = "de"
+    window = window_of(FakeEngine(disputed=37))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    window.commands["verdict"].trigger()
+    (dialog,) = window.findChildren(SigningDialog)
+    qtbot.waitUntil(dialog.isVisible)
+    sentence, head = dialog.what, dialog.head
+    for width in (dialog.width(), 640):
+        dialog.resize(width, dialog.height())
+        qtbot.wait(20)
+        assert sentence.height() >= sentence.heightForWidth(sentence.width())
+        left = sentence.mapTo(head.viewport(), QPoint(0, 0)).x()
+        assert left + sentence.width() <= head.viewport().width()
+        seen = head.viewport().height() + head.verticalScrollBar().maximum()
+        assert seen >= sentence.height(), "what is not seen at once is reached by scrolling"
+        assert sentence.text().startswith("Sie unterschreiben")
+    dialog.reject()
 
 
 def test_clipping_is_noticed(qtbot: QtBot) -> None:
@@ -292,7 +326,7 @@ def test_closing_while_a_sample_is_recorded_waits_for_nothing(
 ) -> None:
     engine.gate.clear()
     window.commands["honest_sample"].trigger()
-    qtbot.waitUntil(lambda: window.welcome.cancel_sample.isVisible())
+    qtbot.waitUntil(lambda: window.home.cancel_sample.isVisible())
     window.close()
     assert not window.isVisible()
     qtbot.waitUntil(lambda: window.session.has_let_go)

@@ -204,7 +204,7 @@ def test_sample_is_disputed_where_it_was_tampered(
     window = window_of(real_engine)
     seen: list[tuple[int, int]] = []
     window.shell.samples.progress_changed.connect(lambda done, total: seen.append((done, total)))
-    qtbot.mouseClick(window.welcome.samples[1], LEFT)
+    qtbot.mouseClick(window.home.samples[1], LEFT)
     qtbot.waitUntil(reached(window, Phase.READY), timeout=120_000)
     assert window.session.checks[CheckNumber.ORDER].state is CheckState.PASSED
     assert any(0 < done < sample.STEPS == total for done, total in seen), seen

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.exceptions import capture_exceptions
 from pytestqt.qtbot import QtBot
 
-from counterfoil import CounterfoilError, LocalWorkers, Outcome
+from counterfoil import CounterfoilError, LocalWorkers, Outcome, SegmentRequest
 from counterfoil_app.engine.sample import SampleKind
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.theme import DARK
@@ -102,6 +102,23 @@ def test_log_stays_where_the_user_reads(window: MainWindow, qtbot: QtBot) -> Non
     assert bar.value() == 10
 
 
+def test_log_that_grew_while_it_was_hidden_is_at_its_end(window: MainWindow, qtbot: QtBot) -> None:
+    journal = Journal()
+    view = LogView(journal, window.theme)
+    qtbot.addWidget(view)
+    view.resize(600, 200)
+    for number in range(100):
+        journal.note(Kind.NOTE, f"line {number}")
+    view.show()
+    bar = view.table.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.value() == bar.maximum() > 0)
+    view.hide()
+    for number in range(50):
+        journal.note(Kind.NOTE, f"hidden {number}")
+    view.show()
+    qtbot.waitUntil(lambda: bar.value() == bar.maximum() > 100)
+
+
 def messages(window: MainWindow) -> list[str]:
     return [entry.message for entry in window.shell.journal]
 
@@ -159,12 +176,12 @@ def test_refused_file_and_failed_replay_are_written_down(
 def test_sample_is_recorded_opened_and_replayed(
     window: MainWindow, engine: FakeEngine, qtbot: QtBot, kind: str, outcome: Outcome
 ) -> None:
-    button = window.welcome.samples[0 if kind == "honest" else 1]
+    button = window.home.samples[0 if kind == "honest" else 1]
     assert button.isVisible()
     engine.gate.clear()
     qtbot.mouseClick(button, LEFT)
-    qtbot.waitUntil(lambda: "step 1 of 3" in window.welcome.sample_progress.text())
-    assert window.welcome.cancel_sample.isVisible()
+    qtbot.waitUntil(lambda: "step 1 of 3" in window.home.sample_progress.text())
+    assert window.home.cancel_sample.isVisible()
     assert not window.commands["honest_sample"].isEnabled()
     engine.gate.set()
     qtbot.waitUntil(reached(window, Phase.READY))
@@ -195,11 +212,11 @@ def test_sample_is_made_once(window: MainWindow, engine: FakeEngine, qtbot: QtBo
 def test_cancelled_sample_is_forgotten(window: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
     engine.gate.clear()
     window.commands["honest_sample"].trigger()
-    qtbot.waitUntil(lambda: window.welcome.cancel_sample.isVisible())
-    qtbot.mouseClick(window.welcome.cancel_sample, LEFT)
+    qtbot.waitUntil(lambda: window.home.cancel_sample.isVisible())
+    qtbot.mouseClick(window.home.cancel_sample, LEFT)
     qtbot.waitUntil(lambda: not window.session.busy)
     assert window.session.phase is Phase.EMPTY
-    assert not window.welcome.cancel_sample.isVisible()
+    assert not window.home.cancel_sample.isVisible()
     assert window.commands["honest_sample"].isEnabled()
     assert window.findChild(QWidget, "failure") is None, "who cancels needs no error"
 
@@ -209,7 +226,7 @@ def test_late_sample_does_not_replace_what_was_opened(
 ) -> None:
     engine.gate.clear()
     window.commands["tampered_sample"].trigger()
-    qtbot.waitUntil(lambda: window.welcome.cancel_sample.isVisible())
+    qtbot.waitUntil(lambda: window.home.cancel_sample.isVisible())
     window.open_bundle(bundle)
     engine.gate.set()
     qtbot.waitUntil(reached(window, Phase.READY))
@@ -231,7 +248,70 @@ def test_failed_sample_is_told(window: MainWindow, engine: FakeEngine, qtbot: Qt
     assert messages(window)[-1] == "There is no room. Make some."
 
 
+def test_a_result_that_is_shown_again_is_no_news(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    window = window_of(FakeEngine(disputed=37))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    window.commands["replay"].trigger()
+    concluded(window, qtbot)
+    finished = window.session.keep()
+    assert finished is not None
+    before = len(messages(window))
+    window.session.show(finished)
+    new = messages(window)[before:]
+    assert [
+        line for line in new if line.startswith("Shown again: honest.cfoil, DISPUTED. The replay ended at")
+    ] == new, "its checks were made then, and have no time of now"
+
+
+def test_the_segments_that_were_drawn_are_written_down(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    window = window_of(FakeEngine(spans=((3, 3), (7, 8))))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    window.session.use_segments(SegmentRequest(count=3))
+    window.commands["replay"].trigger()
+    concluded(window, qtbot)
+    assert "Segments that are replayed: 3 of 12, namely 3, 7\u20138." in messages(window)
+
+
 # The layout
+
+
+def test_a_layout_is_remembered_for_screens_of_its_class(opened: MainWindow, settings: Settings) -> None:
+    desk = opened.desk
+    opened.resize(1366, 768)
+    behind = desk.screen_class
+    settings.keep_layout(behind, desk.save())
+    opened.resize(2400, 1100)
+    assert desk.screen_class != behind
+    assert settings.layout(desk.screen_class).isEmpty(), "what fits a small screen does not fit this one"
+    assert not settings.layout(behind).isEmpty()
+
+
+def test_the_overview_is_never_crushed(opened: MainWindow) -> None:
+    opened.resize(1366, 768)
+    opened.desk.resizeDocks([opened.docks["overview"], opened.docks["steps"]], [20, 1300], Qt.Orientation.Horizontal)
+    QApplication.processEvents()
+    assert opened.docks["overview"].width() >= opened.fontMetrics().averageCharWidth() * 30
+
+
+def test_another_window_says_that_a_run_is_being_replayed(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    first, second = window_of(FakeEngine()), window_of(FakeEngine())
+    for window in (first, second):
+        window.open_bundle(bundle)
+        qtbot.waitUntil(reached(window, Phase.READY))
+    said = "Another window replays this run at this moment."
+    second.header.refresh()
+    assert said not in second.header.sentence.text()
+    first.commands["replay"].trigger()
+    first.commands["pause"].trigger()
+    second.header.refresh()
+    assert said in second.header.sentence.text()
+    assert said not in first.header.sentence.text()
+    first.commands["go_on"].trigger()
+    concluded(first, qtbot)
+    second.header.refresh()
+    assert said not in second.header.sentence.text()
 
 
 def visible(window: MainWindow) -> set[str]:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QEvent, QItemSelectionModel, QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtGui import QGuiApplication, QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -18,7 +19,7 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.step_data import StepFilter, StepState
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.axes import least_row
-from counterfoil_app.views.divergence import moving_mean
+from counterfoil_app.views.curves import Series, View, moving_mean
 from support.docks import in_front
 from support.fake_engine import TENSORS, FakeEngine
 from support.waiting import reached
@@ -48,8 +49,7 @@ def window(shared: MainWindow, qtbot: QtBot) -> MainWindow:
     shared.steps.show_only.setCurrentIndex(StepFilter.ALL)
     shared.steps.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
     shared.session.select_step(DISPUTED)
-    for action in (shared.divergence.logarithmic, shared.divergence.difference):
-        action.setChecked(False)
+    shared.divergence.logarithmic.setChecked(False)
     shared.divergence.smoothing[1].setChecked(True)
     shared.divergence.show_whole()
     shared.activateWindow()
@@ -236,7 +236,7 @@ def test_axes_have_names(window: MainWindow) -> None:
 def test_the_loss_on_a_logarithmic_axis(window: MainWindow) -> None:
     view, losses = window.divergence, window.session.step_data.trainer_loss
     view.logarithmic.trigger()
-    _, drawn = view.trainer_loss.getData()
+    _, drawn = view.trainer_loss.line.getData()
     assert np.allclose(drawn, np.log10(losses))
     axis = view.loss.getAxis("left")
     assert "0.5" in axis.tickStrings([np.log10(0.5)], 1, 1)
@@ -245,31 +245,96 @@ def test_the_loss_on_a_logarithmic_axis(window: MainWindow) -> None:
         assert len(values) >= 2
         assert np.diff(values).min() * size / (high - low) >= least_row(view._small), "no number lies over another"
     view.logarithmic.trigger()
-    _, drawn = view.trainer_loss.getData()
+    _, drawn = view.trainer_loss.line.getData()
     assert np.array_equal(drawn, losses)
 
 
-def test_the_difference_of_the_losses(window: MainWindow) -> None:
+def test_the_losses_apart_have_a_strip_of_their_own(window: MainWindow) -> None:
     view, data = window.divergence, window.session.step_data
-    view.difference.trigger()
-    steps, drawn = view.replay_loss.getData()
+    view.redraw()
+    steps, drawn = view.loss_apart.line.getData()
     assert np.allclose(drawn, data.replay_loss - data.trainer_loss)
     assert [int(step) for step, value in zip(steps, drawn, strict=True) if value != 0] == [37, 38, 39, 40]
-    assert np.isnan(view.trainer_loss.getData()[1]).all()
-    assert "replay minus trainer" in view._titles[1].text
+    assert "replay minus trainer" in view._titles[2].text
     view.logarithmic.trigger()
-    assert "size of replay minus trainer" in view._titles[1].text
+    assert "size of replay minus trainer" in view._titles[2].text
+    _, drawn = view.loss_apart.line.getData()
+    assert np.isfinite(drawn).sum() == 4, "0 has no place on it"
+
+
+def test_plots_without_anything_to_show_are_not_there(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    window = window_of(FakeEngine(disputed=DISPUTED))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    front(window, "divergence", qtbot)
+    view = window.divergence
+    view.redraw()
+    assert [plot.isVisible() for plot in view.plots] == [False, True, False, True], "nothing was replayed yet"
+    assert not view.bar.isVisible()
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    qtbot.waitUntil(lambda: all(plot.isVisible() for plot in view.plots))
+    lowest = [plot for plot in view.plots if plot.getAxis("bottom").style["showValues"]]
+    assert lowest == [view.log]
+    window.session.step_data.table.column("log_bytes")[:] = 0
+    view.redraw()
+    assert not view.log.isVisible(), "an exact profile has no log"
+    assert view.apart.getAxis("bottom").style["showValues"]
+
+
+def test_another_run_beside_it_is_read_at_the_same_step(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    view, losses = window.divergence, window.session.step_data.trainer_loss
+    other = tmp_path / "other.cfoil"
+    other.touch()
+    with qtbot.waitSignal(view.other.changed):
+        view.other.show(other)
+    _, drawn = view.other_loss.line.getData()
+    assert np.array_equal(drawn, losses), "the engine that computes nothing says the same of every run"
+    assert "other.cfoil" in view._titles[1].text
+    assert view.describe(20).count("(other.cfoil)") == 1
+    view.without_other.trigger()
+    assert "other.cfoil" not in view._titles[1].text
+    assert np.isnan(view.other.losses(60)).all()
+
+
+def test_of_many_steps_every_peak_is_in_the_band() -> None:
+    plot = pg.PlotItem()
+    series = Series(plot)
+    values = np.sin(np.arange(10_000) / 500) + np.tile([0.0, 0.1], 5_000)
+    values[4321] = 7.0
+    series.draw(values, View(1, 10_000, 400))
+    steps, means = series.line.getData()
+    assert len(steps) == 400
+    assert np.nanmax(means) < 2, "a mean is no peak"
+    assert series.band.boundingRect().bottom() == 7.0
+    assert series.band.dataBounds(1) == (values.min(), 7.0)
+    image = QImage(400, 100, QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.white)
+    series.colour("#ff0000")
+    painter = QPainter(image)
+    painter.scale(400 / 10_000, -100 / 9)
+    painter.translate(0, -8)
+    series.band.paint(painter)
+    painter.end()
+    column = round(4321 * 400 / 10_000)
+    inked = [x for x in range(400) if image.pixelColor(x, 15).name() != "#ffffff"]
+    assert inked
+    assert all(abs(x - column) <= 2 for x in inked), "a few columns, where the step is"
+    series.draw(values, View(4300, 4400, 400))
+    assert series.band.dataBounds(1) == (None, None), "where every step has its place there is only the line"
 
 
 def test_a_smoothed_curve_lies_on_the_plain_one(window: MainWindow) -> None:
     view, losses = window.divergence, window.session.step_data.trainer_loss
-    assert not view.trainer_smooth.isVisible()
+    assert not view.trainer_loss.smooth.isVisible()
     view.smoothing[5].trigger()
-    assert view.trainer_smooth.isVisible()
-    _, smooth = view.trainer_smooth.getData()
+    assert view.trainer_loss.smooth.isVisible()
+    _, smooth = view.trainer_loss.smooth.getData()
     assert smooth[30] == pytest.approx(losses[28:33].mean())
-    assert np.array_equal(view.trainer_loss.getData()[1], losses), "no spike is smoothed away"
-    assert view.trainer_loss.opts["pen"].color().alpha() < 255 == view.trainer_smooth.opts["pen"].color().alpha()
+    assert np.array_equal(view.trainer_loss.line.getData()[1], losses), "no spike is smoothed away"
+    assert (
+        view.trainer_loss.line.opts["pen"].color().alpha() < 255 == view.trainer_loss.smooth.opts["pen"].color().alpha()
+    )
 
 
 @pytest.mark.parametrize("over", [1, 2, 5, 25])
@@ -289,10 +354,10 @@ def test_no_spike_hides_behind_a_marker(window: MainWindow, qtbot: QtBot) -> Non
     view = window.divergence
     for markers in view.markers:
         for line in (markers.selected, markers.disputed, markers.crosshair):
-            assert view.differences.image.zValue() < line.zValue() < view.replay_loss.zValue()
+            assert view.differences.image.zValue() < line.zValue() < view.replay_loss.line.zValue()
     front(window, "divergence", qtbot)
     view.redraw()
-    losses = view.replay_loss.getData()[1]
+    losses = view.replay_loss.line.getData()[1]
     spike = view.loss.getViewBox().mapViewToScene(QPointF(DISPUTED, losses[DISPUTED - 1]))
     around = view.canvas.mapFromScene(QRectF(spike.x() - 4, spike.y() - 4, 9, 9)).boundingRect()
     image = view.canvas.grab().toImage().copy(around)
@@ -318,7 +383,9 @@ def test_exported_plots_say_what_they_show(window: MainWindow, qtbot: QtBot, tmp
         window.divergence.write(kind, target)
     canvas = window.divergence.canvas.viewport()
     if kind == "svg":
-        assert "honest.cfoil  ·  DISPUTED  ·  steps 1 to 60" in target.read_text()
+        written = target.read_text()
+        assert "honest.cfoil  ·  DISPUTED  ·  steps 1 to 60" in written
+        assert f"run root {window.session.summary.run.run_root.hex}" in written
     else:
         image = QImage(str(target))
         band = image.height() - 2 * canvas.height()

@@ -297,8 +297,8 @@ def test_the_disputed_cell_of_the_heat_map_is_marked(window: MainWindow, qtbot: 
 
 def test_the_loss_of_the_replay_has_its_spike(window: MainWindow) -> None:
     window.divergence.redraw()
-    steps, ours = window.divergence.replay_loss.getData()
-    _, theirs = window.divergence.trainer_loss.getData()
+    steps, ours = window.divergence.replay_loss.line.getData()
+    _, theirs = window.divergence.trainer_loss.line.getData()
     apart = [int(step) for step, one, other in zip(steps, ours, theirs, strict=True) if one != other]
     assert apart == [37, 38, 39, 40]
 

@@ -14,8 +14,7 @@ import pytest
 import counterfoil
 from support.jobs import digits_order
 
-SUPPORT = Path(__file__).resolve().parents[1] / "support"
-SESSION, RECORDING = SUPPORT / "x_session.py", SUPPORT / "x_recording.py"
+SESSIONS = Path(__file__).resolve().parents[1] / "support"
 STEPS, LIE = 60, 8
 LIBRARIES = ("libX11.so.6", "libXtst.so.6", "libxcb-cursor.so.0")
 
@@ -49,13 +48,13 @@ def x_server() -> Iterator[str]:
         server.wait(10)
 
 
-def session(script: Path, folder: Path, display: str, seconds: float) -> list[str]:
-    """Run a session as a program; returns the lines that it printed."""
+def session(name: str, display: str, folder: Path, seconds: float = 240) -> list[str]:
+    """Run a session, a program of tests/support, on an X server; returns what it printed, line by line."""
     environment = dict(os.environ, DISPLAY=display, QT_QPA_PLATFORM="xcb", PYTHONPATH=os.pathsep.join(sys.path))
     environment.pop("WAYLAND_DISPLAY", None)
     environment.pop("DBUS_SESSION_BUS_ADDRESS", None)
     done = subprocess.run(
-        [sys.executable, str(script), str(folder)],
+        [sys.executable, str(SESSIONS / name), str(folder)],
         env=environment,
         capture_output=True,
         text=True,
@@ -69,7 +68,7 @@ def session(script: Path, folder: Path, display: str, seconds: float) -> list[st
 
 @pytest.mark.xvfb
 def test_a_session_with_real_keys_and_mouse(x_server: str, tmp_path: Path) -> None:
-    lines = session(SESSION, tmp_path, x_server, 240)
+    lines = session("x_session.py", x_server, tmp_path)
     assert lines[-1] == "a click closed the window without signing"
     assert len(lines) >= 27, lines
 
@@ -85,6 +84,20 @@ def test_a_run_is_recorded_and_followed_with_real_keys(x_server: str, tmp_path: 
         if isinstance(event, counterfoil.StepRecorded) and event.step == 10:
             break
     lying.close()
-    lines = session(RECORDING, tmp_path, x_server, 900)
+    lines = session("x_recording.py", x_server, tmp_path, 900)
     assert f"VERIFIED: all {STEPS} steps match" in lines
     assert lines[-2:] == [f"DISPUTED: step {LIE} came out otherwise", "the window closed"]
+
+
+@pytest.mark.xvfb
+def test_a_stopped_replay_is_resumed_from_the_desk_with_real_keys(x_server: str, tmp_path: Path) -> None:
+    lines = session("x_home.py", x_server, tmp_path)
+    assert lines[-1] == "the desk offers to sign its result"
+    assert "Space on Resume went on" in lines
+
+
+@pytest.mark.xvfb
+def test_a_lying_provider_is_found_by_keys_and_one_click(x_server: str, tmp_path: Path) -> None:
+    lines = session("x_providers.py", x_server, tmp_path)
+    assert "it says who is right" in lines
+    assert lines[-1] == "Ctrl+Q closed the window"

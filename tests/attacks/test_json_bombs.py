@@ -52,7 +52,7 @@ OWN = {
     "training/following/branches.py": 1,  # what a copy of this process says
     "training/secondlook.py": 2,  # what our own process says, and what it is told
     "training/huggingface/records.py": 1,  # lines of the client's own text, decoded before
-    "model/known_orders.py": 1,  # kept by this user
+    "model/case_file.py": 2,  # kept by this user
     "verdict/report_document.py": 3,  # made by this window
     "verdict/signing_dialog.py": 1,
 }

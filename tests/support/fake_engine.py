@@ -26,15 +26,20 @@ from counterfoil import (
     AuditStarted,
     BundleSummary,
     CancelToken,
+    CapsuleSubject,
     Check,
     CheckChanged,
     CheckNumber,
     CheckState,
+    ComparedRun,
     CounterfoilError,
     Device,
+    Difference,
+    DifferenceProgress,
     Digest,
     Dispute,
     DisputedOperator,
+    DisputedRows,
     DisputeLocated,
     DivergenceMeasured,
     Estimate,
@@ -45,10 +50,20 @@ from counterfoil import (
     FollowStarted,
     FollowState,
     Kept,
+    LookProgress,
+    Member,
     NeighbourOperator,
     OperatorDone,
+    OperatorElements,
     OrderSource,
     Outcome,
+    PanelAdmitted,
+    PanelCompared,
+    PanelEvent,
+    PanelFinished,
+    PanelReport,
+    PanelRuled,
+    Parting,
     Plan,
     PlanProgress,
     PlanRow,
@@ -56,10 +71,16 @@ from counterfoil import (
     Recognised,
     ResumedFromCheckpoint,
     Right,
+    RowKind,
+    RowsRead,
+    Ruling,
     Sample,
     SegmentRequest,
     Selection,
+    Standing,
+    StateDifference,
     StepFollowed,
+    StepJudged,
     StepMatch,
     StepReplayed,
     StepRow,
@@ -67,15 +88,20 @@ from counterfoil import (
     StepTable,
     TensorDetail,
     TensorDivergence,
+    TensorSides,
+    Unlike,
     Verdict,
     WorkersReported,
     WorkerState,
     key_id_of,
     trust_of,
 )
+from counterfoil.audit.disputedrows import NOT_KNOWN
+from counterfoil.audit.panel import conclude_panel, judge_members
 from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, read_statement
 from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
 from counterfoil.audit.step.compare import detail_difference
+from counterfoil.audit.tensorsides import compare_sides
 from counterfoil.audit.values.account import accusation
 from counterfoil.audit.values.adjudication import AdjudicationEvent
 from counterfoil.audit.values.delivery import (
@@ -98,8 +124,11 @@ from counterfoil.program.limits import LARGE
 from counterfoil.signing.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil_app.engine.port import (
     NOTHING_LATER,
+    BundlesRequest,
     DeliveryEvent,
     KnownRequest,
+    LookRequest,
+    ProvidersRequest,
     Signable,
     VerdictReading,
 )
@@ -120,6 +149,7 @@ from counterfoil_app.engine.recordings import (
     list_folder,
 )
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, sample_files
+from counterfoil_app.engine.search import SearchProgress, Wanted, search
 from support.reports import verified_report
 
 ESTIMATE = Estimate(412, 520, 3 * 2**20, 2_500_000_000, 9 * 2**20)
@@ -242,6 +272,9 @@ class FakeEngine:
     followed: list[KnownFollow] = field(default_factory=list)
     recorded: list[RecordRequest] = field(default_factory=list)
     handed_over: list[tuple[Path, Path | None, str, Path]] = field(default_factory=list)
+    comparisons: list[ProvidersRequest] = field(default_factory=list)
+    differences: list[BundlesRequest] = field(default_factory=list)
+    looks: list[LookRequest] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.open_gates()
@@ -425,6 +458,13 @@ class FakeEngine:
         other = digest("other order") if path.name.startswith("other") else digest("order")
         return Recognised(path, kind, other if held else None)
 
+    def find(self, place: Path, wanted: Wanted, cancel: CancelToken) -> Iterator[SearchProgress]:
+        """The real search, over what this engine says of files."""
+        for found in search(self, place, wanted, cancel):
+            yield found
+            while not self.gate.wait(0.01):
+                cancel.check()
+
     def verify_weights(
         self,
         weights: Path,
@@ -524,7 +564,12 @@ class FakeEngine:
                     self.gate.clear()
                 while not self.gate.wait(0.01):
                     if cancel.cancelled:
-                        yield FollowEnded(Outcome.INCONCLUSIVE, say("The audit was stopped."), step - 1, replayed)
+                        yield FollowEnded(
+                            Outcome.INCONCLUSIVE,
+                            say("The work was cancelled; nothing was concluded."),
+                            step - 1,
+                            replayed,
+                        )
                         return
                 yield StepSealed(step, self.loss(step))
             yield FollowState(first + 4, replayed, first // 5 + 1 if request.replays else 0, first + 4, "")
@@ -559,7 +604,7 @@ class FakeEngine:
                 if cancel.cancelled:
                     break
             if cancel.cancelled:
-                raise CounterfoilError(say("Stopped; the first {0} steps are kept in {1}.", step - 1, "folder"))
+                raise CounterfoilError(say("The work was cancelled; nothing was concluded."))
             yield InsideStep(step, 1, 2)
             yield StepMade(step, self.steps, self.loss(step))
             self.recorded_steps = step
@@ -589,6 +634,11 @@ class FakeEngine:
 
     def another(self) -> FakeEngine:
         return self
+
+    def capsule_subject(self, capsule: Path) -> CapsuleSubject:
+        if capsule.name in self.inspect_errors:
+            raise self.inspect_errors[capsule.name]
+        return CapsuleSubject("Digits", digest("order"), self.steps, 35, 38, self.part)
 
     def adjudicate(
         self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken
@@ -623,6 +673,139 @@ class FakeEngine:
             dispute=self.dispute(38),
         )
         yield AdjudicationFinished(report)
+
+    def compare_providers(self, asked: ProvidersRequest, cancel: CancelToken) -> Iterator[PanelEvent]:
+        """Runs are honest but those whose names begin with "lying", from the middle on; "broken" ones take no part."""
+        self.comparisons.append(asked)
+        members = []
+        for number, run in enumerate(asked.runs):
+            members.append(self.member(run))
+            yield PanelAdmitted(number, members[-1])
+        taking = [number for number, member in enumerate(members) if member.standing is not Standing.REFUSED]
+        lying = tuple(number for number in taking if asked.runs[number].name.startswith("lying"))
+        honest = tuple(number for number in taking if number not in lying)
+        step = self.steps // 2
+        same, other = bytes(self.steps + 1), bytes(int(at >= step) for at in range(self.steps + 1))
+        results = tuple(
+            b"" if number not in taking else other if number in lying else same for number in range(len(members))
+        )
+        partings = (Parting(honest, lying, step, (), step - 3),) if lying and honest else ()
+        yield PanelCompared(partings, 3 * len(partings), tuple(members), results)
+        if partings and not asked.replay:
+            return
+        for at in range(step - 2, step + 1):
+            while partings and not self.gate.wait(0.01):
+                cancel.check()
+            yield OperatorDone(at, OPERATORS, OPERATORS)
+            if at < step:
+                yield StepJudged(at)
+        rulings = tuple(self.ruling(number, step, wrong=number in lying) for number in taking)
+        ruled = tuple(replace(parting, ruled_step=step, rulings=rulings) for parting in partings)
+        for parting in ruled:
+            yield PanelRuled(parting)
+        standings = judge_members(len(members), ruled)
+        final = tuple(
+            member if member.standing is Standing.REFUSED else replace(member, standing=standings[number])
+            for number, member in enumerate(members)
+        )
+        groups = tuple(group for group in (honest, lying) if group)
+        outcome, reason = conclude_panel(final, groups, ruled)
+        yield PanelFinished(PanelReport(outcome, reason, digest("order"), self.steps, final, groups, ruled))
+
+    def member(self, run: Path) -> Member:
+        if run.name.startswith("broken"):
+            return Member(run.name, Standing.REFUSED, "", None, say("The file is an order that nobody has run."))
+        return Member(run.name, Standing.UNTESTED, key_id_of(digest(run.name).hex), digest(run.name))
+
+    def ruling(self, number: int, step: int, *, wrong: bool) -> Ruling:
+        leaf = digest(f"leaf {step}")
+        return Ruling(
+            provider=number,
+            step=step,
+            right=not wrong,
+            confirmed=True,
+            trainer_leaf=digest(f"other {step}") if wrong else leaf,
+            replay_leaf=leaf,
+            parts=("state", "loss", "fingerprints") if wrong else (),
+            operator=self.operator() if wrong else None,
+            corrections=3,
+            contradictions=0,
+            finding=self.dispute(step).finding if wrong else None,
+        )
+
+    def compare_bundles(self, asked: BundlesRequest, cancel: CancelToken) -> Iterator[DifferenceProgress | Difference]:
+        """A run is equal to itself; one whose name begins with "other" is of another order."""
+        self.differences.append(asked)
+        yield DifferenceProgress(say("Hashing {0}", asked.first.name), 1, 2)
+        while not self.gate.wait(0.01):
+            cancel.check()
+        yield self.difference(asked)
+
+    def difference(self, asked: BundlesRequest) -> Difference:
+        sides = asked.first, asked.second
+        machines = (("device", "cpu"), ("torch", "2.13.0")), (("device", "cuda:0"), ("torch", "2.13.0"))
+        equal = asked.first == asked.second
+        runs = tuple(
+            ComparedRun(side.name, digest("order"), digest(side.name), self.steps, machines[not equal and number])
+            for number, side in enumerate(sides)
+        )
+        other = any(side.name.startswith("other") for side in sides)
+        step = None if equal else self.steps // 2
+        elements = OperatorElements((True, True), 320, 40, (0, 3), 0.5, 0.5 + 2.0**-20, 2.0**-20)
+        state = StateDifference(
+            self.steps // 2 + 5, self.divergence(self.disputed or 0) or (), 2, ("head.extra",), None
+        )
+        return Difference(
+            sentence=say("All {0} steps that were compared are equal.", self.steps)
+            if step is None
+            else say("The first step that differs is {0} of {1}: {2}.", step, self.steps, "state, loss"),
+            runs=(runs[0], runs[1]),
+            orders=(Unlike("seed", "1", "2"),) if other else (),
+            machines=() if equal else (Unlike("device", "cpu", "cuda:0"),),
+            compared=self.steps,
+            step=step,
+            path=(),
+            parts=() if step is None else ("state", "loss", "fingerprints"),
+            losses=None if step is None else (1.5, 1.25),
+            log_step=None if step is None else 3,
+            inputs=(),
+            operator=None if step is None or other else self.operator(),
+            elements=elements if asked.replay else None,
+            state=None if step is None else state,
+        )
+
+    def disputed_rows(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | DisputedRows]:
+        """Two images, whose labels were read as 9 - x, a text, and an array of which nothing is known."""
+        self.looks.append(asked)
+        yield LookProgress(say("Looking for the rows that were read"), 0, 1)
+        while not self.gate.wait(0.01):
+            cancel.check()
+        images = np.arange(2 * 64, dtype=np.float64).reshape(2, 64)
+        labels, nothing = np.array([[3.0], [7.0]]), np.zeros((0, 0))
+        said = say("Every value x was read as {0} - x.", 9)
+        yield DisputedRows(
+            asked.step,
+            32,
+            (0, 1),
+            (17, 4),
+            (
+                RowsRead("images", RowKind.IMAGE, (8, 8), True, "", images, images),
+                RowsRead("labels", RowKind.NUMBERS, (), False, said, labels, 9 - labels),
+                RowsRead("texts", RowKind.TEXT, (5,), True, "", images[:, :5], images[:, :5], ("hello", "world")),
+                RowsRead("weights", RowKind.NUMBERS, (3,), False, NOT_KNOWN, images[:, :3], nothing),
+            ),
+        )
+
+    def tensor_sides(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | TensorSides]:
+        self.looks.append(asked)
+        yield LookProgress(say("Replaying step {0}", asked.step), 0, 1)
+        while not self.gate.wait(0.01):
+            cancel.check()
+        before = np.zeros(TENSORS[asked.tensor], np.float32)
+        replay = np.linspace(-0.5, 0.5, before.size, dtype=np.float32).reshape(before.shape)
+        trainer = replay.copy()
+        trainer.reshape(-1)[:7] += np.float32(2.0**-12)
+        yield compare_sides(asked.tensor, (asked.step - 5, asked.step), before, trainer, replay)
 
     def preview(self, report: Signable, signed_at: datetime) -> bytes:
         if isinstance(report, AdjudicationReport):

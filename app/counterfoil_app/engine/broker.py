@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from counterfoil import AuditRequest, FollowRequest
+from counterfoil import AuditRequest
 from counterfoil.audit.boxed.answers import QUESTIONS, Answers, take
 from counterfoil.audit.boxed.messages import PART_NAME, Answer, Failure, Refused
 from counterfoil.audit.boxed.scratch import make_scratch, remove_scratch
@@ -260,7 +260,7 @@ def _take_part(before: Path, after: Path) -> None:
 
 def _device(arguments: tuple[Any, ...]) -> str:
     """Return the devices that a call names, if any."""
-    named = [each.device if isinstance(each, (AuditRequest, FollowRequest)) else each for each in arguments]
+    named = [getattr(each, "device", each) for each in arguments]
     return " ".join(each for each in named if isinstance(each, str) and each.startswith("cuda"))
 
 

@@ -17,7 +17,15 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, BinaryIO
 
-from counterfoil import CancelToken, DeliveryProgress, FollowState, OperatorDone, PlanProgress
+from counterfoil import (
+    CancelToken,
+    DeliveryProgress,
+    DifferenceProgress,
+    FollowState,
+    LookProgress,
+    OperatorDone,
+    PlanProgress,
+)
 from counterfoil.audit.boxed.messages import Answer as Answered, Refused
 from counterfoil.base import calls
 from counterfoil.base.frames import own_pipes, read_frame, write_frame
@@ -49,7 +57,10 @@ if TYPE_CHECKING:
 FLUSH_SECONDS = 0.02
 SIGNED_LOOK_SECONDS = 0.1
 """How often a call that waits for a signature looks whether it was stopped."""
-PROGRESS = (DeliveryProgress, FollowState, InsideStep, OperatorDone, PlanProgress, RecordingSize, SampleProgress)
+PROGRESS = (
+    DeliveryProgress, DifferenceProgress, FollowState, InsideStep, LookProgress, OperatorDone, PlanProgress,
+    RecordingSize, SampleProgress,
+)  # fmt: skip
 """Kinds of values of which only the newest matters."""
 
 

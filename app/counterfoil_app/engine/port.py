@@ -22,20 +22,28 @@ from counterfoil import (
     AuditRequest,
     BundleSummary,
     CancelToken,
+    CapsuleSubject,
     CounterfoilError,
     DeliveryProgress,
     DeliveryReport,
     Device,
+    Difference,
+    DifferenceProgress,
     Digest,
+    DisputedRows,
     Event,
     FollowRequest,
     FollowState,
     Kept,
+    Limits,
+    LookProgress,
+    PanelEvent,
     Plan,
     PlanProgress,
     Recognised,
     SignatureError,
     StepTable,
+    TensorSides,
     Verdict,
 )
 from counterfoil.audit.boxed.messages import PART_NAME
@@ -52,6 +60,7 @@ from counterfoil_app.engine.recordings import (
     Sign,
 )
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, record_sample
+from counterfoil_app.engine.search import SearchProgress, Wanted, search
 
 if TYPE_CHECKING:
     from counterfoil.audit.outside import Outside
@@ -62,6 +71,7 @@ MAX_VERDICT_BYTES = 64 * 2**20
 
 NOTHING_LATER = Afterwards()
 _PIECE_BYTES = 2**20
+STANDARD = Limits()
 
 
 @dataclass(frozen=True)
@@ -98,6 +108,73 @@ class KnownRequest(AuditRequest):
 
 Asked = AuditRequest | KnownRequest
 """What an audit can be asked for with; keys that a process has loaded stay in it."""
+
+
+@dataclass(frozen=True)
+class ProvidersRequest:
+    """What providers are to be compared on.
+
+    Attributes:
+        runs: Their runs, two or more.
+        order: The client's own order; None takes that of the first run that can be read.
+        data: The data file, for an order that keeps data outside.
+        replay: Whether the steps in which they part are replayed.
+        device: Where.
+        threads: Threads on the CPU; None for torch's choice.
+        limits: How large the program may be.
+    """
+
+    runs: tuple[Path, ...]
+    order: Path | None = None
+    data: Path | None = None
+    replay: bool = False
+    device: str = "cpu"
+    threads: int | None = None
+    limits: Limits = STANDARD
+
+
+@dataclass(frozen=True)
+class BundlesRequest:
+    """Which two runs are to be compared, of one order or of two.
+
+    Attributes:
+        first: A run.
+        second: Another.
+        data: The data file, for an order that keeps data outside.
+        replay: Whether the step in which they part is replayed, to compare single elements.
+        device: Where.
+        threads: Threads on the CPU; None for torch's choice.
+    """
+
+    first: Path
+    second: Path
+    data: Path | None = None
+    replay: bool = False
+    device: str = "cpu"
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
+class LookRequest:
+    """What of a step is to be looked at closely.
+
+    Attributes:
+        run: The run.
+        step: The step, from 1.
+        part: The share whose rows are meant, where shares make the step; else empty.
+        tensor: Name of the tensor, where one is to be compared.
+        data: The data file, for an order that keeps data outside.
+        device: Where it is replayed.
+        threads: Threads on the CPU; None for torch's choice.
+    """
+
+    run: Path
+    step: int
+    part: str = ""
+    tensor: str = ""
+    data: Path | None = None
+    device: str = "cpu"
+    threads: int | None = None
 
 
 Signable = AuditReport | AdjudicationReport
@@ -193,6 +270,12 @@ class Engine(Protocol):
     def recognise(self, path: Path) -> Recognised:
         """Say what a file is, by its content; raises CounterfoilError."""
 
+    def find(self, place: Path, wanted: Wanted, cancel: CancelToken) -> Iterator[SearchProgress]:
+        """Look for a file that is no longer where it was, in a folder or at a file; raises CounterfoilError."""
+
+    def capsule_subject(self, capsule: Path) -> CapsuleSubject:
+        """Say which step a dispute capsule says that it is about; raises CounterfoilError."""
+
     def adjudicate(
         self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken
     ) -> Iterator[AdjudicationEvent]:
@@ -208,6 +291,22 @@ class Engine(Protocol):
         cancel: CancelToken,
     ) -> Iterator[DeliveryEvent]:
         """Compare delivered weights with a run that a verdict, or a replay here, is about; raises CounterfoilError."""
+
+    def compare_providers(self, asked: ProvidersRequest, cancel: CancelToken) -> Iterator[PanelEvent]:
+        """Compare runs of one order, and replay where they part if that is asked for; raises CounterfoilError."""
+
+    def compare_bundles(self, asked: BundlesRequest, cancel: CancelToken) -> Iterator[DifferenceProgress | Difference]:
+        """Say where two runs first differ; the last value is what was found. Raises CounterfoilError."""
+
+    def disputed_rows(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | DisputedRows]:
+        """Show the rows that a step was ordered to read, and read; the last value has them. Raises CounterfoilError."""
+
+    def tensor_sides(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | TensorSides]:
+        """Replay up to a stored state, and compare a tensor of it with it; the last value has both sides.
+
+        Raises:
+            CounterfoilError: There is no such state or tensor, or it cannot be replayed.
+        """
 
     def preview(self, report: Signable, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
@@ -380,6 +479,14 @@ class LibraryEngine:
         """Say what a file is, by its content; raises CounterfoilError."""
         return counterfoil.recognise(path)
 
+    def find(self, place: Path, wanted: Wanted, cancel: CancelToken) -> Iterator[SearchProgress]:
+        """Look for a file that is no longer where it was, in a folder or at a file; raises CounterfoilError."""
+        return search(self, place, wanted, cancel)
+
+    def capsule_subject(self, capsule: Path) -> CapsuleSubject:
+        """Say which step a dispute capsule says that it is about; raises CounterfoilError."""
+        return counterfoil.capsule_subject(capsule)
+
     def adjudicate(
         self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken
     ) -> Iterator[AdjudicationEvent]:
@@ -415,6 +522,53 @@ class LibraryEngine:
             judged = signed
         basis = None if judged is None else counterfoil.basis_of(judged)
         yield from counterfoil.verify_weights(weights, run, basis, cancel=cancel)
+
+    def compare_providers(self, asked: ProvidersRequest, cancel: CancelToken) -> Iterator[PanelEvent]:
+        """Compare runs of one order, and replay where they part if that is asked for; raises CounterfoilError."""
+        yield from counterfoil.run_panel(
+            asked.runs,
+            order=asked.order,
+            data=asked.data,
+            device=asked.device,
+            threads=asked.threads,
+            cancel=cancel,
+            limits=asked.limits,
+            replay=asked.replay,
+        )
+
+    def compare_bundles(self, asked: BundlesRequest, cancel: CancelToken) -> Iterator[DifferenceProgress | Difference]:
+        """Say where two runs first differ; the last value is what was found. Raises CounterfoilError."""
+        yield (
+            yield from counterfoil.run_difference(
+                asked.first,
+                asked.second,
+                replay=asked.replay,
+                data=asked.data,
+                device=asked.device,
+                threads=asked.threads,
+                cancel=cancel,
+            )
+        )
+
+    def disputed_rows(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | DisputedRows]:
+        """Show the rows that a step was ordered to read, and read; the last value has them. Raises CounterfoilError."""
+        yield (
+            yield from counterfoil.find_disputed_rows(asked.run, asked.step, asked.part, data=asked.data, cancel=cancel)
+        )
+
+    def tensor_sides(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | TensorSides]:
+        """Replay up to a stored state, and compare a tensor of it with it; the last value has both sides."""
+        yield (
+            yield from counterfoil.compare_tensor(
+                asked.run,
+                asked.step,
+                asked.tensor,
+                data=asked.data,
+                device=asked.device,
+                threads=asked.threads,
+                cancel=cancel,
+            )
+        )
 
     def preview(self, report: Signable, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""

@@ -33,23 +33,27 @@ from counterfoil_app.engine.recordings import (
 )
 
 _PIECE_BYTES = 2**23
-README = """What lies here
-==============
-
-run file     {run}
-public key   {key}
-{heads}
-The run is signed with the private key of this public key, whose key id is
-{key_id}
-
-How it is checked
------------------
-With Counterfoil, and the client's own copy of the order (job.cfoil):
-
-    counterfoil audit {run} --order job.cfoil --trainer-key {key}{heads_option} --verdict verdict.json --key auditor.pem
-
-Whoever audits compares the key id with what the trainer says on another way than this folder came.
-"""
+_LINES = (
+    "What lies here",
+    "==============",
+    "",
+    "run file     {run}",
+    "public key   {key}",
+    "{heads}",
+    "The run is signed with the private key of this public key, whose key id is",
+    "{key_id}",
+    "",
+    "How it is checked",
+    "-----------------",
+    "With Counterfoil, and the client's own copy of the order (job.cfoil):",
+    "",
+    "    counterfoil audit {run} --order job.cfoil --trainer-key {key}{heads_option} \\",
+    "        --verdict verdict.json --key auditor.pem",
+    "",
+    "Whoever audits compares the key id with what the trainer says on another way than this folder came.",
+    "",
+)
+"""The text that goes with a run that is handed over."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +157,7 @@ def hand_over_run(run: Path, heads: Path | None, public: str, folder: Path) -> P
         _copy(heads, folder / heads.name, say("the tree heads"))
     key = "trainer.pub.pem"
     write_whole(folder / key, counterfoil.pem_of(public).encode(), what=say("the public key"))
-    text = README.format(
+    text = "\n".join(_LINES).format(
         run=quote(run.name),
         key=key,
         key_id=counterfoil.key_id_of(public),

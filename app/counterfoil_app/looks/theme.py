@@ -29,7 +29,8 @@ class Tokens:
     """The colours of a theme as ``#rrggbb``.
 
     ``name`` begins the names of its pictures. ``*_tint`` is the background that goes with a tone, ``bad_selected`` that
-    of a bad line that is selected. ``trainer`` and ``replay`` are the two sides in plots.
+    of a bad line that is selected. ``trainer`` and ``replay`` are the two sides in plots, ``other`` is a run beside
+    them, and ``apart``, ``log`` and ``corrected`` are quantities of their own.
     """
 
     name: str
@@ -56,6 +57,10 @@ class Tokens:
     info_tint: str
     trainer: str
     replay: str
+    other: str
+    apart: str
+    log: str
+    corrected: str
 
     def tone(self, tone: Tone) -> str:
         """The foreground of a tone."""
@@ -90,6 +95,10 @@ _COLOURS = {
     "info_tint": ("#e8f1fb", "#15283c"),
     "trainer": ("#b35900", "#f0a14f"),
     "replay": ("#0b5cad", "#62aef7"),
+    "other": ("#5b6470", "#b3bcc6"),
+    "apart": ("#9c2470", "#f08cc4"),
+    "log": ("#0e6f68", "#4fc7ba"),
+    "corrected": ("#6a3fb0", "#c3a1f5"),
 }
 """Each colour, on light and on dark."""
 LIGHT = Tokens("light", **{name: light for name, (light, _) in _COLOURS.items()})

@@ -270,6 +270,11 @@ def equality(equal: bool) -> Look:
     return Look(_tr("equal"), "passed", Tone.OK) if equal else Look(_tr("different"), "failed", Tone.BAD)
 
 
+def not_compared() -> Look:
+    """How two values are shown that nobody compared, because both come from one file."""
+    return Look(_tr("not compared with anybody's order"), "pending", Tone.MUTED)
+
+
 def dispute_account(dispute: Dispute, mismatched: Iterable[int] | None) -> str:
     """What differs, what that most likely means, and what follows for the model.
 

@@ -185,28 +185,55 @@ class DivergenceTable:
         return int((self._values[:, : len(self._differing)] != 0).any(axis=1).sum())
 
 
-def thin_to_view(values: Floats, first: int, last: int, places: int) -> tuple[Floats, Floats]:
-    """Keep the smallest and the largest value of every place in view.
+@dataclass(frozen=True, eq=False)
+class Thinned:
+    """Steps in view, where there are more than pixels: what lies at each place.
+
+    Attributes:
+        steps: Where the places lie, float64 ``[n]``: the step itself, or the middle of those that share the place.
+        least: The smallest value there, float64 ``[n]``; not a number at places without any value.
+        mean: Their mean, float64 ``[n]``.
+        most: The largest, float64 ``[n]``.
+        width: Steps from one place to the next.
+        merged: Whether steps share places at all; else the three are the same.
+    """
+
+    steps: Floats
+    least: Floats
+    mean: Floats
+    most: Floats
+    width: float
+    merged: bool
+
+
+def thin_to_view(values: Floats, first: int, last: int, places: int) -> Thinned:
+    """Say what lies at every place in view: no peak is lost.
 
     Args:
         values: float64 ``[steps]``: the value of step 1, 2, ...; NaN where there is none.
         first: First step in view; one more is kept on either side, so that lines lead out of the view.
         last: Last step in view.
         places: How many places there are, for instance pixels.
-
-    Returns:
-        Steps and values, at most two for each place; NaN at places without any value.
     """
     begin, end = max(0, first - 2), min(len(values), last + 1)
-    count = end - begin
-    if count <= 2 * places:
-        return np.arange(begin + 1, end + 1, dtype=np.float64), values[begin:end]
+    count = max(0, end - begin)
+    if count <= places:
+        seen = values[begin:end]
+        return Thinned(np.arange(begin + 1, begin + 1 + count, dtype=np.float64), seen, seen, seen, 1.0, False)
     edges = begin + np.arange(places) * count // places
-    lows = np.fmin.reduceat(values[:end], edges)
-    highs = np.fmax.reduceat(values[:end], edges)
-    steps = np.repeat(edges + 1.0, 2)
-    steps[1::2] += 0.5 * count / places
-    return steps, np.stack([lows, highs], axis=1).reshape(-1)
+    known = np.isfinite(values[:end])
+    counts = np.add.reduceat(known, edges, dtype=np.int64)
+    sums = np.add.reduceat(np.where(known, values[:end], 0.0), edges)
+    means = np.divide(sums, counts, out=np.full(places, np.nan), where=counts > 0)
+    ends = np.append(edges[1:], end)
+    return Thinned(
+        (edges + 1 + ends) / 2,
+        np.fmin.reduceat(values[:end], edges),
+        means,
+        np.fmax.reduceat(values[:end], edges),
+        count / places,
+        True,
+    )
 
 
 @dataclass(frozen=True)

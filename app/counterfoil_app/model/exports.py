@@ -27,6 +27,8 @@ class Exports(QObject):
 
     signed = Signal(AuditReport, Path)
     """A report, and where its signed verdict lies; comes before :attr:`finished`."""
+    capsule_written = Signal(AuditReport, Path)
+    """A report, and where the capsule of its dispute lies; comes before :attr:`finished`."""
     finished = Signal(Path)
     failed = Signal(Failure)
 
@@ -59,13 +61,14 @@ class Exports(QObject):
 
     def capsule(self, report: AuditReport, target: Path, kept: Path | None = None) -> None:
         """Write the dispute capsule of a report: a copy of the one that is ``kept``, or anew from its evidence."""
-        self._write(target, partial(_write_capsule, self._engine, report, target, kept))
+        write = partial(_write_capsule, self._engine, report, target, kept)
+        self._write(target, write, partial(self.capsule_written.emit, report, target))
 
     def contents(self, target: Path, contents: Callable[[], bytes]) -> None:
         """Make and write a file."""
         self._write(target, partial(_write_contents, target, contents))
 
-    def _write(self, target: Path, write: Callable[[], object]) -> None:
+    def _write(self, target: Path, write: Callable[[], object], written: Callable[[], object] = lambda: None) -> None:
         inputs = self.reads()
 
         def checked() -> Path:
@@ -73,7 +76,12 @@ class Exports(QObject):
             write()
             return target
 
-        self._submit(checked, self._written)
+        def tell(result: JobResult) -> None:
+            if result.failure is None:
+                written()
+            self._written(result)
+
+        self._submit(checked, tell)
 
     def _signed(self, report: AuditReport, done: Callable[[Failure | None], None] | None, result: JobResult) -> None:
         if result.failure is None and isinstance(result.value, Path):

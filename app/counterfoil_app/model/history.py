@@ -24,6 +24,7 @@ from counterfoil import (
     AuditReport,
     BundleSummary,
     CounterfoilError,
+    Digest,
     Dispute,
     Outcome,
     Sample,
@@ -41,7 +42,9 @@ from counterfoil_app.model.divergence_table import DivergenceColumns, Divergence
 from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.session import Session
 
-MARK = b"counterfoil result 3\n"
+MARK = b"counterfoil result 4\n"
+EARLIER_MARK = b"counterfoil result 3\n"
+"""Of results whose heads do not name their order and run, and are read as ever."""
 SUFFIX = ".result"
 _LENGTH_BYTES = 8
 MAX_BYTES = 2**31
@@ -88,7 +91,34 @@ class Past:
         ordered: Number of steps of the run, which are those of the order unless it ended early.
         verdict: The signed verdict; None when nothing was signed.
         trust: What it rests on.
+        order_digest: Digest of the order in the run; None where it is not known.
+        run_root: The run root; None where it is not known.
+        stopped: Whether the user stopped it.
     """
+
+    file: Path
+    when: datetime
+    path: Path
+    order: Path | None
+    outcome: Outcome
+    headline: str
+    judged: int
+    ordered: int
+    verdict: Path | None
+    trust: Trust
+    order_digest: Digest | None
+    run_root: Digest | None
+    stopped: bool
+
+    @property
+    def signable(self) -> bool:
+        """Whether a verdict is still to be signed: one on a replay that was stopped only where it found something."""
+        return self.verdict is None and (not self.stopped or self.outcome is Outcome.DISPUTED)
+
+
+@dataclass(frozen=True)
+class EarlierPast:
+    """What the head of a result of the earlier form holds."""
 
     file: Path
     when: datetime
@@ -121,6 +151,8 @@ class History(QObject):
         self._submit = submit
         self.folder = folder
         self.pasts: tuple[Past, ...] = ()
+        self.is_known = False
+        """Whether it was looked at what lies in the folder."""
 
     def refresh(self) -> None:
         """Read what lies in the folder; :attr:`changed` follows."""
@@ -167,9 +199,10 @@ class History(QObject):
             then(result.value)
 
     def _listed(self, result: JobResult) -> None:
+        first, self.is_known = not self.is_known, True
         if result.failure is not None:
             self.failed.emit(result.failure)
-        elif isinstance(result.value, tuple) and result.value != self.pasts:
+        elif isinstance(result.value, tuple) and (first or result.value != self.pasts):
             self.pasts = result.value
             self.changed.emit()
 
@@ -188,34 +221,40 @@ def _list(folder: Path) -> tuple[Past, ...]:
     with suppress(OSError):
         for path in folder.glob(f"*{SUFFIX}"):
             with suppress(OSError, CounterfoilError, ValueError):
-                found.append(_past(path, _parts(path)[0]))
+                found.append(_past(path, *_parts(path)[:2]))
     return tuple(sorted(found, key=lambda past: (past.when, past.file.name), reverse=True))
 
 
-def _past(path: Path, head: bytes) -> Past:
-    past: Past = decode(head, Past)
+def _past(path: Path, mark: bytes, head: bytes) -> Past:
+    if mark == EARLIER_MARK:
+        earlier: EarlierPast = decode(head, EarlierPast)
+        held = {item.name: getattr(earlier, item.name) for item in fields(earlier)}
+        past = Past(**held, order_digest=None, run_root=None, stopped=False)
+    else:
+        past = decode(head, Past)
     return replace(past, file=path)  # which may have been moved
 
 
-def _parts(path: Path) -> tuple[bytes, bytes]:
-    """What a list shows, and all of it."""
+def _parts(path: Path) -> tuple[bytes, bytes, bytes]:
+    """How it begins, what a list shows, and all of it."""
     data = path.read_bytes()
+    mark = data[: len(MARK)]
     sealed = len(MARK) + SEAL_BYTES
     start = sealed + _LENGTH_BYTES
     length = int.from_bytes(data[sealed:start], "little")
-    if not data.startswith(MARK) or len(data) <= start + length:
+    if mark not in (MARK, EARLIER_MARK) or len(data) <= start + length:
         raise CounterfoilError(
             say("{0} is no result of a replay, or one of another version.", path),
             remedy=say("Replay the run again."),
         )
     # Before anything in it is read.
     try:
-        check_seal(MARK + data[sealed:], data[len(MARK) : sealed])
+        check_seal(mark + data[sealed:], data[len(MARK) : sealed])
     except SealError as error:
         raise CounterfoilError(
             say("The result {0} is not used. {1}", path, error.sentence), remedy=say("Replay the run again.")
         ) from error
-    return data[start : start + length], data[start + length :]
+    return mark, data[start : start + length], data[start + length :]
 
 
 def _write(path: Path, head: bytes, body: bytes) -> None:
@@ -235,6 +274,8 @@ def _keep(engine: Engine, file: Path, finished: Finished, new: bool) -> None:
         ) from error
     if new:
         _keep_capsule(engine, report, file)
+    summary = finished.summary
+    run = summary.run if summary is not None else None
     past = Past(
         file,
         datetime.now(UTC).replace(microsecond=0),
@@ -246,6 +287,9 @@ def _keep(engine: Engine, file: Path, finished: Finished, new: bool) -> None:
         report.steps_recorded,
         finished.verdict_file,
         report.trust,
+        summary.order.digest if summary is not None else None,
+        run.run_root if run is not None else None,
+        finished.stopped,
     )
     _write(file, encode(past), zlib.compress(encode(_held(finished)), 1))
 
@@ -267,11 +311,11 @@ def _held(finished: Finished) -> _Held:
 
 def _read(file: Path) -> Finished:
     try:
-        head, body = _parts(file)
+        mark, head, body = _parts(file)
         held: _Held = decode(zlib.decompressobj().decompress(body, MAX_BYTES), _Held)
         return Finished(
             **{name: getattr(held, name) for name in _SAME},
-            verdict_file=_past(file, head).verdict,
+            verdict_file=_past(file, mark, head).verdict,
             steps=StepTable.of_columns(held.steps, held.last),
             divergence=DivergenceTable.of_columns(held.divergence),
             failure=None,
@@ -285,8 +329,8 @@ def _read(file: Path) -> Finished:
 
 
 def _note_verdict(file: Path, verdict: Path) -> None:
-    head, body = _parts(file)
-    _write(file, encode(replace(_past(file, head), verdict=verdict)), body)
+    mark, head, body = _parts(file)
+    _write(file, encode(replace(_past(file, mark, head), verdict=verdict)), body)
 
 
 def _remove(file: Path) -> None:

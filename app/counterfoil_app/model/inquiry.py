@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
+from shiboken6 import isValid
 
 from counterfoil import (
     AdjudicationFinished,
@@ -16,6 +17,7 @@ from counterfoil import (
     AuditReport,
     AuditRequest,
     CancelToken,
+    CapsuleSubject,
     Check,
     CheckChanged,
     CheckNumber,
@@ -23,6 +25,7 @@ from counterfoil import (
     DeliveryProgress,
     DeliveryReport,
     OperatorDone,
+    Outcome,
     Plan,
     PlanProgress,
 )
@@ -167,6 +170,7 @@ class Hearing(Inquiry[_Standing]):
     Attributes:
         path: The capsule.
         order: The client's order to compare with; None takes it from the capsule.
+        subject: Which step the capsule says that it is about; None until it was read, and where it cannot be.
         checks: Where each check stands.
         report: What was found; None until it is over.
         found: The same as the engine said it, to be signed.
@@ -179,6 +183,14 @@ class Hearing(Inquiry[_Standing]):
         self._session = session
         self.path = path
         self.order: Path | None = None
+        self.subject: CapsuleSubject | None = None
+        session.ask(lambda engine: engine.capsule_subject(path), self._named)
+
+    def _named(self, result: JobResult) -> None:
+        """Know the subject; what is wrong with a file that has none the adjudication says."""
+        if isinstance(result.value, CapsuleSubject) and isValid(self):  # its window may be closed by now
+            self.subject = plain(result.value)
+            self.changed.emit()
 
     def _forget(self) -> None:
         super()._forget()
@@ -240,7 +252,7 @@ class Delivery(Inquiry[DeliveryProgress]):
         run: The run.
         verdict: A verdict on the run; None for none.
         keys: Public keys to check it with, as hexadecimal digits.
-        replay: The report of a replay of the run here; it counts where there is no verdict.
+        replay: The report of a replay of the run here; it counts where there is no verdict, and where it says VERIFIED.
         progress: How far it is; None before it begins.
         report: What was found; None until it is over.
     """
@@ -258,8 +270,20 @@ class Delivery(Inquiry[DeliveryProgress]):
         self.progress: DeliveryProgress | None = None
         self.report: DeliveryReport | None = None
 
+    @property
+    def disputed(self) -> bool:
+        """Whether the run was replayed here and disputed, so that its weights are not those of a verified run."""
+        replay = self.replay if self.verdict is None else None
+        return replay is not None and replay.outcome is Outcome.DISPUTED
+
+    @property
+    def verified_here(self) -> AuditReport | None:
+        """The report of the replay that verified the run; None where there is none, or a verdict counts."""
+        replay = self.replay if self.verdict is None else None
+        return replay if replay is not None and replay.outcome is Outcome.VERIFIED else None
+
     def _question(self, token: CancelToken) -> Callable[[Engine], object]:
-        replay = None if self.verdict is not None else self.replay
+        replay = self.verified_here
         return partial(self._compare, self.verdict, self.keys, replay, token)
 
     def _compare(

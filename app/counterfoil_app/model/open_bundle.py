@@ -30,11 +30,12 @@ from counterfoil import (
 from counterfoil_app.engine.snapshot import Snapshot
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure
+from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.divergence_table import DivergenceTable
 from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.key_book import KeyBook
-from counterfoil_app.model.known_orders import KnownOrders
 from counterfoil_app.model.progress import Progress, ProgressMeter
+from counterfoil_app.model.replaying import Replaying
 from counterfoil_app.model.step_data import StepData
 
 
@@ -79,7 +80,8 @@ class OpenBundle(QObject):
         self.order: Path | None = None
         self.data: Path | None = None
         self.heads: Path | None = None
-        self.orders: KnownOrders | None = None
+        self.replaying: Replaying | None = None
+        self.cases: Cases | None = None
         self.keys: KeyBook | None = None
         self.segments = SegmentRequest()
         self.allow_large = False
@@ -155,9 +157,9 @@ class OpenBundle(QObject):
     @property
     def known_order(self) -> Path | None:
         """A file that held the order which the open bundle names, when the user last gave it as the client's."""
-        if self.orders is None or self.summary is None or self.summary.run is None:
+        if self.cases is None or self.summary is None or self.summary.run is None:
             return None
-        found = self.orders.find(self.summary.order.digest)
+        found = self.cases.order_file(self.summary.order.digest)
         return found if found != self.path else None
 
     @property
@@ -267,6 +269,12 @@ class OpenBundle(QObject):
     def _take_checks(self, checks: Iterable[Check]) -> None:
         self.checks.update({check.number: plain(check) for check in checks})
 
+    def _end_checks(self) -> None:
+        """What was being checked when the engine came to its end is not checked any more."""
+        for number, check in self.checks.items():
+            if check.state is CheckState.RUNNING:
+                self.checks[number] = Check(number, CheckState.PENDING)
+
     def _take_summary(self, summary: BundleSummary) -> BundleSummary | None:
         """Know an overview; returns what was known before."""
         before, self.summary = self.summary, summary
@@ -317,8 +325,22 @@ class OpenBundle(QObject):
         self.step_data.choose(sample.step_spans(order.checkpoint_every, steps))
         self.sample_chosen.emit()
 
+    @property
+    def replayed_elsewhere(self) -> bool:
+        """Whether another window replays the open run at this moment."""
+        run = self.summary.run if self.summary is not None else None
+        if self.replaying is None or run is None or run.run_root is None or self.running:
+            return False
+        return self.replaying.elsewhere(run.run_root)
+
     def _set_phase(self, phase: Phase) -> None:
-        self.phase = phase
+        was, self.phase = self.running, phase
+        run = self.summary.run if self.summary is not None else None
+        if self.replaying is not None and self.running != was:
+            if self.running and run is not None and run.run_root is not None:
+                self.replaying.hold(run.run_root)
+            else:
+                self.replaying.release()
         self.phase_changed.emit()
 
     def _announce_all(self) -> None:

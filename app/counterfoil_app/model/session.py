@@ -105,6 +105,8 @@ class Session(OpenBundle):
     """The order file that is to be compared with asks for the open bundle to be opened anew."""
     compared = Signal(Recognised)
     """A file was used as the client's order."""
+    kept_sought = Signal()
+    """It is known whether something is kept of an earlier replay of the open run: :attr:`kept`, or nothing."""
     concluded = Signal()
     """There is a report that was not there before."""
     idle = Signal()
@@ -139,6 +141,10 @@ class Session(OpenBundle):
     def where(self) -> str:
         """The machine that the engine works on; empty for this one."""
         return self._engine.where
+
+    def near(self, path: Path) -> Path:
+        """Return what lies beside a file: in its folder, or at home where that folder is on another machine."""
+        return Path.home() / path.name if self.where else path
 
     @property
     def busy(self) -> bool:
@@ -191,6 +197,14 @@ class Session(OpenBundle):
         self._inspection = Inspection(self._engine, path, order, self._clients_asked)
         self.submit(self._inspection.run, partial(self._opened, self._inspection))
         self._set_phase(Phase.LOADING)
+        self._announce_all()
+
+    def leave(self) -> None:
+        """Close what is open; a replay of it is stopped, and its late results are ignored."""
+        self._leave()
+        self.path = self.order = self.data = self.heads = None
+        self._clear_bundle()
+        self._set_phase(Phase.EMPTY)
         self._announce_all()
 
     def _leave(self) -> None:
@@ -365,9 +379,12 @@ class Session(OpenBundle):
         self._looking = self.submit(asked, self._kept_found)
 
     def _kept_found(self, result: JobResult) -> None:
-        if result.job == self._looking and isinstance(result.value, Kept):
+        if result.job != self._looking:
+            return
+        if isinstance(result.value, Kept):
             self.kept = result.value
             self.phase_changed.emit()
+        self.kept_sought.emit()
 
     def _drop_kept(self) -> None:
         self._looking = 0
@@ -526,6 +543,8 @@ class Session(OpenBundle):
             return
         self.failure = result.failure
         self._take_report()
+        if self.report is None:
+            self._end_checks()
         self._set_phase(Phase.CONCLUDED if self.report is not None else Phase.FAILED)
         self.checks_changed.emit()
         self.dispute_changed.emit()

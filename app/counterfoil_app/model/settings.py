@@ -11,7 +11,6 @@ from typing import Generic, TypeVar, overload
 from PySide6.QtCore import QByteArray, QSettings, QStandardPaths, QTemporaryDir
 
 SCHEMA_VERSION = 1
-MAX_RECENT = 10
 MAX_THREADS = 1024
 MAX_WORKERS = 64
 TEXT_PERCENTS = (100, 125, 150, 175, 200)
@@ -87,14 +86,11 @@ def _file(held: object) -> Path | None:
     return Path(_text(held)) if os.path.isfile(_text(held)) else None
 
 
-def _files(held: object) -> tuple[Path, ...]:
-    # An ini file gives a list of one back as a plain string.
-    items = held if isinstance(held, list) else [held]
-    return tuple(path for path in map(_file, items) if path is not None)
-
-
 def _bytes(held: object) -> QByteArray:
     return held if isinstance(held, QByteArray) else QByteArray()
+
+
+_LAYOUT = "layouts"
 
 
 # Values, as the store holds them
@@ -102,10 +98,6 @@ def _bytes(held: object) -> QByteArray:
 
 def _or_empty(value: object) -> str:
     return "" if value is None else str(value)
-
-
-def _names(paths: tuple[Path, ...]) -> list[str]:
-    return [str(path) for path in paths]
 
 
 def _as_it_is(value: QByteArray) -> QByteArray:
@@ -146,12 +138,8 @@ class Settings:
     """Whether the end of a replay is notified when the window is not in front."""
     stay_awake = _yes_unless_no()
     """Whether the computer is kept awake during a replay."""
-    recent = Setting(_files, _names)
-    """Bundles opened last, newest first; only those that still exist."""
     geometry = Setting(_bytes, _as_it_is)
     """Size and place of the window; empty at first."""
-    layout = Setting(_bytes, _as_it_is)
-    """Layout of the views; empty at first."""
 
     def __init__(self, store: QSettings, *, folder: Path | None = None) -> None:
         self.store = store
@@ -191,11 +179,10 @@ class Settings:
             return Path(self.store.fileName()).parent
         return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppConfigLocation))
 
-    def add_recent(self, path: Path) -> None:
-        """Put a bundle at the head of the recent ones; each stands there once."""
-        path = path.resolve()
-        self.recent = (path, *(other for other in self.recent if other != path))[:MAX_RECENT]
+    def layout(self, screen: str) -> QByteArray:
+        """The layout of the views as it was left on screens of a class; empty at first."""
+        return _bytes(self.store.value(f"{_LAYOUT}/{screen}"))
 
-    def clear_recent(self) -> None:
-        """Forget the recent bundles."""
-        self.recent = ()
+    def keep_layout(self, screen: str, layout: QByteArray) -> None:
+        """Remember the layout of the views for screens of a class."""
+        self.store.setValue(f"{_LAYOUT}/{screen}", layout)

@@ -169,6 +169,11 @@ class StepData:
         return self.table.replay_loss
 
     @property
+    def loss_apart(self) -> Floats:
+        """float64 ``[steps]``: the replay's loss minus the trainer's; not a number where a step was not replayed."""
+        return self.replay_loss - self.trainer_loss
+
+    @property
     def log_bytes(self) -> Floats:
         """float64 ``[steps]``."""
         return self.table.column("log_bytes").astype(np.float64)

@@ -166,6 +166,7 @@ class Menus(QObject):
         self._fill_file_menu(plots)
         self._fill_train_menu()
         self._fill_replay_menu()
+        self._fill_compare_menu()
         self._bar.addMenu(self.tr("&Steps")).addActions(list(steps))
         self._fill_view_menu(views)
         help_menu = self._bar.addMenu(self.tr("&Help"))
@@ -182,9 +183,9 @@ class Menus(QObject):
 
     def _fill_file_menu(self, plots: Sequence[QAction]) -> None:
         menu = self._bar.addMenu(self.tr("&File"))
-        self._add(menu, "open")
+        self._add(menu, "open", "open_anything")
         self.recent_menu = menu.addMenu(self.tr("Open &recent"))
-        self._add(menu, "honest_sample", "tampered_sample", "compare", "compare_known", "drop_order", "data", "")
+        self._add(menu, "home", "", "honest_sample", "tampered_sample", "data", "")
         self._add(menu, "verdict", "table", "capsule")
         menu.addActions(list(plots))
         self._add(menu, "read_verdict", "results", "keys", "", "preferences", "quit")
@@ -198,6 +199,10 @@ class Menus(QObject):
         self._add(menu, "replay", "pause", "go_on", "stop", "conclude", "plan", "fleet", "")
         self._add(menu.addMenu(self.tr("&Queue")), "add_to_queue", "start_queue", "stop_queue")
         self.device_menu = menu.addMenu(self.tr("&Device"))
+
+    def _fill_compare_menu(self) -> None:
+        menu = self._bar.addMenu(self.tr("&Compare"))
+        self._add(menu, "compare", "compare_known", "drop_order", "", "compare_providers", "", "weights", "adjudicate")
 
     def _fill_view_menu(self, views: Sequence[str]) -> None:
         menu = self._bar.addMenu(self.tr("&View"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QDateTime, QLocale, QObject
 
 from counterfoil import CheckNumber, CheckState, Outcome
 from counterfoil_app.engine.strangers import name_of
@@ -16,6 +16,9 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
 
 _OUTCOME_KINDS = {Outcome.VERIFIED: Kind.GOOD, Outcome.ERROR: Kind.ERROR}
+_REPLAYING = (Phase.REPLAYING, Phase.PAUSED, Phase.STOPPING)
+MOST_SPANS = 30
+"""Most runs of drawn segments that a line lists."""
 _CHECK_KINDS = {
     CheckState.PASSED: Kind.GOOD,
     CheckState.FAILED: Kind.ERROR,
@@ -42,6 +45,7 @@ class Chronicle(QObject):
         session.phase_changed.connect(self._note_phase)
         session.checks_changed.connect(self._note_checks)
         session.dispute_changed.connect(self._note_dispute)
+        session.sample_chosen.connect(self._note_sample)
         session.devices_changed.connect(self._note_devices)
         session.exports.finished.connect(self._note_export)
         session.failed.connect(self._note_failure)
@@ -73,6 +77,8 @@ class Chronicle(QObject):
             self._note(self.tr("Paused after {0} steps.").format(text.count(session.progress.replayed)))
         elif self._phase is Phase.STOPPING:
             self._note(self.tr("Stopping the replay."))
+        elif self._phase is Phase.CONCLUDED and session.report is not None and before not in _REPLAYING:
+            self._note_shown_again()
         elif self._phase is Phase.CONCLUDED and session.report is not None:
             report = session.report
             self._note_checks()  # the last checks come to the outcome, and stand before it
@@ -81,6 +87,33 @@ class Chronicle(QObject):
         elif self._phase is Phase.FAILED and session.failure is not None and session.failure.expected:
             # One that was not expected comes by the signal ``failed`` too.
             self._note_failure(session.failure)
+
+    def _note_shown_again(self) -> None:
+        """A result of an earlier replay: its checks were not made now, and have no lines of this time."""
+        session = self._session
+        assert session.report is not None
+        self._checks = {number: check.state for number, check in session.checks.items()}
+        self._disputed = session.dispute.step if session.dispute is not None else None
+        ended = session.ended
+        when = (
+            QLocale().toString(QDateTime.fromSecsSinceEpoch(int(ended.timestamp())), QLocale.FormatType.ShortFormat)
+            if ended
+            else "\u2013"
+        )
+        said = self.tr("Shown again: {0}, {1}. The replay ended at {2}.")
+        self._note(said.format(name_of(session.path), session.report.outcome.value, when))
+
+    def _note_sample(self) -> None:
+        sample = self._session.sample
+        if sample is None or sample.whole:
+            return
+        said = self.tr("Segments that are replayed: {0} of {1}, namely {2}.")
+        spans = [
+            text.count(first) if first == last else f"{text.count(first)}\u2013{text.count(last)}"
+            for first, last in sample.spans
+        ]
+        shown = ", ".join(spans[:MOST_SPANS]) + (", \u2026" if len(spans) > MOST_SPANS else "")
+        self._note(said.format(text.count(sample.count), text.count(sample.total), shown))
 
     def _note_checks(self) -> None:
         for number, check in self._session.checks.items():

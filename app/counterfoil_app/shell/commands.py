@@ -56,6 +56,9 @@ class Commands(QObject):
         session, queue, files = self._session, self._queue, self._files
         deeds: dict[str, tuple[Callable[[], object], Keys]] = {
             "open": (files.choose_bundle, QKeySequence.StandardKey.Open),
+            "open_anything": (files.choose_anything, "Ctrl+Alt+O"),
+            "weights": (files.choose_weights, "Ctrl+Alt+W"),
+            "adjudicate": (files.choose_capsule_to_judge, "Ctrl+Alt+J"),
             "compare": (files.choose_order, "Ctrl+Shift+O"),
             "compare_known": (files.use_known_order, ""),
             "drop_order": (files.drop_order, ""),
@@ -83,6 +86,21 @@ class Commands(QObject):
     def _faces(self) -> dict[str, Face | FaceOf]:
         return {
             "open": Face(self.tr("&Open a run\u2026"), "open", self.tr("Open a bundle")),
+            "open_anything": Face(
+                self.tr("Open what you were &given\u2026"),
+                "open",
+                self.tr("A run, an order, a verdict, a dispute capsule, weights, a key: each is used for what it is"),
+            ),
+            "weights": Face(
+                self.tr("Delivered &weights\u2026"),
+                "compare",
+                self.tr("See whether weights are the final state of a run that was verified"),
+            ),
+            "adjudicate": Face(
+                self.tr("&Adjudicate a capsule\u2026"),
+                "disputed",
+                self.tr("Replay the disputed step of a dispute capsule, and see who is right"),
+            ),
             "compare": Face(
                 self.tr("Co&mpare with order\u2026"),
                 "compare",
@@ -146,6 +164,7 @@ class Commands(QObject):
         queue = self._queue
         return {
             "compare": lambda session: session.path is not None and not session.running,
+            "weights": lambda session: not session.running,
             "compare_known": lambda session: (
                 session.known_order is not None and session.order is None and not session.running
             ),

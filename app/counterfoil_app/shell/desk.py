@@ -24,6 +24,8 @@ LARGEST_OVERVIEW_SHARE = 0.42
 """Width of the overview at first, and the share of the window's width that it has at most."""
 BESIDE_PIXELS, ABOVE_PIXELS = 1900, 1280
 """Width of a window from which the plots lie beside the steps at first, and height from which they lie above them."""
+LEAST_OVERVIEW_PIXELS = 290
+"""Least width of the overview, below which its sentences have a word or two a line."""
 NARROW_PIXELS = 1000
 """Width of a window below which the overview lies behind the other views too, each of which then has all of it."""
 
@@ -62,6 +64,7 @@ class Desk(QMainWindow):
         # A tab that is dragged out of its bar takes its view along.
         self.setDockOptions(self.dockOptions() | QMainWindow.DockOption.GroupedDragging)
         self.docks = {name: make_dock(name, title, view) for name, (title, view) in views.items()}
+        self.docks["overview"].setMinimumWidth(scaled(LEAST_OVERVIEW_PIXELS))
         self._untitled = {dock: QWidget(dock) for dock in self.docks.values()}
         self._dress_later = single_shot(self, 0, self._dress)
         for dock in self.docks.values():
@@ -108,6 +111,11 @@ class Desk(QMainWindow):
             dock.setFloating(False)
             dock.show()
         self.lay_out()
+
+    @property
+    def screen_class(self) -> str:
+        """Which of the arrangements the window has room for; a layout is remembered for each."""
+        return "narrow" if self._narrow else self._plots.value
 
     @property
     def _plots(self) -> Plots:

@@ -13,7 +13,7 @@ from counterfoil import CounterfoilError, FileUse, Outcome, Recognised
 from counterfoil.base.sentence import say
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import beside, name_of
-from counterfoil_app.engine.worker import Failure, JobResult, attempt
+from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks import words
 from counterfoil_app.model.bundle_queue import BundleQueue
 from counterfoil_app.model.history import capsule_of
@@ -57,17 +57,23 @@ class Files(QObject):
 
     # Opening
 
-    def open_bundle(self, path: Path, order: Path | None = None) -> None:
-        """Open a bundle; asks first when a replay is running, or what was found is not signed."""
+    def open_bundle(self, path: Path, order: Path | None = None, then: Callable[[], object] | None = None) -> None:
+        """Open a bundle; asks first when a replay is running, or what was found is not signed.
+
+        Args:
+            path: The bundle.
+            order: The client's order to compare with.
+            then: Called when the session has begun to open it, and not where the user leaves open what is.
+        """
         if not self._session.where and not path.exists():
             failure = Failure(say("There is no file {0}.", str(path)), "", "", expected=True, role="file")
             offer_another(self._window, failure, self.choose_bundle)
             return
         if self._session.running:
             sentence = self.tr("A replay of {0} is running.").format(name_of(self._session.path))
-            ask_to_stop(self._window, sentence, self.tr("Stop it and open"), partial(self._open_now, path, order))
+            ask_to_stop(self._window, sentence, self.tr("Stop it and open"), partial(self._open_now, path, order, then))
         else:
-            self.leave_result(self.tr("Open without signing"), partial(self._open_now, path, order))
+            self.leave_result(self.tr("Open without signing"), partial(self._open_now, path, order, then))
 
     def leave_result(self, confirm: str, then: Callable[[], None]) -> None:
         """Go on with what takes the open result off the window; asks first when it is not signed."""
@@ -102,18 +108,44 @@ class Files(QObject):
         if not self._session.running:
             self.leave_result(self.tr("Replay without signing"), self._queue.start)
 
-    def _open_now(self, path: Path, order: Path | None) -> None:
+    def _open_now(self, path: Path, order: Path | None, then: Callable[[], object] | None) -> None:
         self.opening.emit()
         folder = path.resolve().parent
-        if folder != self.sample_folder.resolve():
+        if folder != self.sample_folder.resolve() and not self._session.where:
             self._settings.folder = folder
         self._session.open(path, order)
+        if then is not None:
+            then()
 
     # Choosing
 
     def choose_bundle(self) -> None:
         """Let the user pick a bundle, or several to be queued."""
         self.chosen.emit(self._bundles(self.tr("Open a run")))
+
+    def choose_anything(self) -> None:
+        """Let the user pick files of whatever kind, each to be used for what it is."""
+        title, kinds = self.tr("Open what you were given"), self.tr("All files (*)")
+        self.chosen.emit(existing_files(self._window, title, self._settings.folder, kinds))
+
+    def choose_capsule_to_judge(self) -> None:
+        """Let the user pick a dispute capsule to adjudicate."""
+        kinds = self.tr("Dispute capsules (*.cfoil);;All files (*)")
+        self._choose(lambda path: self.chosen.emit([path]), self.tr("Adjudicate a capsule"), kinds)
+
+    def choose_weights(self) -> None:
+        """Let the user pick weights, and the run that they should come from unless one is open."""
+        kinds = self.tr("Weights (*.safetensors);;All files (*)")
+        weights = existing_file(self._window, self.tr("Delivered weights"), self._settings.folder, kinds)
+        if weights is None:
+            return
+        opened = self._session.summary
+        if opened is not None and opened.run is not None:
+            self.chosen.emit([weights])
+            return
+        title = self.tr("The run that the weights should come from")
+        if run := existing_file(self._window, title, weights.parent, self._bundle_filter()):
+            self.chosen.emit([weights, run])
 
     def choose_for_queue(self) -> None:
         """Let the user pick bundles for the queue; they wait until it is started."""
@@ -147,13 +179,22 @@ class Files(QObject):
             kinds = self.tr("Counterfoil data files (*.cfdata);;All files (*)")
             self._choose(self._session.use_data, title, kinds, wanted)
 
+    def choose_data_of(self, use: Callable[[Path], None]) -> None:
+        """Let the user pick a data file for something else than the open run."""
+        kinds = self.tr("Counterfoil data files (*.cfdata);;All files (*)")
+        self._choose(use, self.tr("Choose the data file"), kinds)
+
+    def choose_runs(self, title: str, parent: QWidget) -> list[Path]:
+        """Let the user pick several bundles for something else than the open run."""
+        return existing_files(parent, title, self._settings.folder, self._bundle_filter())
+
     # Exporting
 
     def choose_table(self) -> None:
         """Ask where the step table goes, then write it."""
         if self._session.path is None or not self._session.steps.done:
             return
-        proposal = beside(self._session.path, ".steps.csv")
+        proposal = beside(self._session.near(self._session.path), ".steps.csv")
         if target := new_file(self._window, self.tr("Export step table"), proposal, "*.csv", here=True):
             self._session.exports.table(self._session.steps.snapshot(), target)
 
@@ -163,7 +204,9 @@ class Files(QObject):
         if path is None or report is None or not self._session.can_export_capsule:
             return
         title, kinds = self.tr("Save dispute capsule"), self.tr("Dispute capsules (*.cfoil)")
-        if target := new_file(self._window, title, beside(path, "-dispute.cfoil"), kinds, here=True):
+        if target := new_file(
+            self._window, title, beside(self._session.near(path), "-dispute.cfoil"), kinds, here=True
+        ):
             kept = capsule_of(self._session.result_file) if self._session.result_file is not None else None
             self._session.exports.capsule(report, target, kept)
 
@@ -181,6 +224,7 @@ class Files(QObject):
 
 
 MOST_FILES = 1000
+FORESEEN_FILES = 8
 
 
 Found = dict[FileUse, list[Recognised]]
@@ -202,10 +246,12 @@ class Dropping(QObject):
     placed = Signal(str)
     """What was done with the files, as sentences."""
     failed = Signal(Failure)
+    belonging = Signal(Recognised)
+    """A file that belongs to a case: an order that the user gave as the client's, or a capsule."""
     capsule_found = Signal(Path, object)
     """A capsule, and the order to compare it with or None."""
     weights_found = Signal(Path, Path, object, object)
-    """Weights, their run, and a verdict on it or the report of a replay that verified it; None where there is none."""
+    """Weights, their run, and a verdict on it or the report of a replay of it; None where there is none."""
 
     def __init__(
         self,
@@ -228,6 +274,31 @@ class Dropping(QObject):
         """Use files for what they are; :attr:`placed` or :attr:`failed` follows."""
         if paths:
             self._session.ask(partial(_recognise, paths=tuple(paths[:MOST_FILES])), self._recognised)
+
+    def foresee(self, paths: Sequence[Path], say: Callable[[Sequence[str]], None]) -> None:
+        """Say what will become of files that are dragged over the window; nothing while the worker is at something."""
+        if paths and len(paths) <= FORESEEN_FILES and not self._session.busy:
+            self._session.ask(partial(_recognise, paths=tuple(paths)), lambda result: say(self._foreseen(result)))
+
+    def _foreseen(self, result: JobResult) -> list[str]:
+        if not isinstance(result.value, tuple):
+            return []
+        alone = len(result.value) == 1
+        fates = {
+            FileUse.RUN: self.tr("{0} is a run: it is opened.") if alone else self.tr("{0} is a run."),
+            FileUse.ORDER: self.tr("{0} is an order: a run is compared with it."),
+            FileUse.VERDICT: self.tr("{0} is a verdict: its signature is checked, and it is read."),
+            FileUse.STATEMENT: self.tr("{0} says something of a verdict: it is shown with that verdict."),
+            FileUse.CAPSULE: self.tr("{0} is a dispute capsule: it can be adjudicated here."),
+            FileUse.WEIGHTS: self.tr("{0} holds weights: they are compared with the run."),
+            FileUse.DATA: self.tr("{0} holds data: the run that needs them uses them."),
+            FileUse.HEADS: self.tr("{0} holds tree heads: they are compared with the run."),
+            FileUse.PUBLIC_KEY: self.tr("{0} is a public key: you are asked whose it is."),
+            FileUse.PRIVATE_KEY: self.tr("{0} is a private key: you are asked whether you sign with it."),
+            FileUse.OTHER: self.tr("{0} is no file that Counterfoil reads."),
+        }
+        known = [each for each in result.value if isinstance(each, Recognised)]
+        return [fates[each.kind].format(name_of(each.path)) for each in known]
 
     def _recognised(self, result: JobResult) -> None:
         if result.failure is not None:
@@ -257,11 +328,6 @@ class Dropping(QObject):
         if said:
             self.placed.emit(" ".join(said))
 
-    def note_order(self, order: Recognised) -> None:
-        """Remember an order that the user gave as the client's."""
-        if order.order is not None and self._session.orders is not None:
-            attempt(partial(self._session.orders.note, order.order, order.path), self.failed)
-
     # Each kind
 
     def _order_of(self, file: Recognised, found: Found) -> Path | None:
@@ -273,12 +339,12 @@ class Dropping(QObject):
         # A single order that came along is what it is to be compared with, also when it is another one.
         if len(orders) == 1:
             return orders[0].path
-        return self._session.orders.find(file.order) if self._session.orders is not None else None
+        return self._session.cases.order_file(file.order) if self._session.cases is not None else None
 
     def _use_orders(self, found: Found) -> list[str]:
         orders = found[FileUse.ORDER]
         for order in orders:
-            self.note_order(order)
+            self.belonging.emit(order)
         if not orders or found[FileUse.RUN] or found[FileUse.CAPSULE]:
             return []
         path = orders[0].path
@@ -342,6 +408,7 @@ class Dropping(QObject):
 
     def _use_capsules(self, found: Found) -> list[str]:
         for each in found[FileUse.CAPSULE]:
+            self.belonging.emit(each)
             self.capsule_found.emit(each.path, self._order_of(each, found))
         return []
 
@@ -380,11 +447,10 @@ class Dropping(QObject):
         verdict = next((each.path for each in found[FileUse.VERDICT]), None)
         if verdict is None and read is not None and read.checked:
             verdict = read.path
-        if verdict is None and report is not None:
+        if verdict is None and report is not None and report.outcome is Outcome.VERIFIED:
             verdict = session.verdict_file
-        verified = report if report is not None and report.outcome is Outcome.VERIFIED else None
         for each in weights:
-            self.weights_found.emit(each.path, run, verdict, verified)
+            self.weights_found.emit(each.path, run, verdict, report)
         return []
 
 

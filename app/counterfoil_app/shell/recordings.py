@@ -106,7 +106,8 @@ class RecordingDesk(QObject):
     def _begin(self, wanted: Wanted) -> None:
         if wanted.recording is not None:
             self.recorder.record(wanted.recording)
-            self._settings.folder = wanted.recording.request.order.parent
+            if not self._session.where:
+                self._settings.folder = wanted.recording.request.order.parent
         if wanted.follow is not None:
             self.follower.follow(wanted.follow)
 

@@ -6,30 +6,35 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
 from counterfoil import AuditReport, Plan
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import name_of
-from counterfoil_app.engine.worker import Failure
+from counterfoil_app.engine.worker import Failure, attempt
 from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.bundle_queue import BundleQueue
+from counterfoil_app.model.case_file import FILE_NAME as CASES_FILE
+from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.finished import Finished
-from counterfoil_app.model.history import History, Past
+from counterfoil_app.model.history import History
 from counterfoil_app.model.inquiry import Delivery, Hearing
 from counterfoil_app.model.journal import Kind
 from counterfoil_app.model.key_book import FILE_NAME as KEYS_FILE, KeyBook
-from counterfoil_app.model.known_orders import FILE_NAME, KnownOrders
 from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.replaying import Replaying
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings, ThemeChoice
 from counterfoil_app.shell.actions import ActionTable, Face, Menus, Row
+from counterfoil_app.shell.case_desk import CaseDesk
+from counterfoil_app.shell.clerk import Clerk
 from counterfoil_app.shell.commands import Commands
+from counterfoil_app.shell.compare_desk import CompareDesk
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
 from counterfoil_app.shell.files import Dropping, Files
 from counterfoil_app.shell.help import unmarked
@@ -38,6 +43,7 @@ from counterfoil_app.shell.shell import Shell
 from counterfoil_app.verdict.desk import VerdictDesk
 from counterfoil_app.verdict.key_desk import KeyDesk
 from counterfoil_app.views import layouts
+from counterfoil_app.views.cards import Part
 from counterfoil_app.views.dialogs import ask_to_leave_recording, ask_to_stop, show_failure
 from counterfoil_app.views.dispute import DisputeView
 from counterfoil_app.views.divergence import DivergenceView
@@ -45,6 +51,7 @@ from counterfoil_app.views.dropped import DropHint, dropped_files
 from counterfoil_app.views.fleet_dialog import FleetDialog
 from counterfoil_app.views.frame import WINDOW_FRAME, Frame
 from counterfoil_app.views.header import OFFERED, HeaderView
+from counterfoil_app.views.home import HomeView
 from counterfoil_app.views.inquiry import CapsuleDialog, DeliveryDialog
 from counterfoil_app.views.merkle import MerkleView
 from counterfoil_app.views.overview import OverviewView
@@ -53,8 +60,14 @@ from counterfoil_app.views.plan_dialog import PlanDialog
 from counterfoil_app.views.results import QueueView, ResultsDialog
 from counterfoil_app.views.steps import StepsView
 from counterfoil_app.views.strip import StepStrip
-from counterfoil_app.views.welcome import WelcomeView
 
+CARD_ACTIONS: Mapping[Part, tuple[str, ...]] = {
+    Part.CLIENT: (),
+    Part.TRAINER: (),
+    Part.AUDITOR: ("open", "results", "keys"),
+    Part.RECEIVER: ("open_anything", "read_verdict", "adjudicate", "weights"),
+}
+"""What each kind of person finds on its card of the desk, the obvious thing first."""
 LEAST_FIRST_SIZE = QSize(1366, 768)
 SHARE_OF_SCREEN = 0.8
 QUEUE_WIDTH = 270
@@ -97,12 +110,15 @@ class MainWindow(QMainWindow):
         self.history = History(engine, self.session.submit, settings.config_folder / "results", self)
         self.history.follow(self.session)
         self.files = Files(self.session, self.queue, self.verdicts, settings, self)
-        self.session.orders = KnownOrders(settings.config_folder / FILE_NAME)
+        self.session.replaying = Replaying(settings.config_folder / "replaying")
+        self.session.cases = self.cases = Cases(settings.config_folder / CASES_FILE, self)
+        self.clerk = Clerk(self.session, self.cases, self)
         self.dropping = Dropping(self.session, self.files, self.verdicts, self.keys, settings, self)
         self._closing = False
         self._laid_out = False
         self._raised_dispute = False
         self._recent: tuple[Path, ...] | None = None
+        self._at_home = False
         self.setAcceptDrops(True)
         self.setWindowIcon(QIcon(icons.pixmap("counterfoil", "#000000", 64)))
         self.recordings = RecordingDesk(engine, self.session, self.key_book, settings, theme, self)
@@ -111,7 +127,11 @@ class MainWindow(QMainWindow):
             self.session, self.queue, self.files, self.verdicts, self.plan_replay, self.plan_fleet, self.show_results,
             self.keys.show,
         )  # fmt: skip
-        rows = [*commands.rows(), *self.shell.rows(), *self.recordings.rows(), *self._rows()]
+        self.comparing = CompareDesk(self.session, self.files, self.key_book, theme, self)
+        self.comparing.audit_wanted.connect(self.open_bundle)
+        rows = [
+            *commands.rows(), *self.comparing.rows(), *self.shell.rows(), *self.recordings.rows(), *self._rows()
+        ]  # fmt: skip
         self.commands = ActionTable(rows, self.session, theme, self)
         self._make_views()
         self._put_together()
@@ -140,6 +160,13 @@ class MainWindow(QMainWindow):
                 Face(self.tr("&Clear recent files")),
                 self._clear_recent,
                 enabled=lambda _session: bool(self._recent),
+            ),
+            Row(
+                "home",
+                Face(self.tr("Ho&me"), "home", self.tr("Go to the desk with all cases; what is open is closed")),
+                self.go_home,
+                "Alt+Home",
+                lambda session: session.phase is not Phase.EMPTY,
             ),
             *self._rows_of_views(),
             Row("layout", Face(self.tr("&Restore layout")), lambda: self.desk.restore()),
@@ -175,6 +202,7 @@ class MainWindow(QMainWindow):
         }
 
     def _show_view(self, name: str) -> None:
+        self._leave_home()
         self.desk.show_view(name)
         self._frame.ensureWidgetVisible(self.stack, 0, 0)
 
@@ -191,7 +219,12 @@ class MainWindow(QMainWindow):
     def _make_views(self) -> None:
         session, theme, commands = self.session, self.theme, self.commands
         self.header = HeaderView(session, theme, {name: commands[name] for name in OFFERED})
-        self.welcome = WelcomeView(commands["open"], commands.several("honest_sample", "tampered_sample"))
+        cards = {part: commands.several(*names) for part, names in CARD_ACTIONS.items()}
+        samples = commands.several("honest_sample", "tampered_sample")
+        self.home = HomeView(self.cases, self.history, cards, samples, theme)
+        self.case_desk = CaseDesk(
+            self.home, self.cases, self.clerk, session, self.files, self.verdicts, self.history, self
+        )
         self.overview = OverviewView(session, theme, commands["compare_known"], self.key_book)
         self.strip = StepStrip(session, theme)
         self.steps = StepsView(session, theme)
@@ -210,7 +243,7 @@ class MainWindow(QMainWindow):
         self.desk = Desk({name: (unmarked(title), view) for (name, title), view in titled}, self)
         self.docks = self.desk.docks
         self.stack = QStackedWidget()
-        for page in (self.welcome, self.message, self.desk):
+        for page in (self.home, self.message, self.desk):
             self.stack.addWidget(page)
         centre = QWidget()
         shown = (self.header, self.strip, (self.stack, 1))
@@ -222,7 +255,7 @@ class MainWindow(QMainWindow):
         self.queue_dock = make_dock("queue", self.tr("Queue"), self.queue_view)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.queue_dock)
         self.queue_dock.hide()
-        self.resizeDocks([self.queue_dock], [QUEUE_WIDTH], Qt.Orientation.Horizontal)
+        self.resizeDocks([self.queue_dock], [scaled(QUEUE_WIDTH)], Qt.Orientation.Horizontal)
         self.statusBar().setSizeGripEnabled(False)
         if self.session.where:
             machine = self.tr("The engine works on {0}: files are those of that machine, keys are here.")
@@ -236,31 +269,40 @@ class MainWindow(QMainWindow):
         session.devices_changed.connect(menus.show_devices)
         session.exports.finished.connect(self._exported)
         session.misnamed.connect(self._misnamed)
-        session.compared.connect(self.dropping.note_order)
+        self.dropping.belonging.connect(self.clerk.note_recognised)
+        self.verdicts.was_read.connect(self.clerk.note_reading)
+        self.case_desk.files_wanted.connect(self.open_files)
+        self.case_desk.replay_wanted.connect(self._leave_home)
+        follow(self._placed, self.case_desk.told)
+        self.cases.changed.connect(self._show_recent)
         follow(self.open_files, self.files.chosen, self.verdicts.files_dropped)
         self.dropping.capsule_found.connect(self.open_capsule)
         self.dropping.weights_found.connect(self.open_weights)
         follow(self._placed, self.dropping.placed, self.keys.placed)
         follow(self._failed, session.failed, self.dropping.failed, self.keys.failed, self.history.failed)
-        follow(self._failed, self.overview.trainer_key.failed, self.recordings.failed)
+        follow(self._failed, self.clerk.failed, self.case_desk.failed, self.recordings.failed)
+        follow(self._failed, self.overview.trainer_key.failed)
         self.recordings.run_wanted.connect(self.open_bundle)
         self.recordings.result_wanted.connect(self._show_followed)
         self.recordings.handed_over.connect(self._exported)
         session.other_order.connect(self.files.open_with_order)
         session.idle.connect(self._close_when_idle)
         follow(self.commands.refresh, self.queue.changed, shell.actions_changed)
-        self.files.opening.connect(self._forget_dispute)
+        follow(self._forget_dispute, self.files.opening)
+        follow(self._leave_home, self.files.opening)
         self.files.queued.connect(self.queue_dock.show)
+        self.steps.copied.connect(lambda sentence: self.statusBar().showMessage(sentence, MESSAGE_MILLISECONDS))
         self.steps.dispute_wanted.connect(partial(self._show_view, "dispute"))
-        self.welcome.sample_cancelled.connect(shell.samples.cancel)
+        self.home.sample_cancelled.connect(shell.samples.cancel)
         self.header.device.activated.connect(self._device_chosen)
-        follow(self.open_bundle, menus.recent_chosen, self.welcome.recent_chosen)
+        menus.recent_chosen.connect(self.open_bundle)
         menus.device_chosen.connect(self._use_device)
         menus.theme_chosen.connect(self._choose_theme)
         shell.settings_changed.connect(self._show_theme)
         shell.samples.made.connect(lambda files: self.open_bundle(files.run, files.order))
         shell.samples.progress_changed.connect(self._show_sample)
-        shell.samples.ended.connect(lambda: self.welcome.show_sample(""))
+        shell.samples.ended.connect(lambda: self.home.show_sample(""))
+        self.history.refresh()
 
     # Opening
 
@@ -272,12 +314,30 @@ class MainWindow(QMainWindow):
         """Use what was dropped or picked for what it is: runs, orders, verdicts, keys, capsules, weights, data."""
         self.dropping.place(paths)
 
+    def go_home(self) -> None:
+        """Show the desk; what is open is closed, but for a replay, which goes on."""
+        if self.session.running:
+            self._at_home = True
+            self._show_page()
+        else:
+            self.files.leave_result(self.tr("Close without signing"), self._close_open)
+
+    def _close_open(self) -> None:
+        self._forget_dispute()
+        self.session.leave()
+
+    def _leave_home(self) -> None:
+        if self._at_home:
+            self._at_home = False
+            self._show_page()
+
     def open_capsule(self, path: Path, order: Path | None = None) -> None:
         """Show a dispute capsule, which can be adjudicated here."""
         hearing = Hearing(self.session, path, self)
         hearing.order = order
         dialog = CapsuleDialog(hearing, self.theme, self)
         hearing.setParent(dialog)
+        self.clerk.follow_hearing(hearing)
         dialog.order_wanted.connect(partial(self.files.choose_order_of, dialog.use_order))
         dialog.signature_wanted.connect(partial(self.verdicts.sign_hearing, hearing))
         open_dialog(dialog)
@@ -288,6 +348,7 @@ class MainWindow(QMainWindow):
         delivery.replay = replay
         dialog = DeliveryDialog(delivery, self.key_book, self.theme, self.verdicts.reading or self)
         delivery.setParent(dialog)
+        self.clerk.follow_delivery(delivery)
 
         def begin(by: Path | None) -> None:
             delivery.verdict, delivery.keys = by, self.key_book.checking
@@ -329,7 +390,7 @@ class MainWindow(QMainWindow):
     def show_results(self) -> None:
         """Show all results, those of earlier days too."""
         dialog = ResultsDialog(self.history, self.theme, self)
-        dialog.chosen.connect(self._show_result)
+        dialog.chosen.connect(self.case_desk.show_result)
         open_dialog(dialog)
 
     def _show_followed(self, finished: Finished) -> None:
@@ -340,24 +401,20 @@ class MainWindow(QMainWindow):
         if not self.session.running:
             self.files.leave_result(self.tr("Show without signing"), show)
 
-    def _show_result(self, past: Past) -> None:
-        if not self.session.running:
-            show = partial(self.history.read, past, self.session.show)
-            self.files.leave_result(self.tr("Show without signing"), show)
-
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
         """Take files, and say so."""
         if paths := dropped_files(event.mimeData()):
             event.acceptProposedAction()
-            self.welcome.show_hot(True)
+            self.home.show_hot(True)
             self.drop_hint.show_for(len(paths))
+            self.dropping.foresee(paths, self.drop_hint.say)
 
     def dragLeaveEvent(self, _event: QDragLeaveEvent) -> None:  # noqa: N802 - Qt's name
         """Forget the drag."""
         self._drag_over()
 
     def _drag_over(self) -> None:
-        self.welcome.show_hot(False)
+        self.home.show_hot(False)
         self.drop_hint.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
@@ -373,6 +430,12 @@ class MainWindow(QMainWindow):
 
     # Showing
 
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Look again whether another window replays the same run, when this one comes to the front."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.ActivationChange and self.isActiveWindow() and self._laid_out:
+            self.header.refresh()
+
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Make the views ready behind the page that is shown: the first bundle then opens without a pause."""
         super().showEvent(event)
@@ -384,14 +447,14 @@ class MainWindow(QMainWindow):
 
     def _lay_out(self) -> None:
         self._column.activate()
-        self.desk.lay_out_as_left(self.stack.size(), self.settings.layout)
+        self.desk.lay_out_as_left(self.stack.size(), self.settings.layout(self.desk.screen_class))
 
     def _show_page(self) -> None:
         session = self.session
-        empty = session.phase is Phase.EMPTY
+        empty = session.phase is Phase.EMPTY or self._at_home
         self.header.setVisible(not empty)
         nothing_to_show = session.phase in (Phase.LOADING, Phase.UNREADABLE)
-        page = self.welcome if empty else self.message if nothing_to_show else self.desk
+        page = self.home if empty else self.message if nothing_to_show else self.desk
         if page is not self.stack.currentWidget():
             # Laid out in this turn and painted in the next: both at once would hold the window up.
             self.stack.setUpdatesEnabled(False)
@@ -411,13 +474,12 @@ class MainWindow(QMainWindow):
     def _refresh(self) -> None:
         session = self.session
         session.drawing.soon(self._show_page)
-        self.message.setText(
-            self.tr("Reading {0}\u2026").format(self._bundle_name())
-            if session.phase is Phase.LOADING
-            else self.tr("{0} cannot be shown. Open another run, or drop one here.").format(self._bundle_name())
-        )
-        if session.phase is Phase.READY and session.path is not None and not session.where:
-            self.settings.add_recent(session.path)
+        if session.phase is Phase.LOADING:
+            self.message.setText(self.tr("Reading {0}\u2026").format(self._bundle_name()))
+        elif session.phase is Phase.UNREADABLE:  # in any other phase the page is about to be left
+            self.message.setText(
+                self.tr("{0} cannot be shown. Open another run, or drop one here.").format(self._bundle_name())
+            )
         self._show_recent()
         self._show_title()
 
@@ -433,7 +495,7 @@ class MainWindow(QMainWindow):
         sentence = self.tr("Recording the sample on this machine: the first step takes some seconds.")
         if done:
             sentence = self.tr("Recording the sample on this machine: step {0} of {1}.").format(done, total)
-        self.welcome.show_sample(sentence)
+        self.home.show_sample(sentence)
         self.statusBar().showMessage(sentence, MESSAGE_MILLISECONDS)
 
     def _bundle_name(self) -> str:
@@ -463,16 +525,14 @@ class MainWindow(QMainWindow):
     # Settings that are seen
 
     def _show_recent(self) -> None:
-        paths = self.settings.recent
+        paths = self.cases.recent
         if paths != self._recent:
             self._recent = paths
-            self.welcome.show_recent(paths)
             self.menus.show_recent(paths)
             self.commands.refresh()
 
     def _clear_recent(self) -> None:
-        self.settings.clear_recent()
-        self._show_recent()
+        attempt(self.cases.forget_recent, self.clerk.failed)
 
     def _use_device(self, name: str) -> None:
         self.session.device = name
@@ -517,7 +577,7 @@ class MainWindow(QMainWindow):
             return
         self.settings.geometry = self.saveGeometry()
         if self._laid_out:
-            self.settings.layout = self.desk.save()
+            self.settings.keep_layout(self.desk.screen_class, self.desk.save())
         self.shell.close()
         self.session.shut_down()
         for timer in self.findChildren(QTimer):  # what views would redraw later, nobody will see

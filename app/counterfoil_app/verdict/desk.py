@@ -14,8 +14,9 @@ from shiboken6 import isValid
 from counterfoil import AdjudicationReport, AuditReport, key_id_of
 from counterfoil_app.engine.port import Engine, Signable, VerdictReading
 from counterfoil_app.engine.strangers import beside, plain, quoted
-from counterfoil_app.engine.worker import Failure, JobResult
+from counterfoil_app.engine.worker import Failure, JobResult, attempt
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.model.case_file import Parties
 from counterfoil_app.model.inquiry import Hearing
 from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.session import Session
@@ -48,6 +49,8 @@ class VerdictDesk(QObject):
 
     files_dropped = Signal(list)
     """Files were dropped on a verdict that is read."""
+    was_read = Signal(Path, VerdictReading)
+    """A verdict that was read, and what came of it."""
 
     def __init__(self, session: Session, settings: Settings, keys: KeyDesk, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
@@ -68,9 +71,12 @@ class VerdictDesk(QObject):
         report, path = self._session.report, self._session.path
         if report is None or path is None:
             return
-        target = beside(path, ".verdict.json", ".report.pdf", ".steps.csv")
+        target = beside(self._session.near(path), ".verdict.json", ".report.pdf", ".steps.csv")
         dialog = self._open_signing(report, target, self._session.files_read())
         dialog.case.auditor.setText(self._settings.auditor_name)
+        order = report.run_order or report.order_digest
+        if self._session.cases is not None:
+            dialog.case.show_parties(self._session.cases.parties(order))
         dialog.wanted.connect(partial(self._sign, dialog, report))
 
     def sign_hearing(self, hearing: Hearing) -> None:
@@ -78,7 +84,8 @@ class VerdictDesk(QObject):
         report = hearing.found
         if report is None:
             return
-        dialog = self._open_signing(report, beside(hearing.path, ".adjudication.json"), hearing.files_read())
+        target = beside(self._session.near(hearing.path), ".adjudication.json")
+        dialog = self._open_signing(report, target, hearing.files_read())
         dialog.wanted.connect(partial(self._sign_hearing, dialog, hearing, report))
 
     def _open_signing(self, report: Signable, target: Path, reads: tuple[Path, ...]) -> SigningDialog:
@@ -135,9 +142,16 @@ class VerdictDesk(QObject):
         request = dialog.request()
         self._key_in_use = request.private_key
         self._settings.auditor_name = request.case.auditor
+        self._note_parties(report, dialog.case.parties())
         self._session.export_verdict(
             partial(export_verdict, request=request), partial(self._verdict_signed, dialog, request)
         )
+
+    def _note_parties(self, report: AuditReport, parties: Parties) -> None:
+        """How the case and its parties are called is offered at the next signing of the case."""
+        order, cases = report.run_order or report.order_digest, self._session.cases
+        if cases is not None and order is not None and parties != cases.parties(order):
+            attempt(partial(cases.name_parties, order, parties), self._session.failed)
 
     def _verdict_signed(self, dialog: SigningDialog, request: SigningRequest, failure: Failure | None) -> None:
         self._note_mine(request)
@@ -177,6 +191,11 @@ class VerdictDesk(QObject):
         viewer.files_dropped.connect(self.files_dropped)
         self._check(viewer)
         return viewer
+
+    @property
+    def checking_keys(self) -> tuple[str, ...]:
+        """The keys that verdicts are checked with."""
+        return self._keys.book.checking
 
     @property
     def reading(self) -> VerdictViewer | None:
@@ -224,6 +243,7 @@ class VerdictDesk(QObject):
             viewer.show_failure(result.failure)
         else:
             assert isinstance(result.value, VerdictReading)
+            self.was_read.emit(viewer.path, result.value)
             viewer.show_reading(replace(plain(result.value), later=quoted(result.value.later)))
 
     # Both

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFileDialog,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
@@ -24,6 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from counterfoil import one_line
 from counterfoil.base.errors import FileWriteError
 from counterfoil.signing.publickeys import others_can_read
 from counterfoil_app.engine.port import Signable
@@ -31,12 +31,13 @@ from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.model.case_file import MAX_NAME, Parties
 from counterfoil_app.verdict.export import SigningRequest
 from counterfoil_app.verdict.matter import matter_of
 from counterfoil_app.verdict.report_document import Case
 from counterfoil_app.views import layouts
 from counterfoil_app.views.dialogs import ask_to_replace
-from counterfoil_app.views.frame import Body, fit_to_screen
+from counterfoil_app.views.frame import Body, Head, fit_to_screen
 from counterfoil_app.views.parts import FieldGrid, Page, caption, label, restyle, show_icon
 
 ICON_PIXELS = 32
@@ -66,9 +67,23 @@ class CaseFields(QWidget):
         self._grid.addWidget(line, row, 1)
         return line
 
+    def show_parties(self, parties: Parties) -> None:
+        """Fill in how they were called the last time."""
+        for line, name in zip((self.number, self.client, self.trainer), _names(parties), strict=True):
+            line.setText(name)
+
+    def parties(self) -> Parties:
+        """How they are called now, as they are remembered."""
+        case = self.case()
+        return Parties(*(one_line(name, MAX_NAME) for name in (case.number, case.client, case.trainer)))
+
     def case(self) -> Case:
         """What was named."""
         return Case(*(line.text().strip() for line in (self.number, self.client, self.trainer, self.auditor)))
+
+
+def _names(parties: Parties) -> tuple[str, str, str]:
+    return parties.number, parties.client, parties.trainer
 
 
 class SigningDialog(QDialog):
@@ -135,9 +150,11 @@ class SigningDialog(QDialog):
         self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.ok.setText(self.tr("Sign and save"))
         self.ok.setProperty("primary", True)
-        parts = (self._headline(), (self._preview(), 1), self._questions())
-        layouts.fill(Body(self, self.hint, self.buttons), *parts, spacing=12)
-        fit_to_screen(self, QSize(*SIZE))
+        self.head = Head(self._headline())
+        layouts.fill(
+            Body(self, self.hint, self.buttons, above=self.head), (self._preview(), 1), self._questions(), spacing=12
+        )
+        fit_to_screen(self, QSize(*map(scaled, SIZE)))
         self._connect()
         (self.create_new if key is None else self.use_existing).setChecked(True)
         self._refresh()
@@ -145,11 +162,13 @@ class SigningDialog(QDialog):
 
     # Making
 
-    def _headline(self) -> QHBoxLayout:
+    def _headline(self) -> QWidget:
         icon = QLabel()
         show_icon(icon, self._matter.look, self._theme, ICON_PIXELS)
         self.what = label(self._matter.sentence)
-        return layouts.row(icon, (self.what, 1), spacing=12)
+        head = QWidget()
+        layouts.row(icon, (self.what, 1), inside=head, margins=layouts.NONE, spacing=12)
+        return head
 
     def _preview(self) -> QTabWidget:
         readable = Page(self.tr("The statement in words"))

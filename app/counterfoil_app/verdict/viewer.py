@@ -16,6 +16,7 @@ from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
@@ -121,7 +122,7 @@ class VerdictViewer(DropDialog):
     def __init__(self, path: Path, book: KeyBook, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Verdict: {0}").format(name_of(path)))
-        fit_to_screen(self, QSize(*SIZE))
+        fit_to_screen(self, QSize(*map(scaled, SIZE)))
         self.path = path
         self.checked = False
         self.bundle: Path | None = None

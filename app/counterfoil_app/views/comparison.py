@@ -18,7 +18,8 @@ class ComparedField:
         name: What is compared.
         ordered: What was ordered.
         run: What the run was made for, or says; empty while there is no run.
-        same: Whether both are the same; None where nothing can be said, because the order is the bundle's own.
+        same: Whether both are the same; None where nothing can be said, because the order is the bundle's own: that a
+            file agrees with itself says nothing, and that it does not is a fault all the same.
         digest: Whether the values are digests.
     """
 
@@ -53,6 +54,11 @@ def compared_fields(bundle: BundleSummary, client: BundleSummary | None) -> list
         client: The client's own order file; None when none was opened. Then the order is what the bundle says, and only
             what the trainer signed can be compared with it.
     """
+    alone = compares_itself(bundle, client)
+
+    def judged(same: bool | None) -> bool | None:
+        return None if same and alone else same
+
     ordered, held, run = client.order if client is not None else bundle.order, bundle.order, bundle.run
     signed = run is not None and run.run_root is not None
     run_digest = run.order_digest.hex if run is not None else ""
@@ -63,14 +69,14 @@ def compared_fields(bundle: BundleSummary, client: BundleSummary | None) -> list
             _tr("Order digest"),
             ordered.digest.hex,
             run_digest,
-            ordered.digest.hex == run_digest if signed and run is not None else None,
+            judged(ordered.digest.hex == run_digest if signed and run is not None else None),
             digest=True,
         ),
         ComparedField(
             _tr("Steps"),
             text.count(ordered.steps),
             words.recorded(run.steps, ordered.steps) if run is not None else "",
-            None if run is None or shorter else ordered.steps == run.steps,
+            judged(None if run is None or shorter else ordered.steps == run.steps),
         ),
     ]
     if client is None:
@@ -85,6 +91,11 @@ def compared_fields(bundle: BundleSummary, client: BundleSummary | None) -> list
         same = left == right if there else None
         lines.append(ComparedField(name, left, right if there else "", same, digest or also))
     return lines
+
+
+def compares_itself(bundle: BundleSummary, client: BundleSummary | None) -> bool:
+    """Whether the order is nobody's but the file's own: not compared with the client's, nor signed by the client."""
+    return client is None and bundle.order_source == "bundle"
 
 
 def _shares(summary: BundleSummary) -> str:

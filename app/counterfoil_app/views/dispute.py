@@ -18,6 +18,7 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
 from counterfoil_app.views.header import ActionButton
+from counterfoil_app.views.look import LookView
 from counterfoil_app.views.parts import Field, FieldGrid, Folded, Page, caption, digest_field, label
 from counterfoil_app.views.share_strip import ShareStrip
 from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
@@ -107,13 +108,16 @@ class DisputeView(QWidget):
         self._above_tensors = caption("", "section")
         self.above_elements = caption("", "section")
         self.save = ActionButton(save_capsule, guarded=True)
+        self.look = LookView(session, theme)
         self.details = Folded(self.tr("Technical details"))
         layouts.fill(self.details.column, self.finding, self._facts, self._above_operators, self.operator_table)
         layouts.fill(self.details.column, self._above_tensors, self.table, self.above_elements, self.element_table)
         page = Page(self.tr("Dispute"))
         save = (self.save, 0, Qt.AlignmentFlag.AlignLeft)
         # From what was found to what it rests on.
-        layouts.fill(page.column, self.account, self.headline, self.shares, self.meaning, save, self.details, 1)
+        layouts.fill(
+            page.column, self.account, self.headline, self.shares, self.meaning, save, self.look, self.details, 1
+        )
         self.stack = QStackedWidget()
         self.stack.addWidget(self._empty)
         self.stack.addWidget(page)
@@ -179,6 +183,7 @@ class DisputeView(QWidget):
         summary = self._session.summary
         self.shares.show_dispute(dispute, 0 if summary is None else summary.order.shares)
         self.meaning.setText(words.dispute_meaning(dispute))
+        self.look.show_dispute(dispute)
         self.finding.show_finding(dispute.finding)
         self._facts.show_fields(
             [
@@ -225,7 +230,10 @@ class DisputeView(QWidget):
             self.operator_table.scrollTo(self.operators.index(place, 0), QTableView.ScrollHint.PositionAtCenter)
 
     def _tensor_chosen(self, current: QModelIndex) -> None:
-        self._show_elements(self.model.record(current.row()) if current.isValid() else None)
+        tensor = self.model.record(current.row()) if current.isValid() else None
+        self._show_elements(tensor)
+        if tensor is not None:
+            self.look.show_tensor(tensor.name)
 
     def _show_elements(self, tensor: TensorDivergence | None) -> None:
         detail = tensor.detail if tensor is not None else None

@@ -1,4 +1,4 @@
-"""Where the replay and the trainer part: differences per tensor, loss and rounding log over the steps, one x axis.
+"""Where the replay and the trainer part: differences per tensor, losses and rounding log over the steps, one x axis.
 
 Plots show data; no conclusion is ever read from one.
 """
@@ -6,15 +6,14 @@ Plots show data; no conclusion is ever read from one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QObject, QPointF, Qt
-from PySide6.QtGui import QAction, QActionGroup, QColor, QFont, QFontMetrics, QKeyEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QDateTime, QEvent, QLocale, QObject, QPointF, Qt
+from PySide6.QtGui import QAction, QActionGroup, QFont, QFontMetrics, QKeyEvent
+from PySide6.QtWidgets import QGraphicsItem, QSizePolicy, QWidget
 
 from counterfoil import StepMatch
 from counterfoil_app.engine.strangers import beside, name_of
@@ -22,72 +21,36 @@ from counterfoil_app.looks import text, words
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme
-from counterfoil_app.model.divergence_table import Floats, thin_to_view
+from counterfoil_app.model.divergence_table import Floats
 from counterfoil_app.model.eventloop import follow, single_shot
+from counterfoil_app.model.other_run import OtherRun
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts, plot_export
 from counterfoil_app.views.axes import CountAxis, NameAxis, NumberAxis, StepAxis, TitleItem, name_width
+from counterfoil_app.views.curves import Series, View
 from counterfoil_app.views.heatmap import HeatMap
+from counterfoil_app.views.markers import Markers
 from counterfoil_app.views.parts import label
 from counterfoil_app.views.plot_export import PlotNumbers
 
 REDRAW_MILLISECONDS = 100
 """Plots are redrawn at most ten times a second, however fast steps come in."""
-LEAST_HEIGHT = 54
-"""Least height of a plot in pixels."""
-CURVE_PIXELS = 1.5
-BEHIND = -10.0
-"""Where the markers lie: behind the curves, so that none hides a spike; but above the heat map, which is a ground."""
-LOW, HIGH = 0.12, 0.92
-"""Heights of the word at the disputed step."""
+READOUT_LINES = 2
 SMOOTHED_STEPS = (1, 5, 25, 100)
-FAINT = 90
-"""Opacity, of 255, of a curve under its smoothed one."""
 CLOSEST_STEPS = 8
 """Fewest steps in view."""
+HEAT, LOSS, APART, LOG = range(4)
+"""The plots, from above."""
+LEAST_HEIGHTS, STRETCHES = (94, 54, 36, 54), (6, 3, 1, 2)
+"""Least height of each in pixels, and its share of what there is more."""
+SOLID, DASHED, SIGN, POINT = "\u2501", "\u254d\u254d", "\u25bc", "\u00b7"
+"""How a legend shows curves and marks."""
 
 _tr = texts("divergence")
 
 
-class Markers:
-    """The selected step, the disputed step and the crosshair in one plot."""
-
-    def __init__(self, plot: pg.PlotItem, *, labelled: bool) -> None:
-        options = {"position": HIGH, "movable": False}
-        self.disputed = pg.InfiniteLine(angle=90, label=_tr("disputed") if labelled else None, labelOpts=options)
-        self.selected = pg.InfiniteLine(angle=90)
-        self.crosshair = pg.InfiniteLine(angle=90)
-        for line in (self.disputed, self.selected, self.crosshair):
-            line.setVisible(False)
-            plot.addItem(line, ignoreBounds=True)
-            line.setZValue(BEHIND)
-
-    def place(self, line: pg.InfiniteLine, step: float | None) -> None:
-        """Move a line; None hides it."""
-        line.setVisible(step is not None)
-        if step is not None:
-            line.setValue(step)
-
-    def write_at(self, height: float) -> None:
-        """Write "disputed" at a height of the plot, from 0 to 1."""
-        if hasattr(self.disputed, "label"):
-            self.disputed.label.setPosition(height)
-
-    def colour(self, theme: Theme) -> None:
-        """Take the theme's colours."""
-        tokens = theme.tokens
-        broad = QColor(tokens.bad)
-        broad.setAlpha(120)
-        self.disputed.setPen(pg.mkPen(broad, width=3))
-        self.selected.setPen(pg.mkPen(tokens.text, width=1))
-        self.crosshair.setPen(pg.mkPen(tokens.muted, width=1, style=Qt.PenStyle.DashLine))
-        if hasattr(self.disputed, "label"):
-            self.disputed.label.setColor(tokens.bad)
-            self.disputed.label.fill.setColor(QColor(tokens.surface))
-
-
 class DivergenceView(QWidget):
-    """A heat map and two plots above each other, with one crosshair."""
+    """A heat map and plots above each other, with one crosshair; those that have nothing to show are not there."""
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -110,27 +73,30 @@ class DivergenceView(QWidget):
         self._layout.setContentsMargins(4, 0, 4, 2)
         self._layout.setVerticalSpacing(0)
         names = NameAxis()
-        self.heat = self._plot(0, names)
-        self.loss = self._plot(1, NumberAxis())
-        self.log = self._plot(2, CountAxis())
-        self.plots = (self.heat, self.loss, self.log)
+        axes = (names, NumberAxis(), NumberAxis(), CountAxis())
+        self.plots = [self._plot(place, axis) for place, axis in enumerate(axes)]
+        self.heat, self.loss, self.apart, self.log = self.plots
+        for plot in self.plots:
+            if plot is not self.loss:  # which is always there
+                plot.setXLink(self.loss)
         self.bar = self.canvas.addPlot(row=1, col=1, enableMenu=False)
-        for place, stretch in enumerate((5, 3, 3)):
-            self._layout.setRowStretchFactor(2 * place + 1, stretch)
-            self._layout.setRowMinimumHeight(2 * place + 1, scaled(LEAST_HEIGHT))
+        self._shown = dict.fromkeys(range(len(self.plots)), True)
         self.differences = HeatMap(self.heat, names, self.bar, session, theme)
+        self.other = OtherRun(session, self)
         # The trainer's curve is drawn first and solid: where both agree, the replay's dashes lie on it.
-        self.trainer_loss = self._curve(self.loss)
-        self.replay_loss = self._curve(self.loss)
-        self.trainer_smooth = self._curve(self.loss)
-        self.replay_smooth = self._curve(self.loss)
-        self.log_bytes = self._curve(self.log)
-        self.corrections = self._curve(self.log)
+        self.other_loss = Series(self.loss)
+        self.trainer_loss = Series(self.loss)
+        self.replay_loss = Series(self.loss)
+        self.loss_apart = Series(self.apart)
+        self.log_bytes = Series(self.log)
+        self.corrections = Series(self.log)
         self.suspicious = pg.ScatterPlotItem(symbol="t", size=10)
         self.log.addItem(self.suspicious)
         self.markers = [Markers(plot, labelled=plot is self.loss) for plot in self.plots]
-        self.readout = label("", wrap=False)
-        self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.readout = label("")
+        self.readout.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.readout.setFixedHeight(READOUT_LINES * self.readout.fontMetrics().lineSpacing())
         whole_tip = self.tr("Show all steps (Home); the wheel zooms, dragging moves")
         self.whole = layouts.button(self.tr("Reset zoom"), self.show_whole, tip=whole_tip)
         self._make_exports()
@@ -142,11 +108,13 @@ class DivergenceView(QWidget):
         self.canvas.viewport().installEventFilter(self)
         self._moves = pg.SignalProxy(self.canvas.scene().sigMouseMoved, rateLimit=60, slot=self._pointed)
         self.canvas.scene().sigMouseClicked.connect(self._clicked)
-        follow(self._later, self.heat.getViewBox().sigXRangeChanged, self.heat.getViewBox().sigResized)
+        follow(self._later, self.loss.getViewBox().sigXRangeChanged, self.loss.getViewBox().sigResized)
         session.bundle_changed.connect(partial(session.drawing.soon, self._reset))
         follow(self._later, session.rows_changed, session.sample_chosen, session.divergence_changed)
         follow(self._mark, session.dispute_changed, session.step_selected)
+        self.other.changed.connect(self._other_changed)
         theme.changed.connect(self._colour)
+        self._keep_drawn(True)
         self._colour()
         self._reset()
 
@@ -159,15 +127,7 @@ class DivergenceView(QWidget):
         plot = self.canvas.addPlot(row=2 * place + 1, col=0, axisItems=axes, enableMenu=False)
         plot.hideButtons()
         plot.setMouseEnabled(x=True, y=False)
-        plot.getAxis("bottom").setStyle(showValues=place == 2)
-        if place:
-            plot.setXLink(self.heat)
         return plot
-
-    def _curve(self, plot: pg.PlotItem) -> pg.PlotCurveItem:
-        curve = pg.PlotCurveItem(connect="finite", antialias=True)
-        plot.addItem(curve)
-        return curve
 
     def _make_exports(self) -> None:
         picture, drawing = self.tr("Plots as p&icture (PNG)\u2026"), self.tr("Plots as dra&wing (SVG)\u2026")
@@ -180,19 +140,21 @@ class DivergenceView(QWidget):
     def _make_axes(self) -> None:
         choice = partial(layouts.choice_action, self, do=self._axes_chosen)
         self.logarithmic = choice(self.tr("&Logarithmic"))
-        self.difference = choice(self.tr("&Difference, replay minus trainer"))
         names = {steps: self.tr("Mean of &{0} steps").format(steps) for steps in SMOOTHED_STEPS}
         names[1] = self.tr("&Not smoothed")
         self.smoothing = {steps: choice(name, checked=steps == 1) for steps, name in names.items()}
         group = QActionGroup(self)
         for smoothed in self.smoothing.values():
             group.addAction(smoothed)
-        options = ([self.logarithmic, self.difference], list(self.smoothing.values()))
+        beside = layouts.action(self, self.tr("&Show another run beside it\u2026"), "", self._choose_other)
+        self.without_other = layouts.action(self, self.tr("Leave the &other run out"), "", self.other.forget)
+        options = ([self.logarithmic], list(self.smoothing.values()), [beside, self.without_other])
         self.axes = layouts.menu_button(self.tr("Loss axis"), *options)
 
     def _axes_chosen(self) -> None:
-        self.loss.getAxis("left").setLogMode(self.logarithmic.isChecked())
-        self.loss.enableAutoRange(axis="y")
+        for plot in (self.loss, self.apart):
+            plot.getAxis("left").setLogMode(self.logarithmic.isChecked())
+            plot.enableAutoRange(axis="y")
         self._colour()
         self.redraw()
 
@@ -204,11 +166,11 @@ class DivergenceView(QWidget):
 
     @property
     def _places(self) -> int:
-        return max(50, int(self.heat.getViewBox().width()))
+        return max(50, int(self.loss.getViewBox().width()))
 
     def view_range(self) -> tuple[int, int]:
         """First and last step in view."""
-        low, high = self.heat.getViewBox().viewRange()[0]
+        low, high = self.loss.getViewBox().viewRange()[0]
         count = self._session.step_data.count
         return max(1, math.floor(low)), max(1, min(count, math.ceil(high)))
 
@@ -217,34 +179,48 @@ class DivergenceView(QWidget):
         self._stale.stop()
         data = self._session.step_data
         first, last = self.view_range()
-        thin = partial(thin_to_view, first=first, last=last, places=self._places)
-        self._draw_loss(data.trainer_loss, data.replay_loss, thin)
+        view = View(first, last, self._places, logarithmic=self.logarithmic.isChecked())
+        counts = View(first, last, self._places, counts=True)
+        over = next(steps for steps, chosen in self.smoothing.items() if chosen.isChecked())
+        self.other_loss.draw(self.other.losses(data.count), view, over)
+        self.trainer_loss.draw(data.trainer_loss, view, over)
+        self.replay_loss.draw(data.replay_loss, view, over)
+        self.loss_apart.draw(data.loss_apart, view)
         log_bytes, corrections = data.log_bytes, data.corrections
-        self.log_bytes.setData(*_counted(thin(log_bytes)))
-        self.corrections.setData(*_counted(thin(corrections)))
-        steps, amounts = thin(data.suspicious)
-        shown = amounts > 0
-        self.suspicious.setData(*_counted((steps[shown], amounts[shown])))
+        self.log_bytes.draw(log_bytes, counts)
+        self.corrections.draw(corrections, counts)
+        suspicious = counts.thin(data.suspicious)
+        shown = suspicious.most > 0
+        self.suspicious.setData(suspicious.steps[shown], suspicious.most[shown])
         most = [float(np.nanmax(values)) for values in (log_bytes, corrections) if not np.isnan(values).all()]
         self.log.setYRange(-0.15, math.log10(1 + max([10.0, *most])) * 1.06, padding=0.02)
+        self._show_plots(log_bytes)
         self._name_heat()
         self.differences.draw(first, last, self._places)
         self._show_readout(None)
 
-    def _draw_loss(self, trainer: Floats, replay: Floats, thin: Callable[[Floats], tuple[Floats, Floats]]) -> None:
-        """Draw the loss as the axis was chosen; smoothed curves lie on those they were made from."""
-        over = next(steps for steps, chosen in self.smoothing.items() if chosen.isChecked())
-        apart, levels = self.difference.isChecked(), self.logarithmic.isChecked()
-        if apart:
-            trainer, replay = np.full_like(trainer, np.nan), replay - trainer
-        for values, curve, smooth in (
-            (trainer, self.trainer_loss, self.trainer_smooth),
-            (replay, self.replay_loss, self.replay_smooth),
-        ):
-            curve.setData(*_level(thin(values), levels))
-            smooth.setVisible(over > 1)
-            if over > 1:
-                smooth.setData(*_level(thin(moving_mean(values, over)), levels))
+    def _show_plots(self, log_bytes: Floats) -> None:
+        """Leave out the plots that have nothing to show, and give the others their room."""
+        before = dict(self._shown)
+        self._shown[HEAT] = len(self._session.divergence) > 0
+        self._shown[APART] = bool(np.isfinite(self._session.step_data.loss_apart).any())
+        self._shown[LOG] = bool((log_bytes > 0).any())
+        last = max(place for place, shown in self._shown.items() if shown)
+        ticks = 2 * QFontMetrics(self._small).height() + 8
+        for place, plot in enumerate(self.plots):
+            shown = self._shown[place]
+            plot.setVisible(shown)
+            self._titles[place].setVisible(shown)
+            self._layout.setRowStretchFactor(2 * place + 1, STRETCHES[place] if shown else 0)
+            self._layout.setRowMinimumHeight(2 * place + 1, scaled(LEAST_HEIGHTS[place]) if shown else 0)
+            self._layout.setRowMinimumHeight(2 * place, self._titles[place].minimumHeight() if shown else 0)
+            bottom = plot.getAxis("bottom")
+            bottom.setStyle(showValues=place == last)
+            bottom.showLabel(place == last)
+            bottom.setHeight(ticks if place == last else 4)
+        self.bar.setVisible(self._shown[HEAT])
+        if self._shown != before:
+            self._layout.activate()  # what is drawn next goes by the new heights
 
     def _later(self) -> None:
         if not self._stale.isActive():
@@ -254,10 +230,12 @@ class DivergenceView(QWidget):
         count = self._session.step_data.count
         for plot in self.plots:
             plot.setLimits(xMin=0, xMax=max(2, count + 1), minXRange=min(CLOSEST_STEPS, max(1, count)))
-        self.loss.enableAutoRange(axis="y")
+        for plot in (self.loss, self.apart):
+            plot.enableAutoRange(axis="y")
         self.show_whole()
         for action in self.export_actions():
             action.setEnabled(count > 0)
+        self.without_other.setEnabled(bool(self.other.name))
         for button in (self.export, self.whole):
             button.setEnabled(count > 0)
         self._mark()
@@ -265,22 +243,22 @@ class DivergenceView(QWidget):
 
     def show_whole(self) -> None:
         """Show all steps."""
-        self.heat.setXRange(0.5, max(1.5, self._session.step_data.count + 0.5), padding=0)
+        self.loss.setXRange(0.5, max(1.5, self._session.step_data.count + 0.5), padding=0)
 
     def _mark(self) -> None:
         dispute = self._session.dispute
         for markers in self.markers:
             markers.place(markers.selected, self._session.selected_step)
-            disputed = dispute.step if dispute is not None and markers is not self.markers[0] else None
+            disputed = dispute.step if dispute is not None and markers is not self.markers[HEAT] else None
             markers.place(markers.disputed, disputed)  # over the heat map it would hide the very cells it points at
         self._bring_into_view(self._session.selected_step)
         self._show_readout(None)
 
     def _bring_into_view(self, step: int | None) -> None:
-        low, high = self.heat.getViewBox().viewRange()[0]
+        low, high = self.loss.getViewBox().viewRange()[0]
         if step is not None and not low <= step <= high:
             half = (high - low) / 2
-            self.heat.setXRange(step - half, step + half, padding=0)
+            self.loss.setXRange(step - half, step + half, padding=0)
 
     def _colour(self) -> None:
         tokens = self._theme.tokens
@@ -294,51 +272,52 @@ class DivergenceView(QWidget):
                 axis.setTickFont(small)
         metrics = QFontMetrics(small)
         self._layout.setColumnFixedWidth(1, self.differences.colour(self.font(), small))
-        for plot in (*self.plots, self.bar):
-            plot.getAxis("bottom").setHeight(2 * metrics.height() + 8 if plot is self.log else 4)
+        self.bar.getAxis("bottom").setHeight(4)
         style = {"color": tokens.muted, "font-size": f"{small.pointSizeF():.1f}pt"}
-        self.loss.getAxis("left").setLabel(_tr("Loss"), **style)
-        self.log.getAxis("left").setLabel(_tr("Number"), **style)
-        self.log.getAxis("bottom").setLabel(_tr("Step"), **style)
+        names = ((self.loss, _tr("Loss")), (self.apart, _tr("Apart")), (self.log, _tr("Number")))
+        for plot, name in names:
+            plot.getAxis("left").setLabel(name, **style)
+            plot.showGrid(x=True, y=True, alpha=0.16)
+        for plot in self.plots:
+            plot.getAxis("bottom").setLabel(_tr("Step"), **style)
         self._set_widths()
         # Below this the canvas is scrolled: a view that is drawn would only be cut off.
-        self.canvas.setMinimumHeight(3 * scaled(LEAST_HEIGHT) + 7 * metrics.height())
-        for plot in (self.loss, self.log):
-            plot.showGrid(x=True, y=True, alpha=0.16)
-        dashed_line = Qt.PenStyle.SolidLine if self.difference.isChecked() else Qt.PenStyle.DashLine
-        smoothed = not self.smoothing[1].isChecked()
-        self.trainer_loss.setPen(_pen(tokens.trainer, faint=smoothed))
-        self.replay_loss.setPen(_pen(tokens.replay, dashed_line, faint=smoothed))
-        self.trainer_smooth.setPen(_pen(tokens.trainer))
-        self.replay_smooth.setPen(_pen(tokens.replay, dashed_line))
-        self.log_bytes.setPen(pg.mkPen(tokens.trainer, width=CURVE_PIXELS))
-        self.corrections.setPen(pg.mkPen(tokens.replay, width=CURVE_PIXELS))
+        self.canvas.setMinimumHeight(scaled(sum(LEAST_HEIGHTS)) + 8 * metrics.height())
+        faint = not self.smoothing[1].isChecked()
+        self.other_loss.colour(tokens.other, faint=faint)
+        self.trainer_loss.colour(tokens.trainer, faint=faint)
+        self.replay_loss.colour(tokens.replay, Qt.PenStyle.DashLine, faint=faint)
+        self.loss_apart.colour(tokens.apart)
+        self.log_bytes.colour(tokens.log)
+        self.corrections.colour(tokens.corrected)
         self.suspicious.setPen(None)
         self.suspicious.setBrush(tokens.bad)
         for markers in self.markers:
             markers.colour(self._theme)
-            # Where the curves are not: a difference is 0 but in few steps.
-            markers.write_at(LOW if self.difference.isChecked() and not self.logarithmic.isChecked() else HIGH)
-        solid, dashed, sign = "\u2501", "\u254d\u254d", "\u25bc"
-        self._name_heat()
-        if self.difference.isChecked():
-            sized = self.logarithmic.isChecked()
-            said = _tr("size of replay minus trainer") if sized else _tr("replay minus trainer")
-            self._title(1, _tr("Loss"), (tokens.replay, solid, said))
-        else:
-            self._title(1, _tr("Loss"), (tokens.trainer, solid, _tr("trainer")), (tokens.replay, dashed, _tr("replay")))
-        self._title(
-            2,
-            _tr("Rounding log per step"),
-            (tokens.trainer, solid, _tr("bytes")),
-            (tokens.replay, solid, _tr("corrections")),
-            (tokens.bad, sign, _tr("contradictions, omissions")),
-        )
+        self._name_plots()
         self._later()
+
+    def _name_plots(self) -> None:
+        tokens = self._theme.tokens
+        self._name_heat()
+        losses = [(tokens.trainer, SOLID, _tr("trainer")), (tokens.replay, DASHED, _tr("replay"))]
+        if self.other.name:
+            losses.append((tokens.other, SOLID, self.other.name))
+        self._title(LOSS, _tr("Loss"), *losses)
+        sized = self.logarithmic.isChecked()
+        said = _tr("size of replay minus trainer") if sized else _tr("replay minus trainer")
+        self._title(APART, _tr("Losses apart"), (tokens.apart, SOLID, said))
+        self._title(
+            LOG,
+            _tr("Rounding log per step"),
+            (tokens.log, SOLID, _tr("bytes")),
+            (tokens.corrected, SOLID, _tr("corrections")),
+            (tokens.bad, SIGN, _tr("contradictions, omissions")),
+        )
 
     def _name_heat(self) -> None:
         title = _tr("Largest difference of each state tensor at the stored states")
-        self._title(0, title, (self._theme.tokens.muted, "\u00b7", self.differences.differing()))
+        self._title(HEAT, title, (self._theme.tokens.muted, POINT, self.differences.differing()))
 
     @property
     def _small(self) -> QFont:
@@ -393,6 +372,18 @@ class DivergenceView(QWidget):
             markers.place(markers.crosshair, step)
         self._show_readout(step, row)
 
+    def _choose_other(self) -> None:
+        path = self._session.path
+        title, kinds = self.tr("Show another run beside it"), self.tr("Counterfoil bundles (*.cfoil);;All files (*)")
+        if path is not None and (other := layouts.existing_file(self, title, path.parent, kinds)):
+            self.other.show(other)
+
+    def _other_changed(self) -> None:
+        self.without_other.setEnabled(bool(self.other.name))
+        self.loss.enableAutoRange(axis="y")
+        self._name_plots()
+        self.redraw()
+
     def _clicked(self, event: object) -> None:
         place = event.scenePos()  # type: ignore[attr-defined]
         plot = next((plot for plot in self.plots if plot.sceneBoundingRect().contains(place)), None)
@@ -413,6 +404,9 @@ class DivergenceView(QWidget):
             parts.append(self.tr("loss {0}").format(trainer_loss))
         else:
             parts.append(self.tr("loss {0} (trainer), {1} (replay)").format(trainer_loss, text.loss(found.replay_loss)))
+        beside = self.other.losses(len(table))[step - 1] if self.other.name else math.nan
+        if math.isfinite(beside):
+            parts.append(self.tr("loss {0} ({1})").format(text.loss(float(beside)), self.other.name))
         parts.append(self.tr("log {0} bytes").format(text.count(int(table.column("log_bytes")[step - 1]))))
         if found is not None and found.match is StepMatch.MATCH:
             parts.append(self.tr("{0} corrections").format(text.count(found.corrections)))
@@ -443,28 +437,32 @@ class DivergenceView(QWidget):
             super().keyPressEvent(event)
 
     def _zoom(self, factor: float) -> None:
-        low, high = self.heat.getViewBox().viewRange()[0]
+        low, high = self.loss.getViewBox().viewRange()[0]
         centre = self._session.selected_step or (low + high) / 2
         half = (high - low) / 2 * factor
-        self.heat.setXRange(max(0.0, centre - half), centre + half, padding=0)
+        self.loss.setXRange(max(0.0, centre - half), centre + half, padding=0)
 
     # Exporting
 
-    def _export_title(self) -> str:
-        """What a picture says by itself: the file, the outcome, and which steps it shows."""
+    def _export_title(self) -> tuple[str, str]:
+        """What a picture says by itself: the file, the outcome and its steps; below, which run that is, and when."""
         session = self._session
         parts = [name_of(session.path)]
         if session.report is not None:
             parts.append(words.conclusion(session.report).word)
         first, last = self.view_range()
         parts.append(self.tr("steps {0} to {1}").format(text.count(first), text.count(last)))
-        return "  \u00b7  ".join(parts)
+        below = [QLocale().toString(QDateTime.currentDateTime(), QLocale.FormatType.ShortFormat)]
+        run = session.summary.run if session.summary is not None else None
+        if run is not None and run.run_root is not None:
+            below.insert(0, self.tr("run root {0}").format(run.run_root.hex))
+        return "  \u00b7  ".join(parts), "  \u00b7  ".join(below)
 
     def _export(self, kind: str) -> None:
         path = self._session.path
         if path is None:
             return
-        proposal = beside(path, f".plots.{kind}")
+        proposal = beside(self._session.near(path), f".plots.{kind}")
         if target := layouts.new_file(self, self.tr("Export the plots"), proposal, f"*.{kind}", here=True):
             self.write(kind, target)
 
@@ -472,7 +470,8 @@ class DivergenceView(QWidget):
         """Write the plots; ``kind`` is ``png``, ``svg`` or ``csv``."""
         self.redraw()
         self._hide_crosshair()
-        sheet = plot_export.Sheet(self._export_title(), self.font(), self._theme.tokens)
+        self._keep_drawn(False)
+        sheet = plot_export.Sheet(*self._export_title(), self.font(), self._theme.tokens)
         if kind == "png":
             self._session.exports.contents(target, partial(plot_export.png, plot_export.draw_image(self.canvas, sheet)))
         elif kind == "svg":
@@ -481,37 +480,22 @@ class DivergenceView(QWidget):
         else:
             numbers = PlotNumbers(self._session.step_data.snapshot(), self._session.divergence.copy())
             self._session.exports.contents(target, partial(plot_export.numbers_csv, numbers))
+        self._keep_drawn(True)
 
+    def _keep_drawn(self, kept: bool) -> None:
+        """Keep curves and axes as pixels, so that a marker that moves over them does not draw them anew.
 
-def moving_mean(values: Floats, over: int) -> Floats:
-    """Return the mean of the steps around each, float64 ``[steps]``, of those that have a value; a gap stays one.
-
-    Args:
-        values: float64 ``[steps]``; not a number where there is none.
-        over: How many steps, at the ends fewer.
-    """
-    known = np.isfinite(values)
-    ends = np.minimum(np.arange(len(values)) + over // 2 + 1, len(values))
-    begins = np.maximum(np.arange(len(values)) - (over - 1) // 2, 0)
-    sums, counts = (np.concatenate([[0.0], np.cumsum(column)]) for column in (np.where(known, values, 0.0), known))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = (sums[ends] - sums[begins]) / (counts[ends] - counts[begins])
-    return np.where(known, means, np.nan)
-
-
-def _level(series: tuple[Floats, Floats], logarithmic: bool) -> tuple[Floats, Floats]:
-    """As log10 of the size where the axis is logarithmic; 0 has no place on it."""
-    if not logarithmic:
-        return series
-    sizes = np.abs(series[1])
-    return series[0], np.log10(sizes, out=np.full_like(sizes, np.nan), where=sizes > 0)
-
-
-def _pen(colour: str, style: Qt.PenStyle = Qt.PenStyle.SolidLine, *, faint: bool = False) -> object:
-    drawn = QColor(colour)
-    drawn.setAlpha(FAINT if faint else 255)
-    return pg.mkPen(drawn, width=CURVE_PIXELS, style=style)
-
-
-def _counted(series: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    return series[0], np.log10(1 + series[1])
+        A file is drawn without: it has other pixels, or none.
+        """
+        mode = QGraphicsItem.CacheMode.DeviceCoordinateCache if kept else QGraphicsItem.CacheMode.NoCache
+        curves = (
+            self.other_loss,
+            self.trainer_loss,
+            self.replay_loss,
+            self.loss_apart,
+            self.log_bytes,
+            self.corrections,
+        )
+        drawn = [part for series in curves for part in (series.line, series.band, series.smooth)]
+        for item in (*drawn, *(plot.getAxis(side) for plot in self.plots for side in ("left", "bottom"))):
+            item.setCacheMode(mode)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Qt, Signal
@@ -51,22 +52,27 @@ class DropHint(QFrame):
         self.setObjectName("drop-hint")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.headline = caption("", "title")
-        self.kinds = caption(
-            self.tr(
-                "A run is opened, several are queued. An order is compared with the run, a verdict is read, a dispute "
-                "capsule is adjudicated, weights are compared with the run; data, tree heads and keys are used with "
-                "what is open."
-            )
+        self._any = self.tr(
+            "A run is opened, several are queued. An order is compared with the run, a verdict is read, a dispute "
+            "capsule is adjudicated, weights are compared with the run; data, tree heads and keys are used with "
+            "what is open."
         )
+        self.kinds = caption(self._any)
         for line in (self.headline, self.kinds):
             line.setAlignment(Qt.AlignmentFlag.AlignCenter)
         layouts.column(1, self.headline, self.kinds, 1, inside=self)
         self.hide()
 
+    def say(self, sentences: Sequence[str]) -> None:
+        """Say what becomes of these very files, now that it is known; nothing is said when they are gone again."""
+        if self.isVisible() and sentences:
+            self.kinds.setText("\n".join(sentences))
+
     def show_for(self, files: int) -> None:
         """Show it for so many files."""
         one = self.tr("Drop the file here")
         self.headline.setText(one if files == 1 else self.tr("Drop the {0} files here").format(text.count(files)))
+        self.kinds.setText(self._any)
         self.setGeometry(self._window.rect().adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN))
         self.raise_()
         self.show()

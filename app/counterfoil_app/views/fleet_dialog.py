@@ -31,6 +31,7 @@ from counterfoil import (
 )
 from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.views import layouts
@@ -105,7 +106,7 @@ class FleetDialog(QDialog):
         follow(self._refresh, self.source.activated, self.tokens.activated, self.confidence.activated)
         follow(self._refresh, self.devices.valueChanged, self.every.valueChanged, self.bad.valueChanged)
         self._refresh()
-        self._column.fit(WIDTH)
+        self._column.fit(scaled(WIDTH))
 
     # Making
 

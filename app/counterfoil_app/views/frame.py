@@ -156,15 +156,38 @@ def fit_to_screen(window: QWidget, wanted: QSize) -> None:
     window.resize(wanted.boundedTo(room_for(window)))
 
 
+class Head(Frame):
+    """What stands at the top of a dialog and is never cut: it wraps to the width, and scrolls where it is very high.
+
+    Args:
+        content: A widget that can be as narrow as the dialog.
+        share: Of the dialog's height it takes at most one part in so many.
+    """
+
+    def __init__(self, content: QWidget, share: int = 3) -> None:
+        super().__init__(content)
+        self._content = content
+        self._share = share
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Be as high as the content is at this width."""
+        super().resizeEvent(event)
+        layout = self._content.layout()
+        wanted = layout.totalMinimumHeightForWidth(self.width()) if layout is not None else 0
+        self.setFixedHeight(min(wanted, self.window().height() // self._share))
+
+
 class Body(QVBoxLayout):
     """The column of a dialog, which scrolls where the screen is too small.
 
     Args:
         dialog: Has no layout yet.
         below: Stands below the column and is never scrolled: the buttons.
+        above: Stands above it, and is not scrolled with it; None for nothing.
     """
 
-    def __init__(self, dialog: QDialog, *below: QWidget) -> None:
+    def __init__(self, dialog: QDialog, *below: QWidget, above: QWidget | None = None) -> None:
         inside = QWidget()
         super().__init__(inside)
         self.setContentsMargins(0, 0, 0, 0)
@@ -172,17 +195,30 @@ class Body(QVBoxLayout):
         self._frame = Frame(inside)
         outer = QVBoxLayout(dialog)
         outer.setSpacing(12)
+        if above is not None:
+            outer.addWidget(above)
         outer.addWidget(self._frame, 1)
         for part in below:
             outer.addWidget(part)
 
+    def reveal(self, part: QWidget) -> None:
+        """Scroll to a part of the column."""
+        self._frame.ensureWidgetVisible(part, 0, 0)
+
     def fit(self, width: int) -> None:
         """Make the dialog as wide as this, and as high as its texts then are; or what the screen has."""
-        dialog, frame = self._dialog, self._frame
+        dialog = self._dialog
         outer = dialog.layout()
         assert outer is not None
         margins = outer.contentsMargins()
-        around = outer.sizeHint().height() - frame.sizeHint().height()
         inside = width - margins.left() - margins.right()
+        # Each part is asked anew: what the layout remembers of the frame is from before a part in it was shown.
+        items = [item for place in range(outer.count()) if (item := outer.itemAt(place)) is not None]
+        others = [item for item in items if item.widget() is not self._frame and not item.isEmpty()]
+        around = sum(_height(item, inside) for item in others) + outer.spacing() * len(others)
         height = self.totalHeightForWidth(inside) if self.hasHeightForWidth() else self.sizeHint().height()
-        fit_to_screen(dialog, QSize(width, height + around))
+        fit_to_screen(dialog, QSize(width, height + around + margins.top() + margins.bottom()))
+
+
+def _height(item: QLayoutItem, width: int) -> int:
+    return item.heightForWidth(width) if item.hasHeightForWidth() else item.sizeHint().height()

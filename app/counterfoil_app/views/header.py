@@ -25,6 +25,7 @@ from counterfoil_app.views.parts import enlarged, hold_width, label, restyle, sh
 
 ICON_PIXELS = 44
 SENTENCE_CHARACTERS = 60
+DEVICE_CHARACTERS = 40
 SPACING = 8
 GUARD_MILLISECONDS = 400
 """A person needs longer than this to see that something moved under the pointer, and not to click."""
@@ -119,10 +120,15 @@ class HeaderView(QFrame):
         self.sentence.setMinimumWidth(200)
         # Numbers alone: the strip below is the picture of the same progress.
         self.progress = label("", "muted")
+        kept = self.progress.sizePolicy()
+        kept.setRetainSizeWhenHidden(True)  # what is below must not jump when a replay begins or ends
+        self.progress.setSizePolicy(kept)
         self.trust = TrustBar(theme)
         self.device = QComboBox()
         self.device.setAccessibleName(self.tr("Device of the replay"))
         self.device.setToolTip(self.tr("The device on which the replay runs"))
+        self.device.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.device.setMaximumWidth(DEVICE_CHARACTERS * self.device.fontMetrics().averageCharWidth())
         self.buttons = {actions[name]: ActionButton(actions[name]) for name in OFFERED}
         row = QWidget()
         flow = FlowLayout(row, SPACING)
@@ -259,6 +265,8 @@ class HeaderView(QFrame):
         if session.lacks_data:
             lacking = self.tr("{0}: {1} steps. The data lie in a file of their own, {2}: choose it to replay.")
             return lacking.format(*about, session.data_file)
+        if session.replayed_elsewhere:
+            return self.tr("{0}: {1} steps. Another window replays this run at this moment.").format(*about)
         if session.kept is not None:
             return self.tr("{0}: {1} steps. A replay was stopped. {2}").format(*about, words.kept(session.kept))
         if session.segments != SegmentRequest():

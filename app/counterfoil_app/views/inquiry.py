@@ -14,6 +14,7 @@ from counterfoil import DeliveryOutcome, DeliveryReport, Level, Relation, Traine
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.eventloop import follow
@@ -64,7 +65,7 @@ class InquiryDialog(QDialog):
         self, inquiry: Inquiry[Seen], theme: Theme, size: tuple[int, int], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        fit_to_screen(self, QSize(*size))
+        fit_to_screen(self, QSize(*map(scaled, size)))
         self._inquiry = inquiry
         self._theme = theme
         self.top = Headline(theme)
@@ -187,10 +188,7 @@ class CapsuleDialog(InquiryDialog):
         if hearing.failure is not None:
             return Look(self.tr("Not adjudicated"), "inconclusive", Tone.WARN), failure_text(hearing.failure)
         if report is None:
-            return Look(self.tr("An accusation, not yet checked"), "disputed", Tone.INFO), self.tr(
-                "An auditor says that a step of this run is not what was ordered. Replay the step here, and see who is "
-                "right; neither side is trusted."
-            )
+            return Look(self.tr("An accusation, not yet checked"), "disputed", Tone.INFO), self._accusation()
         account = ""
         if report.dispute is not None:
             account = words.dispute_account(report.dispute, None) + " "
@@ -199,11 +197,45 @@ class CapsuleDialog(InquiryDialog):
             said += " " + self.tr("The signed adjudication is in {0}.").format(hearing.signed)
         return words.adjudication(report.outcome), said
 
+    def _accusation(self) -> str:
+        """What the capsule says that it is about, before anything of it is checked."""
+        subject = self.hearing.subject
+        if subject is None:
+            return self.tr(
+                "An auditor says that a step of this run is not what was ordered. Replay the step here, and see who is "
+                "right; neither side is trusted."
+            )
+        step, whose = (
+            text.count(subject.step),
+            self.tr("Replay it here, and see who is right; neither side is trusted."),
+        )
+        if subject.part:
+            said = self.tr("An auditor says that step {0} of {1} is not what was ordered: its {2} is another.")
+            return said.format(step, subject.title, words.step_part(subject.part)) + " " + whose
+        return (
+            self.tr("An auditor says that step {0} of {1} is not what was ordered.").format(step, subject.title)
+            + " "
+            + whose
+        )
+
+    def _said_of_itself(self) -> list[Field]:
+        """What the capsule says that it is about, in fields."""
+        subject = self.hearing.subject
+        if subject is None:
+            return []
+        part = [Field(self.tr("Part of the step"), words.step_part(subject.part))] if subject.part else []
+        return [
+            Field(self.tr("Job"), subject.title),
+            Field(self.tr("Disputed"), words.disputed_step(subject.step, subject.steps, subject.agreed_step)),
+            *part,
+            Field(self.tr("Order digest"), subject.order.hex, exact=True),
+        ]
+
     def _fields(self) -> list[Field]:
         report = self.hearing.report
         file = [Field(self.tr("File"), str(self.hearing.path), exact=True)]
         if report is None:
-            return file
+            return [*file, *self._said_of_itself()]
         unread = self.tr("could not be read")
         steps = words.disputed_step(report.step, report.steps_recorded, report.agreed_step)
         return [
@@ -265,7 +297,7 @@ class DeliveryDialog(InquiryDialog):
         self.trust.show_trust(self._trust())
         self.page.colour(self, Tone.BAD.value if look.tone is Tone.BAD else "")
         known, basis = self._basis()
-        tell(self.notice, basis, Tone.INFO if known else Tone.WARN)
+        tell(self.notice, basis, Tone.BAD if delivery.disputed else Tone.INFO if known else Tone.WARN)
         super().refresh()
         progress = delivery.progress
         self.progress.setValue(0 if progress is None else int(1000 * progress.done / max(1, progress.total)))
@@ -307,6 +339,9 @@ class DeliveryDialog(InquiryDialog):
             DeliveryOutcome.ERROR: Look("ERROR", "error", Tone.WARN),
         }
         look = looks[report.outcome]
+        if report.outcome is DeliveryOutcome.INCONCLUSIVE and delivery.disputed:
+            look = Look(self.tr("INCONCLUSIVE: the weights of a disputed run"), "disputed", Tone.BAD)
+            said = self.tr("The weights are the final state of the run, and that run was disputed.")
         if report.outcome is DeliveryOutcome.DELIVERED and trust is not None and trust.level is not Level.WHOLE:
             tone = Tone.WARN if trust.level is Level.OPEN else Tone.BAD
             look = Look(self.tr("DELIVERED: these are the weights of the run"), "verified-open", tone)
@@ -326,8 +361,13 @@ class DeliveryDialog(InquiryDialog):
             return True, self.tr("The run {0} is judged by the verdict {1}.").format(
                 name_of(delivery.run), name_of(delivery.verdict)
             )
-        if delivery.replay is not None:
+        if delivery.verified_here is not None:
             return True, self.tr("The run {0} was replayed here and verified.").format(name_of(delivery.run))
+        if delivery.disputed:
+            return True, self.tr(
+                "The run {0} was replayed here and disputed: it is not what was ordered, and its weights are not those "
+                "of a verified run, also where they are equal to its final state."
+            ).format(name_of(delivery.run))
         return False, self.tr("Nothing says that the run {0} is verified: choose the verdict on it.").format(
             name_of(delivery.run)
         )

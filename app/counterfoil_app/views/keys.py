@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDialogButtonBox, Q
 from counterfoil import grouped, key_id_of, pem_of
 from counterfoil_app.engine.worker import Failure, attempt
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.fonts import fixed_font
+from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.key_book import MAX_NAME, KeyBook, KnownKey, Role
@@ -146,7 +146,7 @@ class KeysDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(self.tr("Keys"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        fit_to_screen(self, QSize(*SIZE))
+        fit_to_screen(self, QSize(*map(scaled, SIZE)))
         self._book = book
         self._shown = ""
         self.sentence = label("", "muted")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 
 from counterfoil_app.looks import text
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
+from counterfoil_app.model.eventloop import single_shot
 from counterfoil_app.model.journal import Entry, Journal, Kind
 from counterfoil_app.views import layouts
 from counterfoil_app.views.layouts import button
@@ -74,8 +75,10 @@ class LogView(QWidget):
     def __init__(self, journal: Journal, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._journal = journal
+        self._at_end = True
         self.model = LogTable(journal, theme, self)
         self.table: QTableView = table_view(self.model, self.tr("Log"), self)
+        self._to_end = single_shot(self, 0, self.table.scrollToBottom)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.copy_lines = layouts.action(self, self.tr("Copy the chosen lines"), "Ctrl+Alt+L", self.copy_chosen)
         self.copy_lines.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -90,7 +93,20 @@ class LogView(QWidget):
         layouts.column(bar, self.table, inside=self, margins=layouts.NONE, spacing=0)
         journal.added.connect(self._added)
         journal.cleared.connect(self._show_counts)
+        self.table.verticalScrollBar().valueChanged.connect(self._look)
+        self.table.viewport().installEventFilter(self)
         self._show_counts()
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        """Lines that came while the table was hidden or smaller are at its end, and so is the view."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Show) and self._at_end:
+            self._to_end.start()
+        return False
+
+    def _look(self, value: int) -> None:
+        """Note whether the user has scrolled away from the end; lines that come move nothing."""
+        if self.table.isVisible():
+            self._at_end = value >= self.table.verticalScrollBar().maximum() - 1
 
     def copy_chosen(self) -> None:
         """Copy the chosen lines with their details."""
@@ -101,9 +117,8 @@ class LogView(QWidget):
         QGuiApplication.clipboard().setText(self._journal.text)
 
     def _added(self) -> None:
-        bar = self.table.verticalScrollBar()
-        if bar.value() >= bar.maximum() - 1:
-            self.table.scrollToBottom()
+        if self._at_end:
+            self._to_end.start()
         self._show_counts()
 
     def _show_counts(self) -> None:

@@ -17,7 +17,7 @@ from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
 from counterfoil_app.views.checks import ChecksList
-from counterfoil_app.views.comparison import ComparedField, compared_fields, order_lines
+from counterfoil_app.views.comparison import ComparedField, compared_fields, compares_itself, order_lines
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import (
     ElidedLabel,
@@ -60,7 +60,7 @@ class ComparisonGrid(QWidget):
         for column, title in ((2, ordered), (3, self.tr("Run"))):
             self._grid.addWidget(caption(title, "heading"), 0, column, Qt.AlignmentFlag.AlignBottom)
         for row, field in enumerate(fields, start=1):
-            if field.same is not None:
+            if field.run:
                 self._grid.addWidget(self._mark(field), row, 0, Qt.AlignmentFlag.AlignTop)
             self._grid.addWidget(caption(field.name, "muted"), row, 1, Qt.AlignmentFlag.AlignTop)
             for column, value in ((2, field.ordered), (3, field.run)):
@@ -72,7 +72,8 @@ class ComparisonGrid(QWidget):
     def _mark(self, field: ComparedField) -> QLabel:
         mark = QLabel()
         mark.setFixedHeight(self.fontMetrics().height())
-        show_icon(mark, words.equality(bool(field.same)), self._theme, ICON_PIXELS, tip=True)
+        look = words.not_compared() if field.same is None else words.equality(field.same)
+        show_icon(mark, look, self._theme, ICON_PIXELS, tip=True)
         return mark
 
 
@@ -94,6 +95,9 @@ class OverviewView(Page):
         self.sentence = label("", "notice")
         restyle(self.sentence, "tone", Tone.INFO.value)
         self.checks = ChecksList(session, session.checks_changed, theme)
+        self.alone = caption(
+            self.tr("Both sides are this file's own words: it was not compared with anybody's order."), "muted"
+        )
         self.comparison = ComparisonGrid(theme)
         self.compare = ActionButton(compare_action, guarded=True)
         self.trainer_key = TrainerKeyPanel(session, book)
@@ -103,6 +107,7 @@ class OverviewView(Page):
             caption(self.tr("Checks"), "section"),
             self.checks,
             caption(self.tr("Ordered against run"), "section"),
+            self.alone,
             self.comparison,
             (self.compare, 0, Qt.AlignmentFlag.AlignLeft),
             caption(self.tr("Trainer's key"), "section"),
@@ -142,6 +147,8 @@ class OverviewView(Page):
         summary, client = self._session.summary, self._session.client
         ordered = self.tr("Client's order") if client is not None else self.tr("Order in the file")
         self.comparison.show_fields(ordered, compared_fields(summary, client) if summary is not None else [])
+        has_run = summary is not None and summary.run is not None
+        self.alone.setVisible(summary is not None and has_run and compares_itself(summary, client))
         self.compare.setVisible(self._session.known_order is not None and self._session.order is None)
 
     def _show_sentence(self) -> None:

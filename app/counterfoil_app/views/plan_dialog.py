@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from counterfoil import CounterfoilError, Device, Plan, PlanProgress, PlanRow, SegmentRequest
 from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
@@ -111,7 +112,7 @@ class PlanDialog(QDialog):
         self._start_from(session.segments)
         self._show_plan()
         self._refresh()
-        self._column.fit(WIDTH)
+        self._column.fit(scaled(WIDTH))
 
     # Making
 
@@ -139,7 +140,6 @@ class PlanDialog(QDialog):
     def _prepared_table(self) -> QTableWidget:
         table = self.table
         table.setAlternatingRowColors(True)
-        table.setMinimumHeight(210)
         return table
 
     def _connect(self) -> None:
@@ -236,8 +236,8 @@ class PlanDialog(QDialog):
             first = not self.plans
             self.plans[plan.device] = plan
             self._show_plan()
-            if first:  # there is a table now
-                self._column.fit(self.width())
+            if first:  # there is a table now; how high the dialog is with it is known once it was laid out
+                QTimer.singleShot(0, self, self._fit)
         self._refresh()
 
     # Showing
@@ -274,8 +274,21 @@ class PlanDialog(QDialog):
             if title is not None:
                 title.setTextAlignment(RIGHT if position else LEFT)
         self.table.blockSignals(False)
+        self._show_all_rows()
         self.table.setVisible(bool(plans))
         self.invitation.setVisible(not plans)
+
+    def _fit(self) -> None:
+        """There is a table now: show it, on a small screen too."""
+        self._column.fit(self.width())
+        self._column.reveal(self.table)
+
+    def _show_all_rows(self) -> None:
+        """Make the table as high as its rows: they are few, and are compared with each other."""
+        rows = sum(self.table.rowHeight(row) for row in range(self.table.rowCount()))
+        bar = self.table.horizontalScrollBar().sizeHint().height()
+        header = self.table.horizontalHeader().sizeHint().height()
+        self.table.setMinimumHeight(header + rows + bar + 2 * self.table.frameWidth())
 
     def _refresh(self, _value: object = None) -> None:
         session = self._session

@@ -20,6 +20,8 @@ PICTURE_SCALE = 2
 """Pixels of a picture for each on the screen."""
 DOTS_PER_INCH = 96
 MARGIN = 6
+SMALL = 0.85
+"""Size of what stands below the title, as a share of the title's."""
 
 
 @dataclass(frozen=True)
@@ -28,24 +30,32 @@ class Sheet:
 
     Attributes:
         title: Stands above it.
+        below: Stands below the title, in smaller letters.
         font: Of the title.
         tokens: The colours.
     """
 
     title: str
+    below: str
     font: QFont
     tokens: Tokens
 
     @property
     def band(self) -> int:
-        """Height of the title in pixels."""
-        return QFontMetrics(self._bold).height() + 2 * MARGIN
+        """Height of the title, with what stands below it, in pixels."""
+        return QFontMetrics(self._bold).height() + QFontMetrics(self._small).height() + 2 * MARGIN
 
     @property
     def _bold(self) -> QFont:
         bold = QFont(self.font)
         bold.setBold(True)
         return bold
+
+    @property
+    def _small(self) -> QFont:
+        small = QFont(self.font)
+        small.setPointSizeF(SMALL * small.pointSizeF())
+        return small
 
     def size(self, view: QGraphicsView) -> QSize:
         """Room for the title and what a view shows, in pixels of the screen."""
@@ -55,11 +65,18 @@ class Sheet:
         """Draw the title, and below it what a view shows; in the window's thread."""
         seen = view.viewport().rect()
         painter.fillRect(QRectF(0, 0, seen.width(), seen.height() + self.band), QColor(self.tokens.surface))
-        painter.setFont(self._bold)
-        painter.setPen(QColor(self.tokens.text))
-        where = QRectF(2 * MARGIN, 0, seen.width() - 4 * MARGIN, self.band)
-        shown = QFontMetrics(self._bold).elidedText(self.title, Qt.TextElideMode.ElideMiddle, int(where.width()))
-        painter.drawText(where, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+        top = float(MARGIN)
+        for written, font, colour in (
+            (self.title, self._bold, self.tokens.text),
+            (self.below, self._small, self.tokens.muted),
+        ):
+            metrics = QFontMetrics(font)
+            painter.setFont(font)
+            painter.setPen(QColor(colour))
+            where = QRectF(2 * MARGIN, top, seen.width() - 4 * MARGIN, metrics.height())
+            shown = metrics.elidedText(written, Qt.TextElideMode.ElideMiddle, int(where.width()))
+            painter.drawText(where, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+            top += metrics.height()
         view.render(painter, QRectF(0, self.band, seen.width(), seen.height()), seen)
 
 

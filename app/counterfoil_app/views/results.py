@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QDialog, QHeaderView, QTableWidgetItem, QWidget
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.bundle_queue import BundleQueue, EntryState, QueuedBundle
@@ -16,7 +17,7 @@ from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.history import History, Past
 from counterfoil_app.views import layouts
 from counterfoil_app.views.dialogs import ask_to_remove
-from counterfoil_app.views.frame import fit_to_screen
+from counterfoil_app.views.frame import FlowLayout, fit_to_screen
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.layouts import button
 from counterfoil_app.views.parts import label, restyle
@@ -44,7 +45,10 @@ class QueueView(QWidget):
         self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.open_button = layouts.button(self.tr("Show"), self._open)
         self.remove_button = layouts.button(self.tr("Remove"), self._remove)
-        buttons = layouts.row(*map(ActionButton, actions), 1, spacing=6)
+        buttons = QWidget()
+        flow = FlowLayout(buttons, 6)  # a narrow queue has its buttons in two lines
+        for action in actions:
+            flow.addWidget(ActionButton(action))
         row = layouts.row(self.open_button, self.remove_button, 1, spacing=6)
         layouts.column(buttons, self.sentence, (self.table, 1), row, inside=self, margins=(10, 8, 10, 10))
         self.table.itemSelectionChanged.connect(self._refresh_buttons)
@@ -127,7 +131,7 @@ class ResultsDialog(QDialog):
     def __init__(self, history: History, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Results"))
-        fit_to_screen(self, QSize(*SIZE))
+        fit_to_screen(self, QSize(*map(scaled, SIZE)))
         self._history = history
         self._theme = theme
         self.sentence = label("", "muted")
@@ -174,6 +178,8 @@ class ResultsDialog(QDialog):
             )
             if pasts
             else self.tr("Nothing has been replayed yet.")
+            if self._history.is_known
+            else self.tr("Reading the results\u2026")
         )
         self._refresh_buttons()
 

@@ -26,6 +26,8 @@ from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import label, restyle
 from counterfoil_app.views.tables import AnyIndex, Column, FrozenColumn, RecordTable, copy_rows, table_view
 
+ICON_CHARACTERS = 5
+"""Room of an icon beside a word."""
 REFILTER_MILLISECONDS = 250
 """A filtered table follows the replay four times a second."""
 
@@ -68,11 +70,17 @@ def _suspicious(line: StepLine, amount: Callable[[StepRow], int]) -> Look | None
     return Look(_tr("should be 0"), "warning", Tone.BAD)
 
 
+def _longest_state() -> int:
+    """Characters of the longest word in the column of matches, in the language of the window."""
+    looks = [*map(words.step_state, StepState), *map(words.step_match, StepMatch)]
+    return max(len(look.word) for look in looks)
+
+
 def step_columns() -> list[Column[StepLine]]:
     """The columns of the step table."""
     return [
         Column(_tr("Step"), lambda line: text.count(line.step), 7, numeric=True),
-        Column(_tr("Match"), _match_text, 16, look=_match_look),
+        Column(_tr("Match"), _match_text, _longest_state() + ICON_CHARACTERS, look=_match_look),
         Column(
             _tr("Trainer's leaf"),
             lambda line: line.row.trainer_leaf.short if line.row else "",
@@ -259,6 +267,7 @@ class StepsModel(RecordTable[StepLine]):
         return shown[np.argsort(-keys if down else keys, kind="stable")]
 
     def _sample_chosen(self) -> None:
+        self.forget_lines()
         if self._shown is None:
             self._repaint()
         else:
@@ -266,6 +275,7 @@ class StepsModel(RecordTable[StepLine]):
 
     def _add(self, first: int, last: int) -> None:
         if self._shown is not None:
+            self.forget_lines()
             if not self._later.isActive():
                 self._later.start()
             return
@@ -275,6 +285,8 @@ class StepsModel(RecordTable[StepLine]):
 class StepsView(QWidget):
     """The step table with its filter and search, a box to jump to a step, and actions for the menu."""
 
+    copied = Signal(str)
+    """What was copied, as a sentence."""
     dispute_wanted = Signal()
     """Enter was pressed, or a double click made, on a mismatch."""
 
@@ -477,6 +489,10 @@ class StepsView(QWidget):
         leaf = None if row is None else row.trainer_leaf if trainer else row.replay_leaf
         if leaf is not None:
             QGuiApplication.clipboard().setText(leaf.hex)
+            said = self.tr("Copied: the trainer's hash of step {0}, {1}.")
+            if not trainer:
+                said = self.tr("Copied: the replay's hash of step {0}, {1}.")
+            self.copied.emit(said.format(text.count(self._session.selected_step or 0), leaf.short))
 
     def _result(self) -> StepRow | None:
         step = self._session.selected_step

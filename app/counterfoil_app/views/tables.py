@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QGuiApplication, QKeySequence, QPalette
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QFontMetrics,
+    QGuiApplication,
+    QIcon,
+    QKeySequence,
+    QPalette,
+    QPixmap,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -38,6 +48,8 @@ LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 LIST_ICON_PIXELS = 18
 SHARP = 2.0
 """Pixels of a picture for each of a screen without enlargement: sharp on all."""
+MOST_KEPT = 512
+"""Lines whose contents are kept ready: more than any screen shows."""
 MOST_LINES = 13
 """Lines of a table in a page that are seen at once; the rest is reached by scrolling in it."""
 
@@ -65,13 +77,36 @@ class Column(Generic[Record]):
     tip: Callable[[Record], str] | None = None
 
 
+@dataclass(frozen=True)
+class Line(Generic[Record]):
+    """What a row shows, worked out once for all of its cells.
+
+    Attributes:
+        record: The record.
+        texts: The text of each cell.
+        looks: Icon and tone of each cell; None where it has none.
+        bad: Whether the whole row is marked.
+    """
+
+    record: Record
+    texts: tuple[str, ...]
+    looks: tuple[Look | None, ...]
+    bad: bool
+
+
 class RecordTable(QAbstractTableModel, Generic[Record]):
-    """A table of records; a record that is bad is marked on the whole row."""
+    """A table of records; a record that is bad is marked on the whole row.
+
+    What rows show is kept until the table says that it changed: a row that is painted is asked for some hundred things.
+    """
 
     def __init__(self, columns: Sequence[Column[Record]], theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.columns = tuple(columns)
-        self._looks = tuple(column.look for column in self.columns if column.look is not None)
+        self._lines: dict[int, Line[Record]] = {}
+        # Connected before any view: no view is shown what was kept from before.
+        for changed in (self.dataChanged, self.modelReset, self.rowsInserted, self.rowsRemoved, self.layoutChanged):
+            changed.connect(self.forget_lines)
         self.theme = theme
         self._fixed_font = fixed_font()
         self.records: Sequence[Record] = ()
@@ -86,6 +121,26 @@ class RecordTable(QAbstractTableModel, Generic[Record]):
     def record(self, row: int) -> Record | None:
         """The record of a row; None where there is none yet."""
         return self.records[row]
+
+    def forget_lines(self) -> None:
+        """Work out anew what rows show; to be called when records changed and no signal of the table says so yet."""
+        self._lines.clear()
+
+    def line(self, row: int) -> Line[Record] | None:
+        """What a row shows; None where there is no record yet."""
+        kept = self._lines.get(row)
+        if kept is not None:
+            return kept
+        record = self.record(row)
+        if record is None:
+            return None
+        looks = tuple(None if column.look is None else column.look(record) for column in self.columns)
+        bad = any(look is not None and look.tone is Tone.BAD for look in looks)
+        line = Line(record, tuple(column.text(record) for column in self.columns), looks, bad)
+        if len(self._lines) >= MOST_KEPT:
+            self._lines.clear()
+        self._lines[row] = line
+        return line
 
     def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's signature
         """Number of rows."""
@@ -113,24 +168,27 @@ class RecordTable(QAbstractTableModel, Generic[Record]):
         if role == _ALIGNMENT:
             return RIGHT if column.numeric else LEFT
         if role == _FONT:
-            return self._fixed_font if column.fixed else None
+            return self.font_of(index.column())
         if role not in _OF_THE_RECORD or (role == _ICON and column.look is None):
             return None
-        record = self.record(index.row())
-        if record is None:
+        line = self.line(index.row())
+        if line is None:
             return None
         if role == _TEXT:
-            return column.text(record)
+            return line.texts[index.column()]
         if role == _TIP:
-            return None if column.tip is None else column.tip(record)
+            return None if column.tip is None else column.tip(line.record)
         if role == _BACKGROUND:
-            return QColor(self.theme.tokens.bad_tint) if self._is_bad(record) else None
-        look = column.look(record) if column.look is not None else None
+            return QColor(self.theme.tokens.bad_tint) if line.bad else None
+        return self.icon(line.looks[index.column()])
+
+    def icon(self, look: Look | None) -> QPixmap | None:
+        """The icon of a cell."""
         return None if look is None else icons.pixmap(look.icon, self.theme.tokens.tone(look.tone), scaled(16), SHARP)
 
-    def _is_bad(self, record: Record) -> bool:
-        looks = (look(record) for look in self._looks)
-        return any(look is not None and look.tone is Tone.BAD for look in looks)
+    def font_of(self, column: int) -> QFont | None:
+        """The font of a column; None for that of the view."""
+        return self._fixed_font if self.columns[column].fixed else None
 
     def _repaint(self) -> None:
         if self.rowCount():
@@ -138,24 +196,45 @@ class RecordTable(QAbstractTableModel, Generic[Record]):
 
 
 class LineDelegate(QStyledItemDelegate):
-    """Draws cells; a bad line that is selected still looks bad."""
+    """Draws the cells of a table of records; a bad line that is selected still looks bad.
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    Qt would ask for each of a cell's roles by itself, some ten calls a cell, which is most of what painting takes.
+    """
+
+    def __init__(self, model: RecordTable[Any], parent: QWidget) -> None:
         super().__init__(parent)
-        self._theme = theme
+        self._model = model
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: AnyIndex) -> None:  # noqa: N802 - Qt's name
-        """Choose the colour of the selection."""
-        super().initStyleOption(option, index)
-        if index.data(_BACKGROUND) is not None:
-            option.palette.setColor(QPalette.ColorRole.Highlight, QColor(self._theme.tokens.bad_selected))
+        """Say what a cell shows, and choose the colour of the selection."""
+        line, column = self._model.line(index.row()), index.column()
+        option.index = cast("QModelIndex", index)
+        if line is None:
+            return
+        shown = QStyleOptionViewItem.ViewItemFeature.HasDisplay
+        option.text = line.texts[column]
+        option.displayAlignment = RIGHT if self._model.columns[column].numeric else LEFT
+        font = self._model.font_of(column)
+        if font is not None:
+            option.font = font
+            option.fontMetrics = QFontMetrics(font)
+        icon = self._model.icon(line.looks[column])
+        if icon is not None:
+            shown |= QStyleOptionViewItem.ViewItemFeature.HasDecoration
+            option.icon = QIcon(icon)
+            option.decorationSize = icon.deviceIndependentSize().toSize()
+        option.features |= shown
+        if line.bad:
+            tokens = self._model.theme.tokens
+            option.backgroundBrush = QBrush(QColor(tokens.bad_tint))
+            option.palette.setColor(QPalette.ColorRole.Highlight, QColor(tokens.bad_selected))
 
 
 def table_view(model: RecordTable[Record], name: str, parent: QWidget | None = None) -> QTableView:
     """A view for a model: rows of one height, nothing measured per row, Ctrl+C copies a cell or the chosen lines."""
     view = QTableView(parent)
     view.setModel(model)
-    view.setItemDelegate(LineDelegate(model.theme, view))
+    view.setItemDelegate(LineDelegate(model, view))
     view.setAccessibleName(name)
     view.setAlternatingRowColors(True)
     view.setWordWrap(False)

@@ -13,12 +13,10 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from counterfoil.arithmetic.machine import open_machine
-from counterfoil.audit.referee import result_of
-from counterfoil.audit.signatures import check_claim, need_run
+from counterfoil.audit.signedrun import SignedRun
 from counterfoil.audit.step.compare import compare_states, detail_difference
 from counterfoil.audit.step.locate import differing_inputs, first_differing_operator
 from counterfoil.audit.step.replayer import ReplayedStep, StepReplayer, differing_parts
@@ -27,6 +25,7 @@ from counterfoil.audit.step.shares import SharedJob, SharedLogs, State, share_cl
 from counterfoil.audit.values.difference import (
     ComparedRun,
     Difference,
+    DifferenceProgress,
     OperatorElements,
     StateDifference,
     Unlike,
@@ -36,11 +35,11 @@ from counterfoil.audit.values.events import Event
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CommitmentError
-from counterfoil.base.generators import finish
+from counterfoil.base.generators import finish, relay
+from counterfoil.base.sentence import joined, say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest, StepRecord, run_tree
+from counterfoil.bundle.schema import OrderManifest, run_tree
 from counterfoil.bundle.stepshares import StepShares
 from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil.program.graph import Program
@@ -48,47 +47,6 @@ from counterfoil.training.loaded import load_order, with_data_file
 
 Progress = Callable[[str, int, int], None]
 """Called with what is done, how much of it, and of how much."""
-
-
-class _Run:
-    """One open run, compared with what its trainer signed."""
-
-    def __init__(self, reader: BundleReader, cancel: CancelToken | None, progress: Progress) -> None:
-        need_run(reader)
-        self.reader = reader
-        self.manifest: OrderManifest = reader.manifest
-        claim = check_claim(reader.claim(), reader.manifest, None, reader.extent.steps)
-        what = f"Hashing {reader.path.name}"
-        self.records = reader.step_records(cancel, lambda done, total: progress(what, done, total))
-        shares = [reader.shares(record.step) if record.step else None for record in self.records]
-        self.results = [result_of(*pair) for pair in zip(self.records, shares, strict=True)]
-        self.logs = [_logs(*pair) for pair in zip(self.records, shares, strict=True)]
-        if run_tree(self.records).root != claim.run_root:
-            raise CommitmentError(f"The steps of {reader.path.name} are not those that its trainer signed.")
-        self.facts = ComparedRun(
-            reader.path.name, reader.manifest.digest, claim.run_root, reader.extent.steps, claim.environment
-        )
-
-    def program(self, step: int) -> Program:
-        return Program.from_bytes(self.reader.program(self.manifest.programs.name(step)))
-
-    def printed(self, step: int, part: str) -> npt.NDArray[np.uint64]:
-        """Return the fingerprints of a step, or of a part of it."""
-        share = share_of(part)
-        if share is None:
-            return self.reader.fingerprints(step)
-        shares = self.reader.shares(step)
-        assert shares is not None
-        found: npt.NDArray[np.uint64] = shares.fingerprints[share]
-        return found
-
-    def state(self, step: int) -> dict[str, Array]:
-        return self.reader.checkpoint(step) if step else self.reader.initial_state()
-
-
-def _logs(record: StepRecord, shares: StepShares | None) -> tuple[Digest | None, ...]:
-    """The digests of the logs of a step."""
-    return record.log, *(() if shares is None else (share.log for share in shares.records))
 
 
 def compare_runs(
@@ -102,7 +60,26 @@ def compare_runs(
     cancel: CancelToken | None = None,
     progress: Progress = lambda _what, _done, _total: None,
 ) -> Difference:
-    """Find where two runs first differ.
+    """Find where two runs first differ: :func:`run_difference`, told of its progress by calls."""
+
+    def tell(report: DifferenceProgress) -> None:
+        progress(report.what, report.done, report.total)
+
+    compared = run_difference(first, second, replay=replay, data=data, device=device, threads=threads, cancel=cancel)
+    return finish(relay(compared, tell))
+
+
+def run_difference(
+    first: str | os.PathLike[str],
+    second: str | os.PathLike[str],
+    *,
+    replay: bool = False,
+    data: str | os.PathLike[str] | None = None,
+    device: str = "cpu",
+    threads: int | None = None,
+    cancel: CancelToken | None = None,
+) -> Generator[DifferenceProgress, None, Difference]:
+    """Find where two runs first differ; yields how far it is, and returns what was found.
 
     Args:
         first: A run.
@@ -112,15 +89,19 @@ def compare_runs(
         device: Where to replay.
         threads: Threads on the CPU.
         cancel: Looked at now and then.
-        progress: Told how far it is.
 
     Raises:
         GivenFileError: A file is not there, or is an order that nobody has run.
         RefusedError: A run is damaged, or not what its trainer signed.
         CancelledError: The token was cancelled.
     """
+
+    def told(report: tuple[str, int, int]) -> DifferenceProgress:
+        return DifferenceProgress(*report)
+
     with obstacles_noticed(), ExitStack() as stack:
-        one, other = (_Run(stack.enter_context(BundleReader.open(path)), cancel, progress) for path in (first, second))
+        one = yield from relay(SignedRun.opened(stack.enter_context(BundleReader.open(first)), cancel), told)
+        other = yield from relay(SignedRun.opened(stack.enter_context(BundleReader.open(second)), cancel), told)
         orders = unlike_orders(one.manifest, other.manifest)
         same_order = not orders
         if one.manifest.programs != other.manifest.programs:
@@ -149,13 +130,12 @@ def compare_runs(
                 job = with_data_file(load_order(one.reader), data, stack, cancel)
                 machine = open_machine(device, threads)
                 with step_replayer(job, machine, cancel=cancel) as replayer:
-                    difference = replace(
-                        difference, elements=_elements(replayer, one, other, step, difference.part, progress)
-                    )
+                    elements = yield from _elements(replayer, one, other, step, difference.part)
+                difference = replace(difference, elements=elements)
         return replace(difference, sentence=_sentence(difference))
 
 
-def _results(run: _Run, other: _Run, same_order: bool) -> MerkleTree:
+def _results(run: SignedRun, other: SignedRun, same_order: bool) -> MerkleTree:
     """The tree over what the steps gave that both runs have: under two orders fingerprints say nothing."""
     kept = []
     for record, beside in zip(run.results, other.results, strict=False):
@@ -165,7 +145,7 @@ def _results(run: _Run, other: _Run, same_order: bool) -> MerkleTree:
     return run_tree(kept)
 
 
-def _located(difference: Difference, one: _Run, other: _Run, step: int, same_order: bool) -> Difference:
+def _located(difference: Difference, one: SignedRun, other: SignedRun, step: int, same_order: bool) -> Difference:
     records = one.results[step], other.results[step]
     parts = differing_parts(*records)
     if not same_order:
@@ -209,7 +189,7 @@ def differing_part(one: StepShares | None, other: StepShares | None) -> str:
     return UPDATE if one.results == other.results else COMBINE
 
 
-def _stored_difference(one: _Run, other: _Run, step: int) -> StateDifference | None:
+def _stored_difference(one: SignedRun, other: SignedRun, step: int) -> StateDifference | None:
     stored = [0] if step == 0 else []
     extents = one.reader.extent, other.reader.extent
     stored += [at for at in extents[0].checkpoint_steps if step <= at and extents[1].is_checkpoint(at)]
@@ -229,8 +209,8 @@ def _stored_difference(one: _Run, other: _Run, step: int) -> StateDifference | N
 
 
 def _elements(
-    replayer: StepReplayer, one: _Run, other: _Run, step: int, part: str, progress: Progress
-) -> OperatorElements | None:
+    replayer: StepReplayer, one: SignedRun, other: SignedRun, step: int, part: str
+) -> Generator[DifferenceProgress, None, OperatorElements | None]:
     """Replay up to the step with each run's own log from the state that both store, and compare the operator's output.
 
     Of a step that shares make, the part that differs is replayed: of an update, from what its own shares give.
@@ -240,7 +220,7 @@ def _elements(
     begin = one.reader.extent.checkpoint_before(step)
     state: State = {name: torch.from_numpy(array) for name, array in one.state(begin).items()}
 
-    def run(side: _Run, at: int, before: State) -> State:
+    def run(side: SignedRun, at: int, before: State) -> State:
         logs = read_logs(replayer.job, side.records[at], side.reader)
         return finish(replayer.replay(side.records[at], before, logs)).result.state
 
@@ -248,14 +228,14 @@ def _elements(
     total, done = 2 * (step - begin), 0
     for at in range(begin + 1, step):
         for number, side in enumerate(sides):
-            progress("Replaying", done, total)
+            yield DifferenceProgress(say("Replaying"), done, total)
             states[number] = run(side, at, states[number])
             done += 1
     recorded = [side.printed(step, part) for side in (one, other)]
     place = int(np.flatnonzero(recorded[0] != recorded[1])[0])
     values, reproduced = [], []
     for number, side in enumerate(sides):
-        progress("Replaying", done + number, total)
+        yield DifferenceProgress(say("Replaying"), done + number, total)
         replayed = finish(_observed(replayer, side, step, part, states[number], place))
         seen = replayed.observation.after if replayed.observation is not None else None
         if seen is None and replayed.watched is not None:
@@ -264,7 +244,7 @@ def _elements(
             return None
         values.append(seen.cpu().numpy().astype(np.float64))
         reproduced.append(bool(replayed.fingerprints[place] == recorded[number][place]))
-    progress("Replaying", total, total)
+    yield DifferenceProgress(say("Replaying"), total, total)
     job = replayer.job
     turns = job.updates if part == UPDATE and isinstance(job, SharedJob) else job.programs
     assert turns is not None
@@ -275,7 +255,7 @@ def _elements(
 
 
 def _observed(
-    replayer: StepReplayer, side: _Run, step: int, part: str, state: State, place: int
+    replayer: StepReplayer, side: SignedRun, step: int, part: str, state: State, place: int
 ) -> Generator[Event, None, ReplayedStep]:
     """Replay a step, or a part of it, with a run's own log, and keep what happens at a place."""
     claimed = side.records[step]
@@ -338,7 +318,7 @@ def _short(value: object) -> str:
     return value.short if isinstance(value, Digest) else str(value)
 
 
-def _unlike_programs(one: _Run, other: _Run) -> tuple[Unlike, ...]:
+def _unlike_programs(one: SignedRun, other: SignedRun) -> tuple[Unlike, ...]:
     """The first operator of the first step's program that is not the same in both orders."""
     programs = one.program(1), other.program(1)
     for number, nodes in enumerate(zip(programs[0].nodes, programs[1].nodes, strict=False), 1):
@@ -363,25 +343,33 @@ def _first_log(one: Sequence[object], other: Sequence[object]) -> int | None:
 
 
 def _sentence(found: Difference) -> str:
-    sentences = []
+    sentences: list[str] = []
     if found.orders:
         named = ", ".join(unlike.what for unlike in found.orders[:6])
-        sentences.append(f"The runs are of different orders; what differs: {named}.")
+        sentences.append(say("The runs are of different orders; what differs: {0}.", named))
     if found.step is None:
-        sentences.append(f"All {found.compared} steps that were compared are equal.")
+        sentences.append(say("All {0} steps that were compared are equal.", found.compared))
     elif found.step == 0:
-        sentences.append("They differ from the beginning: the initial states are not the same.")
+        sentences.append(say("They differ from the beginning: the initial states are not the same."))
     else:
-        sentences.append(f"The first step that differs is {found.step} of {found.compared}: {', '.join(found.parts)}.")
+        sentences.append(
+            say("The first step that differs is {0} of {1}: {2}.", found.step, found.compared, ", ".join(found.parts))
+        )
         if found.part:
-            sentences.append(f"The first part of it that differs is {found.part}.")
+            sentences.append(say("The first part of it that differs is {0}.", found.part))
         if found.inputs:
             rows = ", ".join(found.inputs)
-            sentences.append(f"The fingerprints that the runs recorded of what it reads differ: {rows}.")
+            sentences.append(say("The fingerprints that the runs recorded of what it reads differ: {0}.", rows))
         elif found.operator is not None:
             operator = found.operator
-            place = f"{operator.number} of {operator.total}, {operator.where}"
-            sentences.append(f"The first operator whose fingerprint differs is {place}.")
+            sentences.append(
+                say(
+                    "The first operator whose fingerprint differs is {0} of {1}, {2}.",
+                    operator.number,
+                    operator.total,
+                    operator.where,
+                )
+            )
         if found.parts == ("fingerprints",):
-            sentences.append("The loss, and the state where one is signed, are the same in both.")
-    return " ".join(sentences)
+            sentences.append(say("The loss, and the state where one is signed, are the same in both."))
+    return joined(*sentences)

@@ -22,7 +22,9 @@ from counterfoil.audit.referee import Provider, find_parting, result_tree, rule
 from counterfoil.audit.step.replayer import StepReplayer
 from counterfoil.audit.step.sharedreplay import step_replayer
 from counterfoil.audit.values.panel import (
+    OTHER_RESULT,
     Member,
+    PanelAdmitted,
     PanelCompared,
     PanelEvent,
     PanelFinished,
@@ -36,11 +38,14 @@ from counterfoil.audit.values.panel import (
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import DataError, OrderMismatchError, RefusedError
+from counterfoil.base.sentence import joined, say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.program.limits import Limits
 from counterfoil.training.loaded import LoadedOrder, with_data_file
 
 Groups = tuple[tuple[int, ...], ...]
+_LOOK_STEPS = 4096
+"""The token is looked at after so many steps."""
 
 
 def run_panel(
@@ -52,6 +57,7 @@ def run_panel(
     threads: int | None = None,
     cancel: CancelToken | None = None,
     limits: Limits | None = None,
+    replay: bool = True,
 ) -> Iterator[PanelEvent]:
     """Compare runs of one order, and replay the steps in which they part.
 
@@ -63,9 +69,10 @@ def run_panel(
         threads: Threads on the CPU; None for torch's choice.
         cancel: Looked at between operators.
         limits: How large the program may be; the default limits unless given.
+        replay: Replay where runs part. Otherwise runs that part end with PanelCompared, and nobody is judged.
 
     Yields:
-        PanelCompared, progress of the replays, PanelRuled for each parting, PanelFinished.
+        PanelAdmitted for each run, PanelCompared, progress of the replays, PanelRuled for each parting, PanelFinished.
 
     Raises:
         DataError: Fewer than two runs were given.
@@ -77,15 +84,26 @@ def run_panel(
         CancelledError: ``cancel`` was set.
     """
     if len(runs) < 2:
-        raise DataError("There is nothing to compare with one run.", remedy="Give two runs of the same order, or more.")
+        raise DataError(
+            say("There is nothing to compare with one run."), remedy=say("Give two runs of the same order, or more.")
+        )
     with ExitStack() as stack:
         stack.enter_context(obstacles_noticed())
         table = _Table(stack, order, cancel, limits)
-        for run in runs:
-            table.admit(Path(run))
+        paths = list(map(Path, runs))
+        for number, (path, name) in enumerate(zip(paths, distinct_names(paths), strict=True)):
+            table.admit(path, name)
+            yield PanelAdmitted(number, table.members[number])
         groups = agreeing_groups(table.providers)
         found = tuple(_parting(table, groups[0], group) for group in groups[1:])
-        yield PanelCompared(found, sum(parting.steps for parting in found))
+        yield PanelCompared(
+            found,
+            sum(parting.steps for parting in found),
+            tuple(table.members),
+            results_by_step(len(table.members), table.providers, groups, cancel),
+        )
+        if found and not replay:
+            return
         ruled: list[Parting] = []
         if found:
             replayer = stack.enter_context(_replayer(table, stack, data, device, threads, cancel))
@@ -93,6 +111,19 @@ def run_panel(
                 ruled.append((yield from rule(replayer, table.order.initial, table.providers, parting)))
                 yield PanelRuled(ruled[-1])
         yield PanelFinished(_report(table, groups, tuple(ruled)))
+
+
+def distinct_names(paths: Sequence[Path]) -> tuple[str, ...]:
+    """Return the names of files, with as many of their folders as tell them apart; one file has one name. Pure."""
+    whole = [Path(os.path.abspath(path)).parts[1:] for path in paths]
+
+    def name(parts: tuple[str, ...], others: Sequence[tuple[str, ...]]) -> str:
+        length = next(
+            (n for n in range(1, len(parts)) if all(other[-n:] != parts[-n:] for other in others)), len(parts)
+        )
+        return "/".join(parts[-length:])
+
+    return tuple(name(parts, [other for other in whole if other != parts]) for parts in whole)
 
 
 class _Table:
@@ -125,7 +156,7 @@ class _Table:
         """The same; None when no run takes part."""
         return self._order
 
-    def admit(self, path: Path) -> None:
+    def admit(self, path: Path, name: str) -> None:
         """Open a run and run checks 1 to 6 on it; one that fails takes no part."""
         try:
             inspection = self._stack.enter_context(
@@ -134,20 +165,20 @@ class _Table:
             if inspection.failure is not None:
                 raise inspection.failure
             if inspection.order is None or inspection.claim is None:
-                raise RefusedError("The file is an order that nobody has run.")
+                raise RefusedError(say("The file is an order that nobody has run."))
             if self._order is None:
                 self._order = LoadedOrder.of(inspection.order)
             elif inspection.order.manifest.digest != self._order.manifest.digest:
-                raise OrderMismatchError("The run was made for another order than the first run.")
+                raise OrderMismatchError(say("The run was made for another order than the first run."))
         except RefusedError as error:
-            self.members.append(Member(path.name, Standing.REFUSED, "", None, error.sentence))
+            self.members.append(Member(name, Standing.REFUSED, "", None, error.sentence))
             return
         # The data of the order is in memory once, however many runs hold it.
         inspection.order = None
         self.providers[len(self.members)] = Provider(
             inspection.reader, inspection.records, result_tree(inspection.records, inspection.reader)
         )
-        self.members.append(Member(path.name, Standing.UNTESTED, inspection.trainer_key, inspection.claim.run_root))
+        self.members.append(Member(name, Standing.UNTESTED, inspection.trainer_key, inspection.claim.run_root))
 
 
 def _replayer(
@@ -172,6 +203,37 @@ def agreeing_groups(providers: Mapping[int, Provider]) -> Groups:
     for number in sorted(providers):
         groups.setdefault(providers[number].results.root, []).append(number)
     return tuple(sorted(map(tuple, groups.values()), key=lambda group: (-len(group), group)))
+
+
+def results_by_step(
+    members: int, providers: Mapping[int, Provider], groups: Groups, cancel: CancelToken | None = None
+) -> tuple[bytes, ...]:
+    """Return which result each run has in each step; as :attr:`PanelCompared.results`.
+
+    Args:
+        members: How many runs there are, those that take no part among them.
+        providers: Those that take part, by number.
+        groups: Those that agree in every step; the first run of the first group is what the others are compared with.
+        cancel: Looked at now and then.
+
+    Raises:
+        CancelledError: The token was cancelled.
+    """
+    if not groups:
+        return (b"",) * members
+    # One run of each group speaks for all of it: they agree in every step.
+    trees = [providers[group[0]].results for group in groups]
+    found = [bytearray(tree.size) for tree in trees]
+    for step in range(max(tree.size for tree in trees)):
+        if cancel is not None and not step % _LOOK_STEPS:
+            cancel.check()
+        reached = [number for number, tree in enumerate(trees) if step < tree.size]
+        seen = {trees[0].leaf(step): 0} if reached[0] == 0 else {}
+        for number in reached:
+            result = seen.setdefault(trees[number].leaf(step), len(seen) + (0 not in seen.values()))
+            found[number][step] = min(result, OTHER_RESULT)
+    of = {member: bytes(results) for group, results in zip(groups, found, strict=True) for member in group}
+    return tuple(of.get(member, b"") for member in range(members))
 
 
 def _parting(table: _Table, first: tuple[int, ...], second: tuple[int, ...]) -> Parting:
@@ -229,55 +291,68 @@ def conclude_panel(members: Sequence[Member], groups: Groups, partings: Sequence
     lone = _by_fingerprints_alone(partings)
     wrong = [m.name for number, m in enumerate(members) if m.standing is Standing.WRONG and number not in lone]
     refused = [
-        f"{member.name} took no part: {member.detail}" for member in members if member.standing is Standing.REFUSED
+        say("{0} took no part: {1}", member.name, member.detail)
+        for member in members
+        if member.standing is Standing.REFUSED
     ]
-    sentences = []
+    sentences: list[str] = []
     if wrong or lone:
         outcome = PanelOutcome.EXPOSED
         if wrong:
-            sentences.append(f"Not what was ordered: {', '.join(wrong)}.")
+            sentences.append(say("Not what was ordered: {0}.", ", ".join(wrong)))
         sentences += [
-            f"{members[number].name} signed fingerprints of step {step} that the ordered step does not give; the loss, "
-            "and the state where one is signed, are those of the ordered step."
+            say(
+                "{0} signed fingerprints of step {1} that the ordered step does not give; the loss, and the state "
+                "where one is signed, are those of the ordered step.",
+                members[number].name,
+                step,
+            )
             for number, step in lone.items()
         ]
         if groups and len(groups[0]) > 1 and members[groups[0][0]].standing is Standing.WRONG:
-            sentences.append("That is the largest group that agrees: a majority proves nothing.")
+            sentences.append(say("That is the largest group that agrees: a majority proves nothing."))
         if any(member.standing is Standing.RIGHT_THERE for member in members):
-            sentences.append("The others were right where they part from them; their other steps were not replayed.")
+            sentences.append(
+                say("The others were right where they part from them; their other steps were not replayed.")
+            )
     elif partings:
         outcome = PanelOutcome.UNDECIDED
         unclear = [r for parting in partings for r in parting.rulings if not r.confirmed]
         if unclear:
             ruling = unclear[0]
-            sentences.append(
-                f"Step {ruling.step} of {members[ruling.provider].name} cannot be decided. "
-                + (
+            sentences += [
+                say("Step {0} of {1} cannot be decided.", ruling.step, members[ruling.provider].name),
+                say(
                     "This machine does not give its own result again when reductions run in another order: its "
                     "arithmetic lies outside the margin."
-                    if ruling.finding is None
-                    else ruling.finding.sentence
                 )
-            )
-            sentences.append("Nobody is accused; use another machine, or audit each of the runs.")
+                if ruling.finding is None
+                else ruling.finding.sentence,
+                say("Nobody is accused; use another machine, or audit each of the runs."),
+            ]
         else:
             sentences.append(
-                "Where the runs part, each is right with its own rounding log: their hardware rounded a value "
-                "differently. From there on they are different runs, and every later step of both is what was ordered; "
-                "audit each of them."
+                say(
+                    "Where the runs part, each is right with its own rounding log: their hardware rounded a value "
+                    "differently. From there on they are different runs, and every later step of both is what was "
+                    "ordered; audit each of them."
+                )
             )
     elif refused:
         outcome = PanelOutcome.REFUSED
         sentences.append(
-            "Nothing was replayed." if len(groups) != 1 else "The runs that took part agree in every step."
+            say("Nothing was replayed.") if len(groups) != 1 else say("The runs that took part agree in every step.")
         )
     else:
         outcome = PanelOutcome.AGREED
         sentences.append(
-            f"All {len(members)} runs agree in every step. If one of their providers is honest and computed by itself, "
-            "the losses and the committed states of all are what was ordered; nothing was replayed to show that."
+            say(
+                "All {0} runs agree in every step. If one of their providers is honest and computed by itself, the "
+                "losses and the committed states of all are what was ordered; nothing was replayed to show that.",
+                len(members),
+            )
         )
     keys = [member.trainer_key for member in members if member.trainer_key]
     if len(set(keys)) < len(keys):
-        sentences.append("Some of the runs are signed with the same key: they are not of different providers.")
-    return outcome, " ".join((*sentences, *refused))
+        sentences.append(say("Some of the runs are signed with the same key: they are not of different providers."))
+    return outcome, joined(*sentences, *refused)

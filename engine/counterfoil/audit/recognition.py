@@ -6,7 +6,8 @@ import base64
 import os
 from pathlib import Path
 
-from counterfoil.audit.values.recognised import PICKLES, WEIGHTS_SUFFIX, FileUse, Recognised
+from counterfoil.audit.values.dispute import COMBINE, SHARE, UPDATE
+from counterfoil.audit.values.recognised import PICKLES, WEIGHTS_SUFFIX, CapsuleSubject, FileUse, Recognised
 from counterfoil.base import canonical
 from counterfoil.base.canonical import CanonicalError
 from counterfoil.base.errors import BundleError, GivenFileError, SignatureError
@@ -53,6 +54,21 @@ def recognise(path: str | os.PathLike[str]) -> Recognised:
     if head.lstrip().startswith(b"{"):
         return Recognised(path, _statement(head))
     return Recognised(path, FileUse.OTHER)
+
+
+def capsule_subject(path: str | os.PathLike[str]) -> CapsuleSubject:
+    """Say what a dispute capsule says that it is about; no proof in it is checked.
+
+    Raises:
+        BundleError: The file is no capsule, or damaged.
+        GivenFileError: There is no such file, or it may not be read.
+    """
+    with CapsuleReader.open(path) as capsule:
+        manifest, found = capsule.manifest, capsule.subject()
+    part = COMBINE if found.is_sum else UPDATE if found.is_update else ""
+    if found.share is not None:
+        part = f"{SHARE}{found.share}"
+    return CapsuleSubject(manifest.title, manifest.digest, manifest.steps, found.agreed_step, found.step, part)
 
 
 def _holds_weights(path: Path) -> bool:

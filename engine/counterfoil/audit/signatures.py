@@ -165,7 +165,9 @@ def read_client_order(
     name = os.fspath(path)
     if audited is not None and _same_file(path, audited):
         raise GivenFileError(
-            say("{0} was given as the client's order of itself.", name), role="order", remedy=_OWN_ORDER
+            say("{0} is the very file that is examined: the order in it confirms nothing.", name),
+            role="order",
+            remedy=_OWN_ORDER,
         )
     try:
         with BundleReader.open(path) as client:

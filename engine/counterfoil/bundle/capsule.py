@@ -100,6 +100,25 @@ class CapsuleContents:
         return self.leaves[-1].record.step
 
 
+@dataclass(frozen=True)
+class Subject:
+    """What a dispute capsule is about, as it says itself.
+
+    Attributes:
+        agreed_step: The step after which its state is taken.
+        step: The disputed step.
+        share: Number of the share that it is about; None where it is about a whole step, or another part of one.
+        is_sum: Whether it is about the combination of the shares.
+        is_update: Whether it is about the update.
+    """
+
+    agreed_step: int
+    step: int
+    share: int | None = None
+    is_sum: bool = False
+    is_update: bool = False
+
+
 class CapsuleReader(CheckedFile):
     """An open dispute capsule; use it as a context manager, from one thread. Made by :meth:`open`.
 
@@ -116,6 +135,27 @@ class CapsuleReader(CheckedFile):
         layout.check_manifest_part(self._inventory)
         self.manifest = OrderManifest.from_bytes(self._read(layout.MANIFEST).tobytes())
         layout.check_capsule_layout(self._inventory, self.manifest)
+
+    def subject(self) -> Subject:
+        """Say what the capsule is about; reads little, and checks no proof.
+
+        Raises:
+            BundleError: The file is damaged.
+        """
+        leaves = _read_leaves(self._read(layout.CAPSULE_LEAVES).tobytes())
+        first, last = leaves[0].record.step, leaves[-1].record.step
+        if self.manifest.shares is None:
+            return Subject(first, last)
+        is_sum, is_update = self._about()
+        if is_sum or is_update:
+            return Subject(first, last, None, is_sum, is_update)
+        data = self._read(layout.CAPSULE_SHARES).tobytes()
+        return Subject(first, last, read_records(data, self.manifest.shares, numbered=True)[1])
+
+    def _about(self) -> tuple[bool, bool]:
+        """Whether it is about a sum, and about an update."""
+        groups = self._inventory.groups
+        return layout.CAPSULE_TENSOR in groups, layout.CAPSULE_COMBINED in groups
 
     def contents(self) -> CapsuleContents:
         """Read everything; its size in memory is bounded by the size of the file.
@@ -184,8 +224,7 @@ class CapsuleReader(CheckedFile):
         """Read which part of a step the capsule is about; None where the order's steps have none."""
         if self.manifest.shares is None:
             return None
-        groups = self._inventory.groups
-        is_sum, is_update = layout.CAPSULE_TENSOR in groups, layout.CAPSULE_COMBINED in groups
+        is_sum, is_update = self._about()
         data = self._read(layout.CAPSULE_SHARES).tobytes()
         records, share, signature = read_records(data, self.manifest.shares, numbered=not (is_sum or is_update))
         about: About = share

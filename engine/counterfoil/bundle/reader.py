@@ -8,7 +8,7 @@ was changed in between: FileChangedError, which blames nobody.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import DIGEST_BYTES, Digest
 from counterfoil.base.errors import BundleError, CommitmentError
+from counterfoil.base.generators import finish, relay
 from counterfoil.base.sentence import say
 from counterfoil.base.turns import ALONE, Turns
 from counterfoil.bundle import layout
@@ -366,6 +367,18 @@ class BundleReader(CheckedFile):
             BundleError: The file is damaged.
             CancelledError: The token was cancelled.
         """
+
+        def tell(report: tuple[int, int]) -> None:
+            if progress is not None:
+                progress(*report)
+
+        told: Generator[None, None, list[StepRecord]] = relay(self.rebuild_records(cancel, shares_read), tell)
+        return finish(told)
+
+    def rebuild_records(
+        self, cancel: CancelToken | None = None, shares_read: OnShares | None = None
+    ) -> Generator[tuple[int, int], None, list[StepRecord]]:
+        """Do what :meth:`step_records` does; yields the steps done and their total, and returns the records."""
         self._need_run()
         roots = iter(self._state_roots)
         losses = self.losses()
@@ -387,8 +400,7 @@ class BundleReader(CheckedFile):
                     if shares_read is not None:
                         shares_read(step, found)
                 records.append(StepRecord(step, root, next(logs), Digest.of(row), float(losses[step - 1]), shares))
-            if progress:
-                progress(last, steps)
+            yield last, steps
         self._records = records
         return list(records)
 

@@ -10,6 +10,15 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.errors import SignatureError
 from counterfoil.base.sentence import say
 
+_REMEDIES = {
+    Outcome.DISPUTED: say(
+        "The run was audited, and it is not what was ordered: whatever weights it ends in are not those of a verified "
+        "run. Ask the trainer for a run that comes out as ordered, and for its weights."
+    ),
+    Outcome.REFUSED: say("The run cannot be audited as it is: ask the trainer for one that can, and for its weights."),
+}
+"""What to do where a run was not verified; what else there is left it open."""
+
 
 def basis_of(judged: Verdict | AuditReport) -> Basis:
     """Return what a verdict, or the report of a replay, says of its run.
@@ -22,7 +31,7 @@ def basis_of(judged: Verdict | AuditReport) -> Basis:
     if judged.outcome is not Outcome.VERIFIED:
         raise SignatureError(
             say("{0} says {1}, so there is no verified run to compare the weights with.", what, judged.outcome.value),
-            remedy=say("Have the run audited first."),
+            remedy=_REMEDIES.get(judged.outcome, say("Have the run audited to its end first.")),
         )
     root, order = judged.run_root, judged.order_digest
     # Rule 14 of a verdict that says VERIFIED.

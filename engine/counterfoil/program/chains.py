@@ -23,8 +23,8 @@ from counterfoil.operators.node import Node, Value
 from counterfoil.program.elementwise import Expression, expression_of, values_in
 from counterfoil.program.graph import Program, node_values
 
-SMALLEST = 1 << 11
-"""Elements from which a tensor is worth a chain."""
+SMALLEST = 2
+"""Elements from which a tensor is worth a chain: of one alone chains make a number that they are told."""
 
 
 class Code(IntEnum):

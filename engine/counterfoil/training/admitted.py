@@ -192,6 +192,15 @@ class AdmittedOrder:
         """Every program of the order, each once."""
         return (*self.programs.all, *(() if self.updates is None else self.updates.all))
 
+    @property
+    def schedule(self) -> npt.NDArray[np.int64]:
+        """The rows of all steps, int64 ``[steps, batch_size]``."""
+        return self._schedule
+
+    def data_array(self, name: str) -> RowArray:
+        """Return the rows of a data array that the programs read."""
+        return self._data[name]
+
     def combining_bytes(self, shares: int | None = None) -> tuple[int, int]:
         """Return what the combination of the shares of a step takes in memory, beside what a share takes.
 

@@ -34,7 +34,7 @@ def notes(job: Job, folder: Path) -> Path:
 
 
 WRONG: dict[str, tuple[Callable[[Job, Path], Path], str]] = {
-    "the run itself": (lambda job, _folder: job.run, "the client's order of itself"),
+    "the run itself": (lambda job, _folder: job.run, "the order in it confirms nothing"),
     "another copy of the run": (copied, "a trainer's run"),
     "some text": (notes, "is no order"),
     "nothing": (lambda _job, folder: folder / "gone.cfoil", "There is no file"),
@@ -60,7 +60,7 @@ def test_an_order_does_not_confirm_itself_by_another_name(digits_job: Job, tmp_p
     """A link is the same file; a copy that the client kept is another."""
     link = tmp_path / "link.cfoil"
     link.symlink_to(digits_job.order)
-    with pytest.raises(GivenFileError, match="of itself"):
+    with pytest.raises(GivenFileError, match="confirms nothing"):
         inspect(digits_job.order, link)
     kept = Path(shutil.copy(digits_job.order, tmp_path / "kept.cfoil"))
     assert inspect(digits_job.order, kept).checks[CheckNumber.ORDER - 1].state is CheckState.PASSED

@@ -15,13 +15,14 @@ from counterfoil.arithmetic import machine
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.audit import referee
-from counterfoil.audit.panel import run_panel
+from counterfoil.audit.panel import distinct_names, run_panel
 from counterfoil.audit.step import replayer as steps
 from counterfoil.audit.step.judgement import SecondLook
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.panel import (
     Blame,
+    PanelAdmitted,
     PanelCompared,
     PanelFinished,
     PanelOutcome,
@@ -302,10 +303,35 @@ def test_progress_and_cancelling(digits_job, provider):
     assert [event.step for event in events if isinstance(event, StepJudged)] == [3]
     token = CancelToken()
     running = run_panel([digits_job.run, bad], threads=1, cancel=token)
-    assert isinstance(next(running), PanelCompared)
+    assert [type(next(running)) for _ in range(3)] == [PanelAdmitted, PanelAdmitted, PanelCompared]
     token.cancel()
     with pytest.raises(CancelledError):
         list(running)
+
+
+def test_where_runs_part_is_known_without_a_replay_and_nobody_is_judged(digits_job, provider):
+    bad, broken = provider("bad", tamper=LabelFlip(4)), provider("broken")
+    flip_bit(broken, "run/losses", 2)
+    *admitted, compared = run_panel([digits_job.run, bad, broken, digits_job.run], threads=1, replay=False)
+    assert [event.number for event in admitted] == [0, 1, 2, 3]
+    assert isinstance(compared, PanelCompared)
+    assert [member.standing for member in compared.members] == [UNTESTED, UNTESTED, REFUSED, UNTESTED]
+    (parting,) = compared.partings
+    assert (parting.step, parting.blame, parting.rulings) == (4, Blame.UNCLEAR, ())
+    same, other = bytes(7), bytes([0, 0, 0, 0, 1, 1, 1])
+    assert compared.results == (same, other, b"", same)
+
+
+def test_runs_of_one_name_are_told_apart_by_their_folders():
+    paths = [Path("/a/x/run.cfoil"), Path("/b/x/run.cfoil"), Path("/b/y/run.cfoil"), Path("/c/other.cfoil")]
+    assert distinct_names(paths) == ("a/x/run.cfoil", "b/x/run.cfoil", "y/run.cfoil", "other.cfoil")
+    assert distinct_names([Path("/a/run.cfoil")] * 2) == ("run.cfoil", "run.cfoil")
+
+
+def test_equal_runs_are_concluded_without_a_replay(digits_job):
+    *_, last = run_panel([digits_job.run, digits_job.run], replay=False)
+    assert isinstance(last, PanelFinished)
+    assert last.report.outcome is PanelOutcome.AGREED
 
 
 def test_what_cannot_be_asked(digits_job, provider):

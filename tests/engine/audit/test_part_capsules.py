@@ -98,6 +98,16 @@ def evidence(lied: Callable[[str], tuple[Audited, CapsuleContents]]) -> Callable
     return lambda name: lied(name)[1]
 
 
+@pytest.mark.parametrize("name", LIES)
+def test_a_capsule_names_the_part_before_it_is_judged(
+    name: str, evidence: Callable[[str], CapsuleContents], tmp_path: Path
+) -> None:
+    path = tmp_path / "dispute.cfoil"
+    counterfoil.write_capsule(evidence(name), path)
+    subject = counterfoil.capsule_subject(path)
+    assert (subject.step, subject.part) == LIES[name][2:]
+
+
 def part_of(contents: CapsuleContents) -> StepPart:
     assert contents.shared is not None
     return contents.shared

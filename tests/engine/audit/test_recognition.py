@@ -8,9 +8,9 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from counterfoil.audit.recognition import recognise
+from counterfoil.audit.recognition import capsule_subject, recognise
 from counterfoil.audit.values.recognised import FileUse
-from counterfoil.base.errors import GivenFileError
+from counterfoil.base.errors import BundleError, GivenFileError
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
@@ -47,6 +47,14 @@ def files(tmp_path_factory: pytest.TempPathFactory, digits_job: Job, trainer_key
     found[FileUse.OTHER] = folder / "g"
     (folder / "g").write_text("{}")
     return found
+
+
+def test_a_capsule_says_which_step_it_is_about(files: dict[FileUse, Path]) -> None:
+    found = capsule_subject(files[FileUse.CAPSULE])
+    assert (found.agreed_step, found.step, found.steps, found.part) == (1, 2, 2, "")
+    assert found.order == recognise(files[FileUse.CAPSULE]).order
+    with pytest.raises(BundleError):
+        capsule_subject(files[FileUse.RUN])
 
 
 @pytest.mark.parametrize("kind", FileUse)

@@ -23,5 +23,8 @@ def test_only_a_run_that_was_verified_has_weights_to_compare(digits_job: Job, tr
         assert basis.run_root == run_tree(reader.step_records()).root
     assert (basis.warnings, basis.trainer_key) == ((), report.trainer_key)
     for outcome in set(Outcome) - {Outcome.VERIFIED}:
-        with pytest.raises(SignatureError, match=outcome.value):
+        with pytest.raises(SignatureError, match=outcome.value) as caught:
             basis_of(dataclasses.replace(report, outcome=outcome))
+        remedy = caught.value.remedy
+        assert ("not those of a verified run" in remedy) == (outcome is Outcome.DISPUTED)
+        assert ("audited to its end first" in remedy) == (outcome in (Outcome.INCONCLUSIVE, Outcome.ERROR))

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings, strategies as st
 
 from counterfoil.arithmetic.grid.fingerprinting import Kernels
-from counterfoil.kernels.cpu.rounding import _CHUNK, PART, CpuKernel
+from counterfoil.kernels.cpu.rounding import _CHUNK, PART, CpuKernel, Unrounded
 from counterfoil.kernels.grid import Grid
 from counterfoil.kernels.result import Rounded
 from counterfoil.kernels.rules import fingerprint
@@ -58,6 +58,39 @@ def test_threads_and_slices_do_not_matter(size: int) -> None:
     assert one.largest == many.largest == np.abs(single).max()
     if size > 4 * PART:
         assert len(one.indices) > 64
+
+
+@settings(deadline=None)
+@given(
+    lengths=st.lists(st.sampled_from([0, 1, 5, 16, _CHUNK - 1, _CHUNK + 3, PART - 1, 2 * PART + 7]), max_size=6),
+    share=st.sampled_from([0.0, 0.01, 1.0]),
+    threads=st.integers(1, 3),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_several_at_once_are_what_each_is_alone(lengths: list[int], share: float, threads: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    kernel = CpuKernel(threads)
+    arrays, alone, tasks, expected = [], [], [], []
+    for length in lengths:
+        dtype = rng.choice([np.float32, np.float64])
+        grid = Grid(int(rng.integers(-3, 4)), int(rng.choice([8, 24])), 8, int(rng.integers(34, 40)))
+        values = rng.standard_normal(length)
+        # Exact midpoints: all of them are more than there is room for at first.
+        close = rng.random(length) < share
+        values[close] = (rng.integers(1, 100, int(close.sum())) * 2 + 1) * 2.0 ** (-grid.significand_bits)
+        values[rng.random(length) < 0.001] = rng.choice(STRANGE)
+        arrays.append(values.astype(dtype))
+        alone.append(arrays[-1].copy())
+        key = int(rng.integers(0, 2**63))
+        tasks.append(Unrounded(arrays[-1].ctypes.data, length, arrays[-1].itemsize, grid, grid.tau, key))
+        expected.append(kernel.round(alone[-1], grid, grid.tau, key))
+    found = kernel.round_several(tasks)
+    assert [array.tobytes() for array in arrays] == [array.tobytes() for array in alone]
+    for one, other in zip(found, expected, strict=True):
+        assert one.indices.tolist() == other.indices.tolist()
+        assert one.ups.tolist() == other.ups.tolist()
+        assert (one.fingerprint, one.largest_exponent) == (other.fingerprint, other.largest_exponent)
+        assert one.largest == other.largest or other.largest_exponent > 1023
 
 
 @pytest.mark.parametrize("share", [0.3, 1.0])

@@ -19,7 +19,7 @@ from counterfoil.arithmetic.grid.following import Directions, DirectionsElsewher
 from counterfoil.arithmetic.grid.known import Known
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.base.digest import Digest
-from counterfoil.kernels.cpu.rounding import CpuKernel
+from counterfoil.kernels.cpu.rounding import CpuKernel, Unrounded
 from counterfoil.kernels.grid import Grid
 from counterfoil.kernels.result import Rounded
 from counterfoil.kernels.torch.rounding import TorchKernel
@@ -138,6 +138,10 @@ class Kernels:
         if self.on_cpu:
             return self._cpu.round_at(flat.data_ptr(), flat.numel(), flat.itemsize, grid, tau, key)
         return self._elsewhere.round(flat, grid, tau, key)
+
+    def round_several(self, tensors: Sequence[Unrounded]) -> list[Rounded]:
+        """Round several tensors in place, where they are :attr:`on_cpu`; see :class:`Unrounded`."""
+        return self._cpu.round_several(tensors)
 
     def directions(self, logs: Sequence[SiteLog]) -> Directions:
         """Return what puts the logged directions of a step in place."""

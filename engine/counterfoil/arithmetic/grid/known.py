@@ -31,7 +31,6 @@ class Known:
         self._same = same
         self._largest: dict[int, float] = {}
         self._sizes: dict[tuple[int, Asked], Any] = {}
-        self._members: dict[int, int] = {}
         self._orders: dict[tuple[int, int], int] = {}
         self._numbers: Mapping[str, int] = {}
         self._arguments: Mapping[str, Any] = {}
@@ -62,55 +61,66 @@ class Known:
         self.meet({}, {})
 
     def _tell(self) -> None:
-        """Tell the arguments apart, once somebody asks: of many operators nobody does."""
+        """Say where the elements of arguments lie, once somebody asks: of many operators nobody does."""
         self._are_told = True
-        self._members.clear()
         self._orders.clear()
         for name, number in self._numbers.items():
             value = self._arguments.get(name)
             if isinstance(value, Tensor):
                 same = self._same[number]
-                self._members[id(value)] = same.members
                 # The elements in the order of the value that it is a form of, if they lie so in memory. While the
                 # arguments live no other elements lie there.
                 laid_out = value.transpose(-1, -2) if same.turned else value
                 if laid_out.is_contiguous():
                     self._orders[value.data_ptr(), value.numel()] = same.order
 
-    def _member(self, value: Tensor) -> int | None:
-        if not self._are_told:
-            self._tell()
-        return self._members.get(id(value))
+    def _number(self, value: Tensor) -> int | None:
+        """Return the number of the value that an argument is."""
+        for name, number in self._numbers.items():
+            if self._arguments.get(name) is value:
+                return number
+        return None
 
-    def _order(self, value: Tensor) -> int | None:
+    def order(self, value: Tensor) -> int | None:
+        """Return the number of the value whose elements lie in this order, or None.
+
+        Args:
+            value: A contiguous form of an argument, or a view that keeps its elements; of others nothing is known.
+        """
         if not self._are_told:
+            # Most that is asked for is an argument itself, of a value that is no other one with its axes exchanged.
+            number = self._number(value)
+            if number is not None and not self._same[number].turned:
+                return self._same[number].order
             self._tell()
         return self._orders.get((value.data_ptr(), value.numel())) if self._orders else None
 
     def largest(self, value: Tensor) -> float | None:
         """Return the largest magnitude of an argument, or None."""
-        number = self._member(value)
-        return None if number is None else self._largest.get(number)
+        number = self._number(value)
+        return None if number is None else self._largest.get(self._same[number].members)
 
     def keep_largest(self, value: Tensor, largest: float) -> None:
         """Keep what was measured of an argument; of another tensor nothing is kept."""
-        number = self._member(value)
+        number = self._number(value)
         if number is not None:
-            self._largest[number] = largest
+            self._largest[self._same[number].members] = largest
 
-    def sizes(self, value: Tensor, asked: Asked) -> Any:
-        """Return what was kept of the rows and columns of a contiguous form of an argument, or None."""
-        number = self._order(value)
-        return None if number is None else self._sizes.get((number, asked))
-
-    def keep_sizes(self, value: Tensor, asked: Asked, sizes: Any) -> None:
-        """Keep what was measured of rows and columns of a contiguous form of an argument.
+    def sizes(self, order: int, asked: Asked) -> Any:
+        """Return what was kept of the rows and columns of a value, or None.
 
         Args:
-            value: The argument, or a view that keeps its elements.
+            order: What :meth:`order` gave of a form of it.
+            asked: As what it is measured, and which magnitudes.
+        """
+        return self._sizes.get((order, asked))
+
+    def keep_sizes(self, order: int, asked: Asked, sizes: Any) -> None:
+        """Keep what was measured of rows and columns of a value.
+
+        Args:
+            order: What :meth:`order` gave of a form of it.
             asked: As what it was measured, and which magnitudes.
             sizes: What was found.
         """
-        number = self._order(value)
-        if number is not None:
-            self._sizes[number, asked] = sizes
+        self._sizes[order, asked] = sizes

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -92,19 +92,24 @@ class Vectors:
         start: Where it begins.
         count: n.
         tops: The largest of each of the three.
+        kind: The only one of the three that was asked for; ALL of them.
     """
 
-    __slots__ = ("_found", "address", "count", "tops")
+    __slots__ = ("_found", "_kind", "_start", "address", "count", "tops")
 
-    def __init__(self, found: Tensor, start: int, count: int, tops: tuple[float, ...]) -> None:
-        self._found = found.narrow(0, start, 3 * count)
+    def __init__(self, found: Tensor, start: int, count: int, tops: tuple[float, ...], kind: int = ALL) -> None:
+        self._found = found
+        self._start = start
+        self._kind = kind
         self.address: int = found.data_ptr() + 8 * start
-        """Address of ``[3, n]``."""
+        """Address of ``[3, n]``, of which nothing but what was asked for has a meaning."""
         self.count = count
         self.tops = tops
 
     def _part(self, kind: int) -> Tensor:
-        return self._found.narrow(0, kind * self.count, self.count)
+        part = self._found.narrow(0, self._start + kind * self.count, self.count)
+        # Whoever looks at what was not asked for finds no number.
+        return part if self._kind in (kind, ALL) else torch.full_like(part, math.nan)
 
     @property
     def largest(self) -> Tensor:
@@ -153,15 +158,19 @@ class Measured:
             outer, rows]`` and ``[3, outer, columns]``, largest magnitudes, their sums and the sums of squares.
         tops: The largest of each of the three, of the rows and then of the columns.
         joined: What :meth:`row_vectors` gives; None to find it when it is asked for.
+        kind: The only one of the three that was asked for; ALL of them.
     """
 
-    __slots__ = ("_found", "_joined", "shape", "tops")
+    __slots__ = ("_found", "_joined", "_kind", "shape", "tops")
 
-    def __init__(self, shape: Matrices, found: Tensor, tops: tuple[float, ...], joined: Vectors | None = None) -> None:
+    def __init__(
+        self, shape: Matrices, found: Tensor, tops: tuple[float, ...], joined: Vectors | None = None, kind: int = ALL
+    ) -> None:
         self.shape = shape
         self.tops = tops
         self._found = found
         self._joined = joined
+        self._kind = kind
 
     def address(self, number: int = 0) -> int:
         """Return the address of one of the numbers found: of the largest sums of squares to begin with."""
@@ -185,23 +194,27 @@ class Measured:
 
     def _view(self, start: int, length: int) -> Magnitudes:
         outer = self.shape[0]
-        return Magnitudes(*self._found.narrow(0, start, 3 * outer * length).view(3, outer, length).unbind())
+        parts = self._found.narrow(0, start, 3 * outer * length).view(3, outer, length).unbind()
+        # As in :meth:`Vectors._part`.
+        return Magnitudes(
+            *(part if self._kind in (kind, ALL) else torch.full_like(part, math.nan) for kind, part in enumerate(parts))
+        )
 
     def row_vectors(self) -> Vectors:
         """Return the magnitudes for each row of all matrices together."""
         outer, rows, _ = self.shape
         if outer == 1:
-            return Vectors(self._found, 2, rows, self.tops[:3])
+            return Vectors(self._found, 2, rows, self.tops[:3], self._kind)
         if self._joined is None:
             target = torch.empty(3 * rows, dtype=torch.float64)
             tops = formulas.join(outer, rows, self.address(2 * outer), target.data_ptr())
-            self._joined = Vectors(target, 0, rows, tops)
+            self._joined = Vectors(target, 0, rows, _only(tops, self._kind), self._kind)
         return self._joined
 
     def column_vectors(self) -> Vectors:
         """Return the magnitudes for each column of a single matrix."""
         assert self.shape[0] == 1
-        return Vectors(self._found, self.columns_at, self.shape[2], self.tops[3:])
+        return Vectors(self._found, self.columns_at, self.shape[2], self.tops[3:], self._kind)
 
 
 def top_of(x: Tensor) -> Tensor | float:
@@ -359,6 +372,21 @@ def largest_window(x: Tensor, groups: int, axes: Sequence[formulas.Axis], *, tra
 _NO_AXIS = formulas.Axis(1, 1, 1, 1, 0, 1)
 
 
+def channels(x: Tensor, axis: int) -> Magnitudes | Vectors:
+    """Return what :func:`along` does, where nothing will be asked of the positions along the other axes.
+
+    Args:
+        x: float64 or float32 tensor with at least one axis.
+        axis: The axis that stays.
+    """
+    axis %= x.dim()
+    if not _fast(x) or not x.numel() or not x.is_contiguous() or axis == x.dim() - 1:
+        return along(x, axis)
+    shape = x.shape
+    cut = (math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]))
+    return _measured_rows(x, _zeros(shape[axis]), cut, _setting.get().threads)
+
+
 def centred_channels(x: Tensor, mean: Tensor) -> Vectors | None:
     """Return the magnitudes of ``x - mean`` for each channel; None where no compiled pass can give them.
 
@@ -387,6 +415,19 @@ def largest_row_total(x: Tensor, kept: int) -> float | None:
     return _sizes(x, (math.prod(shape[: kept - 1]), shape[kept - 1], math.prod(shape[kept:])), TOTAL).tops[TOTAL]
 
 
+def largest_column_total(x: Tensor, reduced: int) -> float | None:
+    """Return the largest sum of magnitudes over the first axes; None where no compiled pass can give it.
+
+    Args:
+        x: float64 or float32.
+        reduced: Number of axes that are summed, at least one, and not all of them.
+    """
+    if not _fast(x) or not x.numel() or not x.is_contiguous():
+        return None
+    shape = x.shape
+    return _sizes(x, (1, math.prod(shape[:reduced]), math.prod(shape[reduced:])), TOTAL).tops[3 + TOTAL]
+
+
 def _fast(x: Tensor) -> bool:
     return x.dtype in _FLOATING and devices.loops_reach(x.device)
 
@@ -410,14 +451,19 @@ def _sizes(x: Tensor, shape: Matrices, kind: int = ALL, *, joins: bool = False) 
     what :meth:`Measured.row_vectors` gives is asked for next.
     """
     setting = _setting.get()
-    found = setting.known.sizes(x, (*shape, ALL))
-    if found is None and kind != ALL:
-        found = setting.known.sizes(x, (*shape, kind))
-    if found is None:
-        found = _measured(x, _ZERO, _ONE, shape, setting.threads, kind, joins=joins)
-        setting.known.keep_sizes(x, (*shape, kind), found)
-    assert isinstance(found, Measured)
-    return found
+    known = setting.known
+    order = known.order(x)
+    if order is not None:
+        found = known.sizes(order, (*shape, ALL))
+        if found is None and kind != ALL:
+            found = known.sizes(order, (*shape, kind))
+        if found is not None:
+            assert isinstance(found, Measured)
+            return found
+    measured = _measured(x, None, None, shape, setting.threads, kind, joins=joins)
+    if order is not None:
+        known.keep_sizes(order, (*shape, kind), measured)
+    return measured
 
 
 def matrix_sizes(x: Tensor) -> Sizes | Measured:
@@ -475,40 +521,91 @@ def largest_product(g: Tensor, x: Tensor, slope: float, cubic: float) -> Tensor 
 _ZERO, _ONE = torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
 
 
+_ZERO_AT, _ONE_AT = _ZERO.data_ptr(), _ONE.data_ptr()
+
+
 @lru_cache(maxsize=64)
 def _ones(count: int) -> Tensor:
     return torch.ones(count, dtype=torch.float64)
 
 
-def _measured(
-    x: Tensor, mean: Tensor, factor: Tensor, shape: Matrices, threads: int, kind: int = ALL, *, joins: bool = False
-) -> Measured:
+@lru_cache(maxsize=64)
+def _zeros(count: int) -> Tensor:
+    return torch.zeros(count, dtype=torch.float64)
+
+
+class _Cut(NamedTuple):
+    """How a stack of matrices is cut into parts, and where what is found of it lies, in bytes behind the beginning.
+
+    Attributes:
+        lengths: outer, rows, columns; rows of a part, parts of a matrix.
+        numbers: How many are found.
+        along_rows: Where those of the rows begin.
+        along_columns: Where those of the columns begin.
+        together: Where those of all rows together begin, as a number's place, without them the end; 0 where the
+            matrix is the only one.
+        of_parts: Room for the columns of parts, in numbers; 0 where a matrix is one part.
+    """
+
+    lengths: tuple[int, int, int, int, int]
+    numbers: int
+    along_rows: int
+    along_columns: int
+    together: int
+    of_parts: int
+
+
+@lru_cache(maxsize=1024)
+def _cut(shape: Matrices, joins: bool) -> _Cut:
     outer, rows, columns = shape
-    joins = joins and outer > 1
     # Enough rows for a part, but no more parts than there is need for.
     height = min(max(-(-PART // columns), -(-rows // _BLOCKS)), rows)
     blocks = -(-rows // height)
     together = outer * (2 + 3 * (rows + columns))
-    found = torch.empty(together + 3 * rows if joins else together, dtype=torch.float64)
-    if kind != ALL:
-        # Whoever looks at what was not asked for finds no number.
-        found.fill_(math.nan)
+    joins = joins and outer > 1
+    return _Cut(
+        lengths=(outer, rows, columns, height, blocks),
+        numbers=together + 3 * rows if joins else together,
+        along_rows=16 * outer,
+        along_columns=16 * outer + 24 * outer * rows,
+        together=together if joins else 0,
+        of_parts=3 * outer * blocks * columns if blocks > 1 else 0,
+    )
+
+
+def _only(tops: tuple[float, ...], kind: int) -> tuple[float, ...]:
+    """Return the largest of each kind where one alone was asked for: of others there is no number."""
+    return tops if kind == ALL else tuple(top if place % ALL == kind else math.nan for place, top in enumerate(tops))
+
+
+def _measured(
+    x: Tensor,
+    mean: Tensor | None,
+    factor: Tensor | None,
+    shape: Matrices,
+    threads: int,
+    kind: int = ALL,
+    *,
+    joins: bool = False,
+) -> Measured:
+    cut = _cut(shape, joins)
+    found = torch.empty(cut.numbers, dtype=torch.float64)
     tops = found.data_ptr()
-    along_rows = tops + 16 * outer
-    along_columns = along_rows + 24 * outer * rows
-    if blocks == 1:
-        parts, room = along_columns, None
-    else:
-        room = torch.empty(3 * outer * blocks * columns, dtype=torch.float64)
-        parts = room.data_ptr()
-    where = along_rows, parts, along_columns, tops, tops + 8 * together if joins else 0
-    ends = measure(
-        x.data_ptr(), x.itemsize, mean.data_ptr(), factor.data_ptr(), mean.numel(),
-        (outer, rows, columns, height, blocks), where, threads, kind,
-    )  # fmt: skip
-    if kind != ALL:
-        ends = tuple(end if place % ALL == kind else math.nan for place, end in enumerate(ends))
-    return Measured(shape, found, ends[:6], Vectors(found, together, rows, ends[6:]) if joins else None)
+    along_columns = tops + cut.along_columns
+    room = torch.empty(cut.of_parts, dtype=torch.float64) if cut.of_parts else None
+    where = (
+        tops + cut.along_rows,
+        along_columns if room is None else room.data_ptr(),
+        along_columns,
+        tops,
+        tops + 8 * cut.together if cut.together else 0,
+    )
+    means = (_ZERO_AT, _ONE_AT, 1)
+    if mean is not None and factor is not None:
+        means = mean.data_ptr(), factor.data_ptr(), mean.numel()
+    ends = _only(measure(x.data_ptr(), x.itemsize, *means, cut.lengths, where, threads, kind), kind)
+    joined = Vectors(found, cut.together, shape[1], ends[6:], kind) if cut.together else None
+    return Measured(shape, found, ends[:6], joined, kind)
 
 
 def _measured_rows(x: Tensor, mean: Tensor, shape: Matrices, threads: int) -> Vectors:

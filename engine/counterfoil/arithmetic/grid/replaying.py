@@ -99,6 +99,8 @@ class ReplayingRounder(Rounder):
         self.watched: Watched | None = None
         """With ``observe`` what happened at that place, if it is none."""
         self._observe = observe
+        self._unrounded = torch.empty(0)
+        """The value of the place that is observed, before it was rounded."""
         self._arguments: Callable[[], dict[str, Any]] = dict
         self.counts: list[Counts] = []
         """What came to light at each rounding site of the step so far."""
@@ -143,9 +145,8 @@ class ReplayingRounder(Rounder):
             # They are large, and die with the operator.
             self._arguments = dict
 
-    def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
-        site = self._site
-        log, entries = self._logs[site], self._directions.entries[site]
+    def _before(self, site: int, exponent: int, value: Tensor) -> tuple[Grid, float]:
+        log = self._logs[site]
         # Two conforming machines' S differ in their last bits, so their E differ by one at most, where S lies beside a
         # power of two. Then the trainer's is taken, since E fixes the grid; one further away would move the grid at
         # the trainer's will (docs/numerics.md, Scales).
@@ -154,22 +155,27 @@ class ReplayingRounder(Rounder):
         else:
             agreed = abs(log.exponent - exponent) <= 1
         grid = self._grid(site, log.exponent if agreed else exponent)
-        unrounded = flat.clone() if self._program.site_places[site] == self._observe else None
-        if entries:
+        if self._program.site_places[site] == self._observe:
+            self._unrounded = value.view(-1).clone()
+        if self._directions.entries[site]:
             # Before the kernel, which rounds in place: a direction is judged by the value before rounding.
-            self._directions.note(site, flat)
+            self._directions.note(site, value.view(-1))
         if self._keep_log:
-            tau = replace(grid, margin_bits=self._kept_margins[site].bits).tau
-        else:
-            tau = grid.tau / OMISSION_SHARE
-        rounded = self._checked(node, flat, grid, tau)
+            return grid, replace(grid, margin_bits=self._kept_margins[site].bits).tau
+        return grid, grid.tau / OMISSION_SHARE
+
+    def _after(self, node: Node, exponent: int, grid: Grid, value: Tensor, rounded: Rounded) -> int:
+        site = self._site
+        log, entries = self._logs[site], self._directions.entries[site]
         # Two conforming values differ by at most 3/4 tau (docs/numerics.md, Proven margins; ADR 9): what lies within
         # tau / 4 of a midpoint here lay within tau of it there, and was logged.
         must_be_logged = grid.exponent != ZERO_SCALE and not self._keep_log
         counts, fingerprint = NOTHING, rounded.fingerprint
         if entries:
             found = rounded.indices if must_be_logged else None
-            settled = self._directions.settle(site, flat, grid, self._margins[site].steerable, self._site_key, found)
+            settled = self._directions.settle(
+                site, value.view(-1), grid, self._margins[site].steerable, self._site_key, found
+            )
             counts = settled.counts
             if counts.corrections:
                 fingerprint = (fingerprint + settled.change) & _MASK64
@@ -181,11 +187,11 @@ class ReplayingRounder(Rounder):
         self.counts.append(counts)
         # An arbiter's question: how would the step have gone on from these values?
         if site in self._forced:
-            fingerprint = self._put(flat, self._forced[site], fingerprint)
+            fingerprint = self._put(value.view(-1), self._forced[site], fingerprint)
         if self._keep_log:
             changed = self._directions.changed(site)
             self.own_logs.append(_merged(grid.exponent, rounded, log.indices[changed], log.ups[changed]))
-        if unrounded is not None:
+        if self._program.site_places[site] == self._observe:
             self.observation = Observation(
                 node=node,
                 output=self._program.sites[self._site].output,
@@ -193,8 +199,8 @@ class ReplayingRounder(Rounder):
                 grid=grid,
                 scale=self._scale,
                 key=self._site_key,
-                before=unrounded,
-                after=flat.clone(),
+                before=self._unrounded,
+                after=value.view(-1).clone(),
                 fingerprint=fingerprint,
             )
         return fingerprint

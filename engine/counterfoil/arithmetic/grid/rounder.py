@@ -21,6 +21,7 @@ from counterfoil.arithmetic.grid.tiles import SiteRounding, Swept
 from counterfoil.base.errors import DIVERGED, NonFiniteError
 from counterfoil.base.precision import Precision
 from counterfoil.base.sentence import say
+from counterfoil.kernels.cpu.rounding import Unrounded
 from counterfoil.kernels.grid import (
     FLOAT64_BIAS,
     LARGEST_EXPONENT,
@@ -51,6 +52,8 @@ class Rounder(Fingerprinting):
         self._infinities: Infinities | None = None
         self._largest: float | None = None
         """Largest magnitude of the value that was rounded last, where that is known."""
+        self._together = kernels.on_cpu and type(self)._round is Rounder._round
+        """Whether the outputs of an operator may be rounded by one call: what is derived may look at each."""
 
     def __call__(
         self, node: Node, arguments: Callable[[], dict[str, Any]], outputs: list[Tensor | None]
@@ -66,6 +69,10 @@ class Rounder(Fingerprinting):
             NonFiniteError: A value is not a number, beyond float32's range, or infinite although no argument is.
         """
         scales, passing = self._scales(node, arguments(), outputs)
+        if self._together and len(outputs) > 1 and not passing:
+            several = self._round_together(node, scales, outputs, arguments)
+            if several is not None:
+                return several
         result: list[Tensor | None] = []
         for position, output in enumerate(outputs):
             if output is None or not node.floating[position]:
@@ -88,6 +95,49 @@ class Rounder(Fingerprinting):
             if self._largest is not None:
                 self._known.note(node.first_value + position, self._largest)
             result.append(contiguous)
+        return result
+
+    def _round_together(
+        self,
+        node: Node,
+        scales: Sequence[float],
+        outputs: list[Tensor | None],
+        arguments: Callable[[], dict[str, Any]],
+    ) -> list[Tensor | None] | None:
+        """Round the outputs of an operator by one call; None, and nothing has changed, where a scale is not finite."""
+        exponents = [scale_exponent(scale) for scale in scales]
+        if None in exponents:
+            return None
+        result, floating = outputs.copy(), node.floating
+        self._infinities = None
+        first = site = self._site
+        tasks: list[Unrounded] = []
+        taken: list[tuple[int, int, Tensor]] = []
+        for position, output in enumerate(outputs):
+            exponent = exponents[position]
+            if output is None or not floating[position] or exponent is None:
+                continue
+            contiguous = result[position] = output.contiguous()
+            grid, tau = self._before(site, exponent, contiguous)
+            key = self._keys[self._program.site_places[site]]
+            tasks.append(Unrounded(contiguous.data_ptr(), contiguous.numel(), contiguous.itemsize, grid, tau, key))
+            taken.append((position, exponent, contiguous))
+            site += 1
+        rounded = self._kernels.round_several(tasks)
+        for (position, exponent, contiguous), task, one in zip(taken, tasks, rounded, strict=True):
+            self._scale = scales[position]
+            try:
+                self._check_range(node, one)
+            except NonFiniteError:
+                self.unfit = Unfit(node, position, arguments(), self._scale, contiguous.view(-1))
+                raise
+            self._largest = one.largest
+            fingerprint = self._after(node, exponent, task.grid, contiguous, one)
+            self.fingerprints[self._program.site_places[self._site]] = fingerprint
+            self._site += 1
+            if self._largest is not None:
+                self._known.note(node.first_value + position, self._largest)
+        assert self._site == first + len(tasks)
         return result
 
     def sweep(self, chain: Chain, run: Run) -> Swept | None:
@@ -147,6 +197,14 @@ class Rounder(Fingerprinting):
         if self._infinities is not None:
             self._infinities.take_out(flat)
         rounded = self._kernels.round(flat, grid, tau, key)
+        self._check_range(node, rounded)
+        self._largest = rounded.largest if self._kernels.on_cpu and self._infinities is None else None
+        if self._infinities is not None:
+            rounded = rounded._replace(fingerprint=self._infinities.put_back(flat, rounded.fingerprint, key))
+        return rounded
+
+    @staticmethod
+    def _check_range(node: Node, rounded: Rounded) -> None:
         if rounded.largest_exponent > LARGEST_EXPONENT:
             what = (
                 say("infinite or not a number")
@@ -154,12 +212,24 @@ class Rounder(Fingerprinting):
                 else say("beyond float32's range")
             )
             raise NonFiniteError(say("The operator {0} gave a value that is {1}.", node.where, what), remedy=DIVERGED)
-        self._largest = rounded.largest if self._kernels.on_cpu and self._infinities is None else None
-        if self._infinities is not None:
-            rounded = rounded._replace(fingerprint=self._infinities.put_back(flat, rounded.fingerprint, key))
-        return rounded
 
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
+        """Round an output, of the site that is next, and return its fingerprint."""
+        grid, tau = self._before(self._site, exponent, flat)
+        return self._after(node, exponent, grid, flat, self._checked(node, flat, grid, tau))
+
+    def _before(self, site: int, exponent: int, value: Tensor) -> tuple[Grid, float]:
+        """Return the grid of a site, and the margin within which its decisions are reported.
+
+        Args:
+            site: Its number.
+            exponent: The own E.
+            value: What is going to be rounded in place, contiguous.
+        """
+        raise NotImplementedError
+
+    def _after(self, node: Node, exponent: int, grid: Grid, value: Tensor, rounded: Rounded) -> int:
+        """Take what rounding the value of the site that is next showed; returns its fingerprint."""
         raise NotImplementedError
 
 
@@ -205,10 +275,12 @@ class RecordingRounder(Rounder):
         super().begin_step(key)
         self.logs = []
 
-    def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
-        grid = self._grid(self._site, exponent)
-        self._exponents[self._site] = exponent
-        rounded = self._checked(node, flat, grid, grid.tau)
+    def _before(self, site: int, exponent: int, value: Tensor) -> tuple[Grid, float]:
+        grid = self._grid(site, exponent)
+        self._exponents[site] = exponent
+        return grid, grid.tau
+
+    def _after(self, node: Node, exponent: int, grid: Grid, value: Tensor, rounded: Rounded) -> int:
         if exponent == ZERO_SCALE:
             # Every term is zero, so every element is; the kernel has turned -0 into +0.
             self.logs.append(SiteLog(ZERO_SCALE, rounded.indices[:0], rounded.ups[:0]))

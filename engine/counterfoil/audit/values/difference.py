@@ -86,6 +86,21 @@ class StateDifference:
 
 
 @dataclass(frozen=True)
+class DifferenceProgress:
+    """How far a comparison of two runs is.
+
+    Attributes:
+        what: What is done, as words.
+        done: How much of it.
+        total: Of how much.
+    """
+
+    what: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
 class Difference:
     """What a comparison of two runs found.
 

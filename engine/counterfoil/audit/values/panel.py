@@ -10,6 +10,9 @@ from counterfoil.audit.values.events import Event
 from counterfoil.base.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison
 
+OTHER_RESULT = 254
+"""The number of a result in a step in which runs have more others than a byte tells apart."""
+
 
 class Blame(Enum):
     """Who is not what was ordered at the step in which two runs part."""
@@ -132,7 +135,7 @@ class Member:
     """One provider of a panel.
 
     Attributes:
-        name: File name of its run.
+        name: File name of its run, with the folders that tell it from others of that name.
         standing: What was found.
         trainer_key: Key id of the key that signed; empty when refused.
         run_root: The signed run root; None when refused.
@@ -188,11 +191,35 @@ class PanelReport:
 
 
 @dataclass(frozen=True)
+class PanelAdmitted:
+    """A run was read and checked: it takes part unless its standing is REFUSED.
+
+    Attributes:
+        number: Its number among those given, from 0.
+        member: What is known of it.
+    """
+
+    number: int
+    member: Member
+
+
+@dataclass(frozen=True)
 class PanelCompared:
-    """The runs were compared, and where they part is known; then the replay begins, of ``steps`` steps or more."""
+    """The runs were compared, and where they part is known; then the replay begins, if one is wanted.
+
+    Attributes:
+        partings: Where each group but the first parts from the first; none of them has its ruling.
+        steps: How many steps are replayed, or more.
+        members: One for each run, in the order given.
+        results: For each of them one byte for each step from 0, which is the initial state: 0 where its result is that
+            of the first group, else a number for each other result of that step, ``OTHER_RESULT`` at most. As long as
+            the run; empty where it takes no part.
+    """
 
     partings: tuple[Parting, ...]
     steps: int
+    members: tuple[Member, ...] = ()
+    results: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -209,4 +236,4 @@ class PanelFinished:
     report: PanelReport
 
 
-PanelEvent = PanelCompared | StepJudged | PanelRuled | PanelFinished | Event
+PanelEvent = PanelAdmitted | PanelCompared | StepJudged | PanelRuled | PanelFinished | Event

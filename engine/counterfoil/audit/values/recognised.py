@@ -50,3 +50,24 @@ class Recognised:
     path: Path
     kind: FileUse
     order: Digest | None = None
+
+
+@dataclass(frozen=True)
+class CapsuleSubject:
+    """What a dispute capsule says that it is about. Nothing of it is checked.
+
+    Attributes:
+        title: Title of the job.
+        order: Digest of the order.
+        steps: How many steps are ordered.
+        agreed_step: The step from whose state the disputed one is replayed.
+        step: The disputed step.
+        part: Which part of it is disputed, where shares make it; as :attr:`Dispute.part`.
+    """
+
+    title: str
+    order: Digest
+    steps: int
+    agreed_step: int
+    step: int
+    part: str = ""

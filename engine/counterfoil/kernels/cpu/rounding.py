@@ -7,10 +7,13 @@ multiple of u adds and subtracts 1.5 * 2^52 * u, which rounds to nearest, ties t
 
 from __future__ import annotations
 
+import ctypes
 import math
 import threading
 from collections.abc import Sequence
-from typing import Any
+from functools import lru_cache
+from struct import Struct
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +64,18 @@ _ROUND = np.dtype(
 exponent of the floor, p, tau, key; addresses of the parts' ends and entries, entries that a part has room for. What it
 finds: the fingerprint; the bits of the largest magnitude before rounding; number of the entries, with
 :data:`_UNFINISHED` for each part whose entries had no room; the largest magnitude after rounding."""
+_TENSOR = np.dtype(
+    [
+        ("values", "u8"), ("count", "i8"), ("item", "i8"), ("floor", "u8"), ("p", "u8"), ("tau", "f8"), ("key", "u8"),
+        ("entries", "u8"), ("capacity", "i8"),
+        ("end", "i8"), ("found", "i8"), ("total", "u8"), ("largest", "u8"), ("after", "f8"),
+    ]
+)  # fmt: skip
+"""One of several tensors: as in :data:`_ROUND`, with the address of its own entries. What is found: elements that are
+done, entries, fingerprint, largest magnitudes before and after."""
+_TENSOR_BYTES = _TENSOR.itemsize
+_TABLE = np.dtype([("tensors", "i8"), ("table", "u8")])
+"""Job of rounding several: their number, and the address of the records."""
 _MIX = np.dtype(
     [
         ("parts", "i8"), ("count", "i8"), ("values", "u8"), ("item", "i8"), ("key", "u8"),
@@ -277,6 +292,30 @@ def directed_element(value: Any, rounded: Any, up: Any, floor: Any, p: Any, acce
 
 
 @kernel(nogil=True, error_model="numpy")
+def _round_range(
+    y: Any, start: Any, end: Any, first: Any, floor: Any, p: Any, tau: Any, key: Any, codes: Any, entries: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Round a range of ``y`` in place, as far as there is room for its close decisions.
+
+    Returns where it ended, the number of entries, the fingerprint, and the bits of the largest magnitude before.
+    """
+    total = np.uint64(0)
+    largest = np.uint64(0)
+    found = 0
+    while start < end and found + _CHUNK <= entries.size:
+        # A slice, so that indices count from zero: an index that numba must check for being negative is not
+        # vectorised. Two loops over it: one alone has more numbers at hand than a processor has registers.
+        chunk = y[start : min(start + _CHUNK, end)]
+        some, top = round_values(chunk, chunk, codes, floor, p, tau)
+        largest = max(largest, top)
+        total += mixed_block(chunk, np.uint64(first + start), key)
+        if some:
+            found = collect(codes, chunk.size, first + start, entries, found, floor, p, tau)
+        start += chunk.size
+    return start, found, total, largest
+
+
+@kernel(nogil=True, error_model="numpy")
 def _round_parts(pointer: Any, y: Any) -> None:
     """Round parts of ``y``, float64 or float32 ``[n]``, in place; the job is that of :data:`_ROUND`."""
     job = record_at(pointer, _ROUND)
@@ -293,19 +332,11 @@ def _round_parts(pointer: Any, y: Any) -> None:
         if part >= parts:
             break
         mine = entries[part * capacity : (part + 1) * capacity]
-        found = 0
         start = part * PART
         end = min(start + PART, y.size)
-        while start < end and found + _CHUNK <= capacity:
-            # A slice, so that indices count from zero: an index that numba must check for being negative is not
-            # vectorised. Two loops over it: one alone has more numbers at hand than a processor has registers.
-            chunk = y[start : min(start + _CHUNK, end)]
-            some, top = round_values(chunk, chunk, codes, floor, p, tau)
-            largest = max(largest, top)
-            total += mixed_block(chunk, np.uint64(first + start), key)
-            if some:
-                found = collect(codes, chunk.size, first + start, mine, found, floor, p, tau)
-            start += chunk.size
+        start, found, added, top = _round_range(y, start, end, first, floor, p, tau, key, codes, mine)
+        total += added
+        largest = max(largest, top)
         ends[2 * part] = start
         ends[2 * part + 1] = found
         collected += np.uint64(found) + (_UNFINISHED if start < end else np.uint64(0))
@@ -323,6 +354,35 @@ def _round(pointer: Any) -> None:
         _round_parts(pointer, carray(at_address(job.values), (job.count,), np.float64))
     else:
         _round_parts(pointer, carray(at_address(job.values), (job.count,), np.float32))
+    left(pointer)
+
+
+@kernel(nogil=True, error_model="numpy")
+def _round_one(one: Any, y: Any, codes: Any) -> None:
+    """Round one of several tensors, float64 or float32 ``[n]``, in place; ``one`` is a record of :data:`_TENSOR`."""
+    entries = carray(at_address(one.entries), (one.capacity,), np.int64)
+    floor, p, tau = one.floor, one.p, one.tau
+    end, found, total, largest = _round_range(y, 0, y.size, 0, floor, p, tau, one.key, codes, entries)
+    one.end, one.found, one.total, one.largest = end, found, total, largest
+    # As in :func:`_round_parts`.
+    one.after = rounded_element(as_float(largest), floor, p, tau)[0]
+
+
+@kernel(nogil=True, error_model="numpy")
+def _round_table(pointer: Any) -> None:
+    job = record_at(pointer, _TABLE)
+    codes = np.empty(_CHUNK, np.uint64)
+    for n in range(job.tensors):
+        one = record_at(job.table + np.uint64(n * _TENSOR_BYTES), _TENSOR)
+        if one.item == 8:
+            _round_one(one, carray(at_address(one.values), (one.count,), np.float64), codes)
+        else:
+            _round_one(one, carray(at_address(one.values), (one.count,), np.float32), codes)
+
+
+def _round_several(pointer: Any) -> None:
+    entered(pointer)
+    _round_table(pointer)
     left(pointer)
 
 
@@ -396,8 +456,52 @@ def _mix_floats(pointer: Any) -> None:
     left(pointer)
 
 
-_ROUNDING = Region(_round, _ROUND, "total")
+_ROUNDING, _ROUNDING_SEVERAL = Region(_round, _ROUND, "total"), Region(_round_several, _TABLE)
 _MIXING, _MIXING_INTEGERS = Region(_mix_floats, _MIX, "total"), Region(_mix_integers, _MIX, "total")
+
+
+class Unrounded(NamedTuple):
+    """A tensor that is to be rounded.
+
+    Attributes:
+        address: Where it lies, contiguous.
+        elements: How many it has.
+        item: Bytes of one, 8 or 4.
+        grid: The grid.
+        tau: Largest distance from a midpoint, inclusive, at which a decision is reported.
+        key: Fingerprint key, 0 to 2^64 - 1.
+    """
+
+    address: int
+    elements: int
+    item: int
+    grid: Grid
+    tau: float
+    key: int
+
+
+class _Records(threading.local):
+    """Memory for the records of the tensors that a thread rounds at once."""
+
+    def __init__(self) -> None:
+        self.room = bytearray()
+        self.address = 0
+
+    def provide(self, tensors: int) -> int:
+        """Return the address of memory for so many records."""
+        if tensors * _TENSOR_BYTES > len(self.room):
+            self.room = bytearray(tensors * _TENSOR_BYTES)
+            self.address = ctypes.addressof((ctypes.c_char * len(self.room)).from_buffer(self.room))
+        return self.address
+
+
+_records = _Records()
+
+
+@lru_cache(maxsize=64)
+def _packed(tensors: int) -> Struct:
+    """What packs the records of so many tensors; what is found begins as zeros."""
+    return Struct("<" + tensors * "QqqQQdQQqqqQQd")
 
 
 class _Entries(threading.local):
@@ -455,11 +559,47 @@ class CpuKernel:
         found, total, largest, after = self._round(
             address, count, item, 0, (grid.floor_biased, grid.significand_bits, tau, key), _CAPACITY, parts
         )
-        before = (largest >> 52) - FLOAT64_BIAS
-        if not found:
-            return Rounded(_NO_INDICES, _NO_UPS, total, before, after)
-        entries = np.concatenate(found) if len(found) > 1 else found[0]
-        return Rounded(entries >> 1, (entries & 1).astype(np.bool_), total, before, after)
+        return _told(found, total, largest, after)
+
+    def round_several(self, tensors: Sequence[Unrounded]) -> list[Rounded]:
+        """Round several tensors, as :meth:`round_at` does each; what one call takes by itself is paid once.
+
+        Args:
+            tensors: The tensors, which lie apart from each other.
+        """
+        if self._threads > 1 and any(one.elements > PART for one in tensors):
+            return [self.round_at(*one) for one in tensors]
+        capacities = [min(_CAPACITY * -(-one.elements // PART), one.elements + _CHUNK) for one in tensors]
+        entries = _entries.provide(sum(capacities))
+        table = _records.provide(len(tensors))
+        numbers: list[float] = []
+        for (address, count, item, grid, tau, key), capacity in zip(tensors, capacities, strict=True):
+            numbers += (
+                address, count, item, grid.floor_biased, grid.significand_bits, tau, key, entries, capacity,
+                0, 0, 0, 0, 0.0,
+            )  # fmt: skip
+            entries += 8 * capacity
+        packed = _packed(len(tensors))
+        packed.pack_into(_records.room, 0, *numbers)
+        _ROUNDING_SEVERAL.run(1, len(tensors), table)
+        told = packed.unpack_from(_records.room, 0)
+        rounded, start = [], 0
+        unfinished = []
+        for place, (one, capacity) in enumerate(zip(tensors, capacities, strict=True)):
+            end, collected, total, largest, after = told[14 * place + 9 : 14 * place + 14]
+            found = [_entries.room[start : start + collected]] if collected else []
+            start += capacity
+            if end < one.elements:
+                unfinished.append((place, end))
+            rounded.append(_told(found, total, largest, after))
+        # These use the memory of the entries again, which were taken by now.
+        for place, end in unfinished:
+            address, count, item, grid, tau, key = tensors[place]
+            settings = grid.floor_biased, grid.significand_bits, tau, key
+            parts = -(-(count - end) // PART)
+            rest = self._round(address + item * end, count - end, item, end, settings, PART + _CHUNK, parts)
+            rounded[place] = _joined(rounded[place], _told(*rest))
+        return rounded
 
     def _round(
         self,
@@ -535,6 +675,26 @@ class CpuKernel:
         parts = -(-count // PART)
         total, largest = region.run(min(self._threads, parts), parts, count, address, item, key)
         return total, largest
+
+
+def _told(found: Sequence[Int64Array], total: int, largest: int, after: float) -> Rounded:
+    """Return what was found as it is reported; the largest magnitude before rounding is given as its bits."""
+    before = (largest >> 52) - FLOAT64_BIAS
+    if not found:
+        return Rounded(_NO_INDICES, _NO_UPS, total, before, after)
+    entries = np.concatenate(found) if len(found) > 1 else found[0]
+    return Rounded(entries >> 1, (entries & 1).astype(np.bool_), total, before, after)
+
+
+def _joined(one: Rounded, other: Rounded) -> Rounded:
+    """Return what two ranges of a tensor, one behind the other, gave together."""
+    return Rounded(
+        np.concatenate([one.indices, other.indices]),
+        np.concatenate([one.ups, other.ups]),
+        (one.fingerprint + other.fingerprint) & _MASK64,
+        max(one.largest_exponent, other.largest_exponent),
+        max(one.largest, other.largest),
+    )
 
 
 _NO_INDICES, _NO_UPS = np.empty(0, np.int64), np.empty(0, np.bool_)

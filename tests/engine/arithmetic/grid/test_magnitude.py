@@ -8,7 +8,16 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.grid.magnitude import Vectors, along, energy, largest, largest_product, using
+from counterfoil.arithmetic.grid.magnitude import (
+    Vectors,
+    along,
+    channels,
+    energy,
+    largest,
+    largest_column_total,
+    largest_product,
+    using,
+)
 from counterfoil.kernels.cpu.measuring import SQUARES, TOTAL
 
 LAYOUTS = {
@@ -97,3 +106,26 @@ def test_the_largest_is_found_wherever_it_lies(count: int, dtype: torch.dtype) -
             assert float(largest(x)) == 2.0
             assert float(largest_product(x, torch.ones_like(x), 0.25, 1.0)) == 3.0
             assert float(largest_product(torch.ones_like(x), x, 0.5, 0.25)) == 3.0
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_channels_are_measured_without_what_is_not_asked_for(
+    shape: tuple[int, ...], threads: int, dtype: torch.dtype
+) -> None:
+    x = numbers(*shape).to(dtype)
+    with using(threads):
+        for axis in range(x.dim()):
+            for given in (x, x.transpose(0, -1).contiguous().transpose(0, -1)):
+                every, found = along(given, axis), channels(given, axis)
+                assert torch.equal(found.largest, every.largest)
+                assert torch.allclose(found.total, every.total, rtol=1e-13)
+                assert torch.allclose(found.squares, every.squares, rtol=1e-13)
+        for reduced in range(1, x.dim()):
+            summed = x.double().abs().flatten(0, reduced - 1).sum(0).amax()
+            total = largest_column_total(x, reduced)
+            assert total is not None
+            assert math.isclose(total, float(summed), rel_tol=1e-13)
+            part = x.transpose(0, -1)
+            assert part.is_contiguous() or largest_column_total(part, reduced) is None

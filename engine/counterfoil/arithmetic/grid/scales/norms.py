@@ -15,6 +15,7 @@ from counterfoil.arithmetic.grid.magnitude import (
     Vectors,
     along,
     centred_channels,
+    channels,
     largest,
     matrix_sizes,
     normalised_sizes,
@@ -32,7 +33,7 @@ def _batch_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """
     x, weight, bias = arguments["input"], arguments["weight"], arguments["bias"]
     save_rstd = outputs[2]
-    x_sizes = along(x, 1)
+    x_sizes = channels(x, 1)
     if save_rstd is None or save_rstd.numel() == 0:  # evaluation: running statistics are used, nothing is saved
         rstd = torch.rsqrt(arguments["running_var"] + arguments["eps"])
         size = top_of(_times((x_sizes.largest + arguments["running_mean"].abs()) * rstd, weight))
@@ -56,7 +57,7 @@ def _batch_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sca
     else:
         mean, rstd = arguments["running_mean"], torch.rsqrt(arguments["running_var"] + arguments["eps"])
     # The gradients are sums of g and of g (x - mean): what is taken off x is exact but for its last bit.
-    g_sizes = along(g, 1)
+    g_sizes = channels(g, 1)
     x_sizes = _channel_deviations(x, mean)
     scales: list[Scale] = [None, None, None]
     if outputs[0] is not None or outputs[1] is not None:
@@ -202,7 +203,7 @@ def _row_norm_scales(x: Tensor, arguments: Arguments, outputs: Outputs) -> Seque
     """Scales of a norm over the rows of ``x`` ``[rows, n]``, whose outputs are (result, mean, rstd)."""
     rstd = outputs[2]
     assert rstd is not None
-    sizes = along(x, 0)
+    sizes = channels(x, 0)
     size, deviation, *_ = _norm_terms(sizes, rstd.flatten(), None)
     factor = largest(arguments["weight"]) if arguments["weight"] is not None else 1.0
     return [add(2.0 * size * factor, largest(arguments["bias"])), sizes.top(LARGEST), deviation]

@@ -8,7 +8,14 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.grid.magnitude import along, largest, largest_of_new, largest_row_total, top_of
+from counterfoil.arithmetic.grid.magnitude import (
+    along,
+    largest,
+    largest_column_total,
+    largest_of_new,
+    largest_row_total,
+    top_of,
+)
 from counterfoil.arithmetic.grid.scales.shared import SQUARED_ERROR, Arguments, Outputs, Rule, Scale, add, vector_norm
 from counterfoil.kernels.cpu.measuring import TOTAL
 
@@ -83,6 +90,10 @@ def _total(x: Tensor, axes: Sequence[int]) -> Tensor | float:
         return along(x, kept[0], TOTAL).top(TOTAL)
     if kept and kept == list(range(len(kept))):
         compiled = largest_row_total(x, len(kept))
+        if compiled is not None:
+            return compiled
+    if kept and kept == list(range(x.dim() - len(kept), x.dim())):
+        compiled = largest_column_total(x, x.dim() - len(kept))
         if compiled is not None:
             return compiled
     return top_of(vector_norm(x, list(axes), 1.0))

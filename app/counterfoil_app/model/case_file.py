@@ -1,0 +1,212 @@
+"""What is remembered of a case, and how the list of cases is read: strictly, each field of its type and in bounds."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from counterfoil import CounterfoilError, SegmentRequest, one_line
+
+FILE_NAME = "cases.json"
+EARLIER_NAME = "orders.json"
+"""What held the digests and the files of orders before there were cases."""
+FORMAT_VERSION = 1
+MAX_BYTES = 8 * 2**20
+MAX_CASES = 500
+MAX_FILES = 100
+MAX_PATH = 4096
+MAX_NAME = 200
+MAX_SEGMENTS = 10_000
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+class FileKind(Enum):
+    """What a file is to its case."""
+
+    ORDER = "order"
+    RUN = "run"
+    VERDICT = "verdict"
+    CAPSULE = "capsule"
+    WEIGHTS = "weights"
+
+
+_Hex = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
+_Root = Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?$")]
+_Path = Annotated[str, Meta(max_length=MAX_PATH)]
+_Name = Annotated[str, Meta(max_length=MAX_NAME)]
+_Moment = Annotated[str, Meta(pattern=r"^([0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z)?$")]
+_Count = Annotated[int, Meta(ge=0, le=2**53)]
+_Share = Annotated[float, Meta(gt=0, le=1)]
+
+
+class Parties(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a case and its parties are called in a report, as the auditor said at the last signing; all may be empty."""
+
+    number: _Name = ""
+    client: _Name = ""
+    trainer: _Name = ""
+
+
+class Replay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A replay that was begun here and has not come to its end: how it goes on.
+
+    Attributes:
+        device: Where it computes.
+        numbers: As in :class:`SegmentRequest`.
+        count: As there.
+        confidence: As there.
+        bad_fraction: As there.
+        order: The client's order file; empty for none.
+        data: The data file; empty for none.
+        step: The last step that is judged and kept; 0 while that is not known.
+        steps: Number of steps of the run.
+    """
+
+    device: _Name
+    numbers: Annotated[tuple[_Count, ...], Meta(max_length=MAX_SEGMENTS)]
+    count: _Count | None
+    confidence: _Share | None
+    bad_fraction: _Share
+    order: _Path
+    data: _Path
+    step: _Count
+    steps: _Count
+
+    @classmethod
+    def of(cls, device: str, asked: SegmentRequest, order: Path | None, data: Path | None, steps: int) -> Replay:
+        """A replay that begins."""
+        chosen = (asked.numbers, asked.count, asked.confidence, asked.bad_fraction)
+        return cls(device, *chosen, absolute(order), absolute(data), 0, steps)
+
+    @property
+    def segments(self) -> SegmentRequest:
+        """The segments that it was asked for; raises CounterfoilError for what nobody can ask for."""
+        return SegmentRequest(self.numbers, self.count, self.confidence, self.bad_fraction)
+
+
+class CaseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file of a case.
+
+    Attributes:
+        kind: What it is.
+        path: Where it was when it was last seen; absolute.
+        root: The run root that it holds or is about; empty where that is not known.
+        outcome: What a verdict, an adjudication or a comparison of weights came to, in the engine's word; empty for a
+            run, whose results are kept, and where it is not known.
+        used: When it was last used here, UTC; empty once it was forgotten.
+        replay: The replay of a run that waits to be gone on with.
+    """
+
+    kind: FileKind
+    path: _Path
+    root: _Root = ""
+    outcome: Annotated[str, Meta(max_length=20)] = ""
+    used: _Moment = ""
+    replay: Replay | None = None
+
+    @property
+    def file(self) -> Path:
+        """Where it was."""
+        return Path(self.path)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether something lies there still."""
+        return os.path.exists(self.path)
+
+
+class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An order and what belongs to it.
+
+    Attributes:
+        order: The order's digest.
+        title: What the client calls the job, as one line of visible characters; empty where no file of it was read.
+        parties: How the case and its parties are called.
+        files: Its files, the one that was used last first.
+    """
+
+    order: _Hex
+    title: _Name
+    parties: Parties
+    files: Annotated[tuple[CaseFile, ...], Meta(max_length=MAX_FILES)]
+
+    def of_kind(self, kind: FileKind) -> tuple[CaseFile, ...]:
+        """Its files of a kind."""
+        return tuple(file for file in self.files if file.kind is kind)
+
+
+class ListOfCases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The file."""
+
+    format: int
+    cases: Annotated[tuple[Case, ...], Meta(max_length=MAX_CASES)]
+
+
+def absolute(path: Path | None) -> str:
+    """A path as it is kept; empty for none."""
+    return "" if path is None else os.path.abspath(path)
+
+
+def read_cases(data: bytes) -> tuple[Case, ...]:
+    """Return the cases in a list; raises ValueError for what would not have been written, and RecursionError."""
+    if len(data) > MAX_BYTES:
+        raise ValueError("it is too large")
+    held = msgspec.convert(json.loads(data.decode("utf-8")), ListOfCases)
+    _check(held)
+    return held.cases
+
+
+def write_cases(cases: tuple[Case, ...]) -> bytes:
+    """Return the list of cases."""
+    built = msgspec.to_builtins(ListOfCases(FORMAT_VERSION, cases))
+    # Plain JSON, since names of files may hold bytes that are no text: these stand as lone surrogates.
+    return json.dumps(built, indent=1).encode()
+
+
+def _check(held: ListOfCases) -> None:
+    """Raise ValueError for what would not have been written."""
+    if held.format != FORMAT_VERSION:
+        raise ValueError(f"format {held.format!r}")
+    if len({case.order for case in held.cases}) < len(held.cases):
+        raise ValueError("two cases have the same order")
+    for case in held.cases:
+        parties = case.parties
+        texts = (case.title, parties.number, parties.client, parties.trainer)
+        if any(one_line(text, MAX_NAME) != text for text in texts):
+            raise ValueError("a case has a text that cannot be seen")
+        for file in case.files:
+            paths = (file.path, *((file.replay.order, file.replay.data) if file.replay is not None else ()))
+            if not file.path or any(path and ("\0" in path or not os.path.isabs(path)) for path in paths):
+                raise ValueError("a file has a path that is none")
+            if file.replay is not None:
+                _asked(file.replay)
+
+
+def _asked(replay: Replay) -> None:
+    try:
+        assert replay.segments is not None
+    except CounterfoilError as error:
+        raise ValueError(str(error)) from error
+
+
+def earlier_cases(path: Path) -> tuple[Case, ...]:
+    """The orders that were known before there were cases; what is none of them is left out."""
+    try:
+        with path.open("rb") as file:
+            held = json.loads(file.read(2**20).decode(errors="surrogateescape"))
+    except (OSError, ValueError, RecursionError):
+        return ()
+    pairs = list(held.items()) if isinstance(held, dict) else []
+    known = [
+        (digest, os.path.abspath(name))
+        for digest, name in pairs[:MAX_CASES]
+        if _DIGEST.fullmatch(digest) and isinstance(name, str) and name and "\0" not in name and len(name) < MAX_PATH
+    ]
+    return tuple(Case(digest, "", Parties(), (CaseFile(FileKind.ORDER, name),)) for digest, name in known)

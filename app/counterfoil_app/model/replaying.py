@@ -1,0 +1,61 @@
+"""Which runs are being replayed by other windows of the same user."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QLockFile
+
+from counterfoil import Digest
+
+ROOT_DIGITS = 32
+"""Digits of a run root in the name of its lock."""
+
+
+class Replaying:
+    """Holds a lock for the run that this window replays, so that another window can say so.
+
+    A lock keeps nobody from replaying. That of a window that was killed is recognised by its process and holds nothing.
+
+    Args:
+        folder: Where the locks lie; made with the first. Where it cannot be made, nothing is said to be held.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock: QLockFile | None = None
+
+    def hold(self, run_root: Digest) -> None:
+        """Say that this window replays a run, and no other any more."""
+        self.release()
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            return
+        lock = self._lock_of(run_root)
+        if lock.tryLock(0):
+            self._lock = lock
+
+    def release(self) -> None:
+        """Say that this window replays nothing."""
+        if self._lock is not None:
+            self._lock.unlock()
+        self._lock = None
+
+    def elsewhere(self, run_root: Digest) -> bool:
+        """Whether another window replays a run at this moment."""
+        if self._lock is not None and self._lock.fileName() == str(self._path(run_root)):
+            return False
+        lock = self._lock_of(run_root)
+        if lock.tryLock(0):
+            lock.unlock()
+            return False
+        return lock.error() is QLockFile.LockError.LockFailedError
+
+    def _path(self, run_root: Digest) -> Path:
+        return self._folder / f"{run_root.hex[:ROOT_DIGITS]}.lock"
+
+    def _lock_of(self, run_root: Digest) -> QLockFile:
+        lock = QLockFile(str(self._path(run_root)))
+        lock.setStaleLockTime(0)  # a replay takes as long as it takes; only a process that is gone lets go
+        return lock

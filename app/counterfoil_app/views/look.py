@@ -1,0 +1,142 @@
+"""A closer look into the disputed step: folded until it is wanted, since the run is read, or replayed, once more."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QProgressBar, QWidget
+
+from counterfoil import Dispute
+from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.model.closelook import RowsLook, TensorLook, reads_rows
+from counterfoil_app.model.eventloop import follow
+from counterfoil_app.model.session import Session
+from counterfoil_app.views import layouts
+from counterfoil_app.views.layouts import button, choices
+from counterfoil_app.views.look_rows import RowsTable
+from counterfoil_app.views.look_tensor import TensorView
+from counterfoil_app.views.parts import Folded, caption, label, tell
+
+
+class Waiting(QWidget):
+    """How far a look is, with a button to stop it, or why it failed."""
+
+    def __init__(self, look: RowsLook | TensorLook) -> None:
+        super().__init__()
+        self._look = look
+        self.said = label("", "muted")
+        self.bar = QProgressBar()
+        self.bar.setRange(0, 1000)
+        self.bar.setAccessibleName(self.tr("Progress of the look"))
+        self.stop = button(self.tr("&Stop"), look.stop)
+        self.failed = label("", "notice")
+        layouts.column(self.said, layouts.row((self.bar, 1), self.stop), self.failed, inside=self, margins=layouts.NONE)
+        look.changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show where it stands."""
+        look = self._look
+        for part in (self.said, self.bar, self.stop):
+            part.setVisible(look.working)
+        progress = look.progress
+        self.said.setText("" if progress is None else translated(progress.what))
+        self.bar.setValue(0 if progress is None else int(1000 * progress.done / max(1, progress.total)))
+        self.failed.setVisible(look.failure is not None)
+        if look.failure is not None:
+            tell(self.failed, failure_text(look.failure), Tone.WARN)
+
+
+class LookView(QWidget):
+    """Shows what belongs to the open dispute, when a part of it is unfolded.
+
+    Args:
+        session: Whose run is looked at.
+        theme: The theme of the application.
+    """
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._dispute: Dispute | None = None
+        self._tensor = ""
+        self.rows_look = RowsLook(session, self)
+        self.tensor_look = TensorLook(session, self)
+        self.rows = Folded(self.tr("The rows that the step read, beside the ordered ones"))
+        self.table = RowsTable(theme)
+        self.rows_waiting = Waiting(self.rows_look)
+        layouts.fill(self.rows.column, self.rows_waiting, self.table)
+        self.tensor = Folded(self.tr("Both sides of a tensor, and what would change"))
+        self.not_stored = label()
+        self.chosen = choices([], name=self.tr("Tensor that is compared"))
+        self.chosen.activated.connect(lambda _row: self.show_tensor(self.chosen.currentText()))
+        self._choose = caption(self.tr("Tensor"), "muted", wrap=False)
+        choose = layouts.row(self._choose, self.chosen, 1)
+        self.sides = TensorView(theme)
+        self.tensor_waiting = Waiting(self.tensor_look)
+        layouts.fill(self.tensor.column, self.not_stored, choose, self.tensor_waiting, self.sides)
+        layouts.column(self.rows, self.tensor, inside=self, margins=layouts.NONE)
+        self.rows.button.toggled.connect(self._look)
+        self.tensor.button.toggled.connect(self._look)
+        session.phase_changed.connect(self._look)
+        follow(self.refresh, self.rows_look.changed, self.tensor_look.changed)
+        self.refresh()
+
+    def show_dispute(self, dispute: Dispute) -> None:
+        """Show another dispute, or more of the same."""
+        before = self._dispute
+        self._dispute = dispute
+        if before is None or (before.step, before.part, before.compared_at) != (
+            dispute.step,
+            dispute.part,
+            dispute.compared_at,
+        ):
+            self.rows_look.forget()
+            self.tensor_look.forget()
+        names = [tensor.name for tensor in dispute.tensors]
+        self.chosen.clear()
+        self.chosen.addItems(names)
+        self.show_tensor(self._tensor if self._tensor in names else names[0] if names else "")
+
+    def show_tensor(self, name: str) -> None:
+        """Look at another tensor; empty for none."""
+        if name != self._tensor:
+            self._tensor = name
+            self.tensor_look.forget()
+        self.chosen.setCurrentText(name)
+        self._look()
+
+    def _look(self, _wanted: object = None) -> None:
+        """Look at what is unfolded and was not looked at yet; a replay has the worker to itself."""
+        dispute = self._dispute
+        if dispute is not None and not self._session.running:
+            if self.rows.button.isChecked() and reads_rows(dispute):
+                self.rows_look.look_at(dispute)
+            if self.tensor.button.isChecked() and self._tensor:
+                self.tensor_look.look_at(dispute, self._tensor)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what was found."""
+        dispute = self._dispute
+        self.setVisible(dispute is not None)
+        if dispute is None:
+            return
+        self.rows.setVisible(reads_rows(dispute))
+        self.tensor.setVisible(dispute.step > 0)
+        self.table.show_rows(self.rows_look.found)
+        self.sides.show_tensor(self.tensor_look.found)
+        self.not_stored.setVisible(not self._tensor)
+        self.not_stored.setText(self._why_no_tensor(dispute))
+        for part in (self._choose, self.chosen):
+            part.setVisible(bool(self._tensor))
+        if self._session.running:
+            self.not_stored.setVisible(True)
+            self.not_stored.setText(self.tr("It can be looked at when the replay has ended."))
+
+    def _why_no_tensor(self, dispute: Dispute) -> str:
+        if dispute.compared_at is None:
+            return self.tr(
+                "The trainer stored no later state: of the state after this step the run holds a digest alone, so that "
+                "no element of the trainer's can be shown."
+            )
+        return self.tr("At the trainer's next stored state all tensors are equal: there is nothing that would change.")

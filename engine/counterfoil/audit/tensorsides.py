@@ -1,0 +1,187 @@
+"""One tensor of the state, as the trainer stored it and as a replay gives it: how far apart, and what that is worth."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import ExitStack
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from counterfoil.arithmetic.machine import open_machine
+from counterfoil.audit.signedrun import SignedRun
+from counterfoil.audit.step.compare import ulp_distances
+from counterfoil.audit.step.sharedreplay import read_logs, step_replayer
+from counterfoil.audit.step.shares import State
+from counterfoil.audit.values.closelook import LookProgress, TensorSides
+from counterfoil.audit.values.events import OperatorDone
+from counterfoil.base.arrays import Array
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import DataError
+from counterfoil.base.generators import relay
+from counterfoil.base.sentence import say
+from counterfoil.base.trouble import obstacles_noticed
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.training.loaded import load_order, with_data_file
+
+BINS = 48
+MOST_SHOWN = 200
+"""Elements that are shown at most, those that lie farthest apart."""
+
+
+def compare_tensor(
+    run: str | os.PathLike[str],
+    step: int,
+    tensor: str,
+    *,
+    data: str | os.PathLike[str] | None = None,
+    device: str = "cpu",
+    threads: int | None = None,
+    cancel: CancelToken | None = None,
+) -> Generator[LookProgress, None, TensorSides]:
+    """Replay up to a stored state, and compare one tensor of it, element by element; yields how far it is.
+
+    The replay starts from the state that the trainer stored before, and follows the trainer's log.
+
+    Args:
+        run: The run.
+        step: A step whose state the trainer stored.
+        tensor: Name of a tensor of the state.
+        data: The data file, for an order that keeps data outside.
+        device: Where to replay.
+        threads: Threads on the CPU; None for torch's choice.
+        cancel: Looked at between operators.
+
+    Raises:
+        DataError: The trainer stored no state after the step, or it has no such tensor.
+        LogError: A log cannot be read.
+        NonFiniteError: A step leads to a value that does not fit float32.
+        RefusedError: The run is damaged, or not what its trainer signed.
+        CancelledError: The token was cancelled.
+    """
+    with obstacles_noticed(), ExitStack() as stack:
+        opened = SignedRun.opened(stack.enter_context(BundleReader.open(run)), cancel)
+        signed = yield from relay(opened, lambda report: LookProgress(*report))
+        extent = signed.reader.extent
+        if not step or not extent.is_checkpoint(step):
+            raise DataError(say("The trainer stored no state after step {0}, so there is nothing to compare.", step))
+        begin = extent.checkpoint_before(step)
+        before, trainer = signed.state(begin), signed.state(step)
+        if tensor not in trainer:
+            raise DataError(say("The state has no tensor {0}.", repr(tensor)))
+        job = with_data_file(load_order(signed.reader), data, stack, cancel)
+        state: State = {name: torch.from_numpy(array) for name, array in before.items()}
+        with step_replayer(job, open_machine(device, threads), cancel=cancel) as replayer:
+            for at in range(begin + 1, step + 1):
+                logs = read_logs(replayer.job, signed.records[at], signed.reader)
+                where = say("Replaying step {0}", at), at - begin - 1, step - begin
+                yield LookProgress(*where)
+                replayed = yield from relay(
+                    replayer.replay(signed.records[at], state, logs),
+                    lambda event, where=where: LookProgress(*where) if isinstance(event, OperatorDone) else None,  # type: ignore[misc]
+                )
+                state = replayed.result.state
+        yield LookProgress(say("Comparing"), step - begin, step - begin)
+        replay = state[tensor].cpu().numpy()
+        return compare_sides(tensor, (begin, step), before[tensor], trainer[tensor], replay)
+
+
+def compare_sides(name: str, steps: tuple[int, int], before: Array, trainer: Array, replay: Array) -> TensorSides:
+    """Compare a tensor of two sides. Pure.
+
+    Args:
+        name: Its name.
+        steps: After which step both sides had the same, and after which they are compared.
+        before: The tensor after the first of these.
+        trainer: The trainer's.
+        replay: The replay's, of the same dtype and shape.
+    """
+    ulps = ulp_distances(trainer, replay).reshape(-1)
+    sides = [np.ascontiguousarray(side).reshape(-1) for side in (trainer, replay)]
+    differs = sides[0].view(np.uint8).reshape(trainer.size, -1) != sides[1].view(np.uint8).reshape(trainer.size, -1)
+    apart = np.flatnonzero(differs.any(axis=1)) if trainer.size else np.zeros(0, np.int64)
+    worst = apart[np.argsort(ulps[apart], kind="stable")[::-1][:MOST_SHOWN]]
+    wide = [side.astype(np.float64) for side in sides]
+    edges = _edges(wide)
+    bins = [np.histogram(side[np.isfinite(side)], edges)[0].astype(np.int64) for side in wide]
+    places = np.array(np.unravel_index(worst, trainer.shape), np.int64).T.reshape(len(worst), trainer.ndim)
+    return TensorSides(
+        name=name,
+        step=steps[1],
+        begin=steps[0],
+        shape=tuple(trainer.shape),
+        said=_said(steps, len(apart), ulps, before.reshape(-1).astype(np.float64), *wide),
+        differing=len(apart),
+        edges=edges,
+        trainer_bins=bins[0],
+        replay_bins=bins[1],
+        ulp_bins=_by_powers(ulps),
+        indices=places,
+        trainer=wide[0][worst],
+        replay=wide[1][worst],
+        ulps=ulps[worst],
+    )
+
+
+def _edges(sides: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    finite = np.concatenate([side[np.isfinite(side)] for side in sides])
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    return np.linspace(low, high, BINS + 1) if high > low else np.linspace(low - 0.5, low + 0.5, BINS + 1)
+
+
+def _by_powers(ulps: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """Count the elements that are equal, that differ by 1, by 2 to 3, by 4 to 7 and so on."""
+    powers = np.zeros(len(ulps), np.int64)
+    above = ulps > 0
+    powers[above] = np.floor(np.log2(ulps[above].astype(np.float64))).astype(np.int64) + 1
+    return np.bincount(powers, minlength=1).astype(np.int64)
+
+
+def _said(
+    steps: tuple[int, int],
+    differing: int,
+    ulps: npt.NDArray[np.uint64],
+    before: npt.NDArray[np.float64],
+    trainer: npt.NDArray[np.float64],
+    replay: npt.NDArray[np.float64],
+) -> tuple[str, ...]:
+    """Say what would change, and measure it by how far the ordered steps themselves moved the tensor."""
+    if not differing:
+        return (say("All {0} elements are equal, bit for bit.", len(ulps)),)
+    said = [
+        say(
+            "{0} of {1} elements would be others, by up to {2} units in the last place and {3:.3g} at most.",
+            differing,
+            len(ulps),
+            int(ulps.max()),
+            _largest(trainer - replay),
+        )
+    ]
+    moved, apart = _length(replay - before), _length(trainer - replay)
+    if np.isfinite(moved) and np.isfinite(apart) and moved > 0:
+        share, between = 100 * apart / moved, (steps[0], steps[1])
+        said.append(
+            say(
+                "From step {0} to step {1} the ordered training moves this tensor by {2:.3g} (Euclidean norm). The "
+                "trainer's lies {3:.3g} from there: {4:.3g} % of that way.",
+                *between,
+                moved,
+                apart,
+                share,
+            )
+        )
+    turned = int(np.count_nonzero(np.sign(trainer - before) * np.sign(replay - before) < 0))
+    if turned:
+        said.append(say("{0} elements moved the other way.", turned))
+    return tuple(said)
+
+
+def _length(difference: npt.NDArray[np.float64]) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.sqrt(np.square(difference).sum()))
+
+
+def _largest(difference: npt.NDArray[np.float64]) -> float:
+    return float(np.nan_to_num(np.abs(difference), nan=np.inf).max(initial=0.0))
