@@ -26,9 +26,6 @@ LANGUAGES = ("de",)
 NOT_SHOWN = (
     "counterfoil/__init__.py",
     "counterfoil/arithmetic/compute/rewriting/",
-    "counterfoil/audit/difference.py",
-    "counterfoil/audit/panel.py",
-    "counterfoil/audit/referee.py",
     "counterfoil/base/wholefolders.py",
     "counterfoil/bundle/_hdf5.py",
     "counterfoil/bundle/fetched.py",

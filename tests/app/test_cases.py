@@ -244,10 +244,22 @@ def test_the_good_one_is_read(store: Path) -> None:
     assert case.files[0].replay.segments == SegmentRequest(numbers=(1, 3))
 
 
-def test_a_list_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+def test_a_list_below_what_is_no_folder_says_so(tmp_path: Path) -> None:
     (tmp_path / "config").write_text("a file")
-    with pytest.raises(CounterfoilError, match="cannot be made"):
+    with pytest.raises(CounterfoilError, match="cannot be read: Not a directory"):
         Cases(tmp_path / "config" / FILE_NAME).note(ORDER, FileKind.RUN, tmp_path / "run.cfoil")
+
+
+def test_a_list_that_cannot_be_read_is_left_as_it_is(store: Path, tmp_path: Path) -> None:
+    store.mkdir(parents=True)  # a folder of its name: it can be neither read nor replaced
+    cases = Cases(store)
+    assert "cannot be read" in str(cases.problem)
+    with pytest.raises(CounterfoilError, match="cannot be read"):
+        cases.note(ORDER, FileKind.RUN, made(tmp_path, "run.cfoil"), root=ROOT)
+    assert store.is_dir()
+    store.rmdir()
+    cases.note(ORDER, FileKind.RUN, made(tmp_path, "run.cfoil"), root=ROOT)
+    assert len(Cases(store).cases) == 1
 
 
 # Where a case stands

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QFileDialog, QLabel
+from PySide6.QtWidgets import QDialog, QFileDialog, QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 from tests.app.conftest import PATIENCE, MakeWindow
 
@@ -355,6 +355,20 @@ def test_a_damaged_list_is_said_on_the_desk(window_of: MakeWindow, tmp_path: Pat
     window = window_of(FakeEngine())
     assert window.home.notice.isVisible()
     assert "cases.damaged-1.json" in window.home.notice.text()
+
+
+def test_a_list_that_cannot_be_written_is_told_of_once(
+    window_of: MakeWindow, tmp_path: Path, bundle: Path, qtbot: QtBot
+) -> None:
+    (tmp_path / "cases.json").mkdir()
+    window = window_of(FakeEngine())
+    for _ in range(2):
+        window.open_bundle(bundle)
+        qtbot.waitUntil(reached(window, Phase.READY))
+        window.session.leave()
+    boxes = [box for box in window.findChildren(QMessageBox, "failure") if box.isVisible()]
+    assert len(boxes) == 1
+    assert "cannot be read" in boxes[0].text()
 
 
 def test_a_capsule_and_weights_belong_to_the_case_of_their_order(

@@ -100,7 +100,7 @@ def test_every_setting_survives_its_store(tmp_path: Path) -> None:
         "theme": ThemeChoice.DARK, "device": "cuda:1", "folder": tmp_path, "key_file": file, "language": "de",
         "text_percent": 150, "threads": 3, "notify": False, "stay_awake": False,
         "auditor_name": "Ada Pruefer", "workers": 2,
-        "geometry": QByteArray(b"\0geometry"),
+        "geometry": QByteArray(b"\0geometry"), "searches": ("loss > 1",),
     }  # fmt: skip
     assert sorted(values) == DECLARED
     first = Settings(store(tmp_path))

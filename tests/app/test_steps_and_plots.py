@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QEvent, QItemSelectionModel, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QPainter
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from counterfoil_app.driver.waiting import wait_until
@@ -116,6 +116,61 @@ def test_typing_a_condition_filters_and_a_mistake_is_said(window: MainWindow, qt
     assert not window.steps.problem.isVisible()
     QTest.keyClicks(window.steps.wanted, "step > 1000")
     assert window.steps.empty.text() == "No step is meant by this search."
+
+
+def test_words_of_a_condition_are_completed(window: MainWindow, qtbot: QtBot) -> None:
+    front(window, "steps", qtbot)
+    steps = window.steps
+    steps.wanted.clear()
+    steps.wanted.setFocus()
+    QTest.keyClicks(steps.wanted, "loss > 1 and corr")
+    popup = steps.completer.popup()
+    qtbot.waitUntil(popup.isVisible)
+    assert steps.completer.currentCompletion() == "loss > 1 and corrections"
+    QTest.keyClick(popup, Qt.Key.Key_Down)
+    QTest.keyClick(popup, Qt.Key.Key_Return)
+    assert steps.wanted.text() == "loss > 1 and corrections"
+    for typed in ("#3e", "3eab", "12"):
+        steps.wanted.clear()
+        QTest.keyClicks(steps.wanted, typed)
+        assert steps.completer.completionCount() == 0, "no word is being typed"
+
+
+def test_a_search_is_kept_as_a_button(window: MainWindow, qtbot: QtBot) -> None:
+    front(window, "steps", qtbot)
+    steps = window.steps
+    steps.wanted.clear()
+    assert not steps.keep_search.isEnabled()
+    steps.wanted.setText("corrections > 4 and step < 20")
+    expected = shown_steps(window)
+    steps.wanted.setText("colour > 4")
+    assert not steps.keep_search.isEnabled(), "what is not understood cannot be kept"
+    steps.wanted.setText("corrections > 4 and step < 20")
+    QTest.mouseClick(steps.keep_search, LEFT)
+    assert window.settings.searches == ("corrections > 4 and step < 20",)
+    steps.wanted.clear()
+    chip = steps.searches.findChild(QPushButton)
+    assert chip is not None
+    QTest.mouseClick(chip, LEFT)
+    assert shown_steps(window) == expected
+    chip.setFocus()
+    QTest.keyClick(chip, Qt.Key.Key_Delete)
+    assert window.settings.searches == ()
+    assert not steps.searches.isVisible()
+
+
+def test_the_menu_of_a_row_shows_its_step_elsewhere(window: MainWindow, qtbot: QtBot) -> None:
+    front(window, "steps", qtbot)
+    show = window.steps.show_actions
+    window.session.select_step(5)
+    assert not show["dispute"].isEnabled(), "step 5 is not in dispute"
+    for name in ("merkle", "divergence"):
+        show[name].trigger()
+        qtbot.waitUntil(lambda name=name: in_front(window.docks[name]))
+        assert window.session.selected_step == 5
+    window.session.select_step(DISPUTED)
+    show["dispute"].trigger()
+    qtbot.waitUntil(lambda: in_front(window.docks["dispute"]))
 
 
 def test_a_hash_finds_its_step_on_either_side(window: MainWindow, qtbot: QtBot) -> None:

@@ -57,6 +57,8 @@ class Cases(QObject):
         self._path = path
         self.problem: CounterfoilError | None = None
         """Why the file was put aside, or cannot be read; None when all is well."""
+        self._blocked: CounterfoilError | None = None
+        """Why nothing is written: what could not be read is worth more than a fresh start."""
         self.cases: tuple[Case, ...] = ()
         self.refresh()
 
@@ -186,6 +188,8 @@ class Cases(QObject):
 
     def _change(self, change: Callable[[tuple[Case, ...]], Iterable[Case]]) -> None:
         before = self._read()
+        if self._blocked is not None:
+            raise self._blocked
         cases = tuple(change(before))[:MAX_CASES]
         if cases == before == self.cases:
             return
@@ -201,13 +205,14 @@ class Cases(QObject):
         self.changed.emit()
 
     def _read(self) -> tuple[Case, ...]:
+        self._blocked = None
         try:
             with self._path.open("rb") as file:
                 data = file.read(MAX_BYTES + 1)
         except FileNotFoundError:
             return earlier_cases(self._path.with_name(EARLIER_NAME))
         except OSError as error:
-            self.problem = CounterfoilError(
+            self.problem = self._blocked = CounterfoilError(
                 say("The list of cases {0} cannot be read: {1}.", self._path, error.strerror or error),
                 remedy=say("Until then no case is shown."),
             )
@@ -224,11 +229,12 @@ class Cases(QObject):
         try:
             self._path.replace(aside)
         except OSError as obstacle:
-            return CounterfoilError(
+            self._blocked = CounterfoilError(
                 say("The list of cases {0} is damaged: {1}.", self._path, obstacle.strerror or obstacle),
                 remedy=say("Repair the file, or move it away to begin a new one."),
                 detail=f"{type(error).__name__}: {error}",
             )
+            return self._blocked
         return CounterfoilError(
             say("The list of cases was damaged, and a new one was begun; the old one is {0}.", aside),
             remedy=say("Results and verdicts are not touched: open a run to see its case again."),

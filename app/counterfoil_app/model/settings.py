@@ -61,6 +61,12 @@ def _text(held: object) -> str:
     return held if isinstance(held, str) else ""
 
 
+def _texts(held: object) -> tuple[str, ...]:
+    # An ini file gives a list of one back as a plain string.
+    items = held if isinstance(held, list) else [held]
+    return tuple(item for item in items if isinstance(item, str) and item and len(item) <= LONGEST_TEXT)[:MOST_TEXTS]
+
+
 def _theme(held: object) -> ThemeChoice:
     return {choice.value: choice for choice in ThemeChoice}.get(_text(held), ThemeChoice.SYSTEM)
 
@@ -91,6 +97,8 @@ def _bytes(held: object) -> QByteArray:
 
 
 _LAYOUT = "layouts"
+LONGEST_TEXT, MOST_TEXTS = 400, 8
+"""Of lists of texts that the user keeps."""
 
 
 # Values, as the store holds them
@@ -138,6 +146,8 @@ class Settings:
     """Whether the end of a replay is notified when the window is not in front."""
     stay_awake = _yes_unless_no()
     """Whether the computer is kept awake during a replay."""
+    searches = Setting(_texts, list)
+    """Searches of the step table that the user keeps, newest first."""
     geometry = Setting(_bytes, _as_it_is)
     """Size and place of the window; empty at first."""
 

@@ -202,7 +202,18 @@ class Menus(QObject):
 
     def _fill_compare_menu(self) -> None:
         menu = self._bar.addMenu(self.tr("&Compare"))
-        self._add(menu, "compare", "compare_known", "drop_order", "", "compare_providers", "", "weights", "adjudicate")
+        self._add(
+            menu,
+            "compare",
+            "compare_known",
+            "drop_order",
+            "",
+            "compare_providers",
+            "compare_bundles",
+            "",
+            "weights",
+            "adjudicate",
+        )
 
     def _fill_view_menu(self, views: Sequence[str]) -> None:
         menu = self._bar.addMenu(self.tr("&View"))

@@ -10,9 +10,9 @@ from pathlib import Path
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
-from counterfoil import AuditReport, Digest, FileUse, Recognised, Verdict
+from counterfoil import AuditReport, CounterfoilError, Digest, FileUse, Recognised, Verdict
 from counterfoil_app.engine.port import VerdictReading
-from counterfoil_app.engine.worker import Failure, attempt
+from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.case_file import FileKind, Replay
 from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.eventloop import follow
@@ -40,6 +40,7 @@ class Clerk(QObject):
         self._cases = cases
         self._noted: tuple[Path, Digest] | None = None
         self._phase = session.phase
+        self._told: set[str] = set()
         session.compared.connect(self.note_recognised)
         session.phase_changed.connect(self._follow)
         follow(self._end, session.concluded, session.kept_sought)
@@ -147,4 +148,10 @@ class Clerk(QObject):
             self._do(partial(note, FileKind.WEIGHTS, delivery.weights))
 
     def _do(self, note: Callable[[], None]) -> None:
-        attempt(note, self.failed)
+        """Note something; what keeps that from being written is told once."""
+        try:
+            note()
+        except CounterfoilError as error:
+            if str(error) not in self._told:
+                self._told.add(str(error))
+                self.failed.emit(Failure.of(error))

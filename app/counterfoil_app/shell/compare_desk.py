@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.model.bundle_difference import BundleDifference
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.providers import Comparison
 from counterfoil_app.model.session import Session
 from counterfoil_app.shell.actions import Face, Row
 from counterfoil_app.shell.files import Files
+from counterfoil_app.views.difference import DifferenceDialog
 from counterfoil_app.views.parts import open_dialog
 from counterfoil_app.views.providers import ProvidersDialog
 
@@ -50,7 +53,41 @@ class CompareDesk(QObject):
             "compare",
             self.tr("Compare the runs of one order that several providers made, and see who is right where they part"),
         )
-        return [Row("compare_providers", providers, self.compare_providers, "Ctrl+Shift+R", idle)]
+        bundles = Face(
+            self.tr("&Difference of two bundles\u2026"),
+            "compare",
+            self.tr("Say where two runs first differ: order, step, operator, element; nobody is judged"),
+        )
+        return [
+            Row("compare_providers", providers, self.compare_providers, "Ctrl+Shift+R", idle),
+            Row("compare_bundles", bundles, self.compare_bundles, "Ctrl+Shift+D", idle),
+        ]
+
+    def compare_bundles(self) -> DifferenceDialog:
+        """Show the page on which two bundles are compared; the open run is the first of them."""
+        difference = BundleDifference(self._session)
+        dialog = DifferenceDialog(difference, self._theme, self._window)
+        difference.setParent(dialog)
+        dialog.run_wanted.connect(partial(self._choose_side, dialog))
+        dialog.data_wanted.connect(partial(self._files.choose_data_of, dialog.use_data))
+        if (run := self._open_run()) is not None:
+            difference.choose(run, None)
+        open_dialog(dialog)
+        return dialog
+
+    def _choose_side(self, dialog: DifferenceDialog, side: int) -> None:
+        difference = dialog.difference
+        chosen = self._files.choose_runs(self.tr("Runs to be compared"), dialog)
+        if len(chosen) > 1:
+            difference.choose(chosen[0], chosen[1])
+        elif chosen:
+            sides = [difference.first, difference.second]
+            sides[side] = chosen[0]
+            difference.choose(*sides)
+
+    def _open_run(self) -> Path | None:
+        session = self._session
+        return session.path if session.summary is not None and session.summary.run is not None else None
 
     def compare_providers(self) -> ProvidersDialog:
         """Show the page on which providers are compared; the open run is the first of them."""
@@ -59,8 +96,8 @@ class CompareDesk(QObject):
         comparison.order = session.order
         dialog = ProvidersDialog(comparison, self._book, self._theme, self._window)
         comparison.setParent(dialog)
-        if session.path is not None and session.summary is not None and session.summary.run is not None:
-            comparison.add([session.path])
+        if (run := self._open_run()) is not None:
+            comparison.add([run])
         dialog.runs_wanted.connect(
             lambda: comparison.add(self._files.choose_runs(self.tr("Runs to be compared"), dialog))
         )

@@ -292,6 +292,9 @@ class MainWindow(QMainWindow):
         follow(self._leave_home, self.files.opening)
         self.files.queued.connect(self.queue_dock.show)
         self.steps.copied.connect(lambda sentence: self.statusBar().showMessage(sentence, MESSAGE_MILLISECONDS))
+        self.steps.view_wanted.connect(self._show_view)
+        self.steps.searches.show_kept(self.settings.searches)
+        self.steps.searches.changed.connect(self._keep_searches)
         self.steps.dispute_wanted.connect(partial(self._show_view, "dispute"))
         self.home.sample_cancelled.connect(shell.samples.cancel)
         self.header.device.activated.connect(self._device_chosen)
@@ -533,6 +536,9 @@ class MainWindow(QMainWindow):
 
     def _clear_recent(self) -> None:
         attempt(self.cases.forget_recent, self.clerk.failed)
+
+    def _keep_searches(self) -> None:
+        self.settings.searches = self.steps.searches.kept
 
     def _use_device(self, name: str) -> None:
         self.session.device = name

@@ -10,14 +10,13 @@ from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
-    QGridLayout,
     QLabel,
+    QLayout,
     QPushButton,
     QScrollArea,
     QSizePolicy,
     QToolButton,
     QToolTip,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -226,7 +225,7 @@ class FieldGrid(QWidget):
         self._grid.activate()  # measure the texts now, and not when all views are shown at once
 
 
-def clear_layout(layout: QGridLayout | QVBoxLayout) -> None:
+def clear_layout(layout: QLayout) -> None:
     """Remove and delete the widgets of a layout."""
     while (item := layout.takeAt(0)) is not None:
         widget = item.widget()

@@ -24,6 +24,7 @@ from counterfoil_app.model.step_data import StepData, StepFilter, StepState
 from counterfoil_app.model.step_search import NotUnderstood, columns, search
 from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import label, restyle
+from counterfoil_app.views.search_box import KeptSearches, WordCompleter
 from counterfoil_app.views.tables import AnyIndex, Column, FrozenColumn, RecordTable, copy_rows, table_view
 
 ICON_CHARACTERS = 5
@@ -287,6 +288,8 @@ class StepsView(QWidget):
 
     copied = Signal(str)
     """What was copied, as a sentence."""
+    view_wanted = Signal(str)
+    """The name of the view that is to show the chosen step."""
     dispute_wanted = Signal()
     """Enter was pressed, or a double click made, on a mismatch."""
 
@@ -324,6 +327,14 @@ class StepsView(QWidget):
         )
         self.wanted.setMinimumWidth(self.fontMetrics().averageCharWidth() * 14)
         self.wanted.textChanged.connect(self._search)
+        words_known = [*columns(StepData()), "and", "or", "not", "abs"]
+        self.completer = WordCompleter(words_known, self.wanted)
+        self.keep_search = layouts.button(
+            "+", self._keep_search, tip=self.tr("Keep this search as a button"), name=self.tr("Keep this search")
+        )
+        self.keep_search.setEnabled(False)
+        self.searches = KeptSearches()
+        self.searches.chosen.connect(self.wanted.setText)
         self.jump = QSpinBox()
         self.jump.setAccessibleName(self.tr("Go to step"))
         self.jump.setToolTip(self.tr("Go to this step (Enter)"))
@@ -341,9 +352,10 @@ class StepsView(QWidget):
         self._said = QWidget()
         layouts.row(self.problem, inside=self._said, margins=(10, 0, 10, 4))
         self._said.hide()
-        controls = (self.show_only, (self.wanted, 2), self.jump, 1, self.follow)
+        controls = (self.show_only, (self.wanted, 2), self.keep_search, self.jump, 1, self.follow)
         bar = layouts.row(*controls, margins=(10, 4, 10, 4), spacing=10)
-        below = (bar, self._said, (self.table, 1), (self.empty, 1))
+        kept = layouts.row((self.searches, 1), margins=(10, 0, 10, 0))
+        below = (bar, kept, self._said, (self.table, 1), (self.empty, 1))
         layouts.column(*below, inside=self, margins=layouts.NONE, spacing=0)
         self._make_actions()
         self.table.selectionModel().currentRowChanged.connect(self._chosen)
@@ -365,8 +377,17 @@ class StepsView(QWidget):
         self.search_action = action(self.tr("&Search\u2026"), "Ctrl+F", lambda: self._focus(self.wanted))
         self.copy_rows_action = action(self.tr("Copy the chosen &lines"), "Ctrl+Alt+R", lambda: copy_rows(self.table))
         self.copy_replay_action = action(copies[1], "Ctrl+Alt+Shift+C", lambda: self._copy(trainer=False))
+        shown = {
+            "dispute": self.tr("Show in &Dispute"),
+            "merkle": self.tr("Show in &Merkle"),
+            "divergence": self.tr("Show in Di&vergence"),
+        }
+        self.show_actions = {
+            name: layouts.action(self, title, "", partial(self.view_wanted.emit, name)) for name, title in shown.items()
+        }
         layouts.context_menu(
             self.table,
+            list(self.show_actions.values()),
             [self.copy_trainer_action, self.copy_replay_action, self.copy_rows_action],
             [self.next_action, self.previous_action],
         )
@@ -453,8 +474,12 @@ class StepsView(QWidget):
         except NotUnderstood as error:
             problem = translated(error.sentence)
         restyle(self.wanted, "tone", "bad" if problem else "")
+        self.keep_search.setEnabled(bool(wanted.strip()) and not problem)
         self.problem.setText(problem)
         self._said.setVisible(bool(problem))
+
+    def _keep_search(self) -> None:
+        self.searches.keep(self.wanted.text())
 
     def _select_again(self) -> None:
         if self._session.selected_step is not None:
@@ -504,3 +529,8 @@ class StepsView(QWidget):
         self.previous_action.setEnabled(wrong)
         for action in (self.copy_trainer_action, self.copy_replay_action):
             action.setEnabled(self._result() is not None)
+        chosen = self._session.selected_step is not None
+        dispute = self._session.dispute
+        self.show_actions["dispute"].setEnabled(dispute is not None and dispute.step == self._session.selected_step)
+        for name in ("merkle", "divergence"):
+            self.show_actions[name].setEnabled(chosen)

@@ -161,12 +161,13 @@ def _said(
     ]
     moved, apart = _length(replay - before), _length(trainer - replay)
     if np.isfinite(moved) and np.isfinite(apart) and moved > 0:
-        share, between = 100 * apart / moved, (steps[0], steps[1])
+        share = 100 * apart / moved
         said.append(
             say(
                 "From step {0} to step {1} the ordered training moves this tensor by {2:.3g} (Euclidean norm). The "
                 "trainer's lies {3:.3g} from there: {4:.3g} % of that way.",
-                *between,
+                steps[0],
+                steps[1],
                 moved,
                 apart,
                 share,

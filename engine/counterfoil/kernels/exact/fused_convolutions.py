@@ -325,10 +325,11 @@ def _multiply(taps: fused.Cut, images: Images, reading: Reading, result: Tensor)
         for start in range(0, positions, max(rows, 1)):
             end = min(start + rows, positions)
             first = sample * positions + start
-            unfolded = _unfolded(images, reading, first, first + together * (end - start))
-            products = torch.empty((len(unfolded), outputs, unfolded.shape[1]), dtype=torch.int32)
-            for number, out in enumerate(products):
-                int8_product(taps.plane(number), unfolded[number].t(), out)
+            count = together * (end - start)
+            products = torch.empty((len(taps.planes), outputs, count), dtype=torch.int32)
+            unfolded = _unfolded(images, reading, first, first + count)
+            for plane, rows_of_plane, out in zip(taps.planes, unfolded, products, strict=True):
+                int8_product(plane, rows_of_plane.t(), out)
             place = result[sample : sample + together, :, start:end]
             if place.is_contiguous() and together == 1:
                 fused.join(products, scale, images.bits, reading.columns, place[0])
@@ -338,17 +339,20 @@ def _multiply(taps: fused.Cut, images: Images, reading: Reading, result: Tensor)
                 place.copy_(tile.view(outputs, together, end - start).transpose(0, 1))
 
 
-def _unfolded(images: Images, reading: Reading, start: int, end: int) -> Tensor:
-    """Rows of the unfolded matrix: int8 ``[3 or 6, rows, columns]``, the digits and the sums of two."""
-    digits = len(images.planes)
-    unfolded = torch.empty((digits * (digits + 1) // 2, end - start, reading.columns), dtype=torch.int8)
-    flat = unfolded.view(len(unfolded), -1).numpy()
+def _unfolded(images: Images, reading: Reading, start: int, end: int) -> Iterator[Tensor]:
+    """Yield rows of the unfolded matrix, int8 ``[rows, columns]``: of each digit, then of each sum of two.
+
+    All of them lie in the same memory, one after the other: what was just written is multiplied from the cache.
+    """
+    unfolded = torch.empty((end - start, reading.columns), dtype=torch.int8)
+    flat = unfolded.view(-1).numpy()
     where = reading.rows[start:end], reading.runs, reading.length
-    for number in range(digits):
-        _unfold(images.planes[number], *where, flat[number])
-    for number, (i, j) in enumerate(itertools.combinations(range(digits), 2), digits):
-        _unfold_sum(images.planes[i], images.planes[j], *where, flat[number])
-    return unfolded
+    for plane in images.planes:
+        _unfold(plane, *where, flat)
+        yield unfolded
+    for i, j in itertools.combinations(range(len(images.planes)), 2):
+        _unfold_sum(images.planes[i], images.planes[j], *where, flat)
+        yield unfolded
 
 
 @kernel(nogil=True)

@@ -1,0 +1,254 @@
+"""Two bundles in two columns: their orders, the step in which they part, its operator and its elements."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QTabBar, QWidget
+
+from counterfoil_app.engine.strangers import name_of
+from counterfoil_app.looks import icons, text, words
+from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.words import Look
+from counterfoil_app.model.bundle_difference import BundleDifference
+from counterfoil_app.views import layouts
+from counterfoil_app.views.difference_lines import Depth, Line, lines_of, same_at
+from counterfoil_app.views.dropped import dropped_files
+from counterfoil_app.views.inquiry import InquiryDialog
+from counterfoil_app.views.layouts import button
+from counterfoil_app.views.parts import Page, label, restyle, tell
+from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
+
+SIZE = (1060, 680)
+DEPTHS = tuple(Depth)
+_FIRST, _SECOND = 2, 3
+"""Columns of the two bundles."""
+
+
+class DifferenceDialog(InquiryDialog):
+    """One comparison of two bundles; a click goes from the order down to single elements.
+
+    Args:
+        difference: The comparison.
+        theme: The theme of the application.
+    """
+
+    run_wanted = Signal(int)
+    """The user wants to choose the first bundle, 0, or the second, 1."""
+    data_wanted = Signal()
+    """The user wants to choose the data file that the order names."""
+
+    def __init__(self, difference: BundleDifference, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(difference, theme, SIZE, parent)
+        self.setWindowTitle(self.tr("Difference of two bundles"))
+        self.setAcceptDrops(True)
+        self.difference = difference
+        self.looked_at = Depth.ORDER
+        self._chosen_by_hand = False
+        self.progress.setAccessibleName(self.tr("Progress of the comparison"))
+        page = Page(self.tr("What was found"))
+        self.choosers = [
+            button(self.tr("Choose the &first\u2026"), partial(self.run_wanted.emit, 0)),
+            button(self.tr("Choose the &second\u2026"), partial(self.run_wanted.emit, 1)),
+        ]
+        self.turn = button(self.tr("&Turn round"), difference.turn, tip=self.tr("Let both change places"))
+        self.depths = QTabBar()
+        self.depths.setAccessibleName(self.tr("How deep one looks"))
+        self.depths.setExpanding(False)
+        self.depths.setDrawBase(False)
+        self.depths.setIconSize(QSize(scaled(16), scaled(16)))
+        for title in (self.tr("&Order"), self.tr("St&ep"), self.tr("O&perator"), self.tr("Ele&ment")):
+            self.depths.addTab(title)
+        self.depths.currentChanged.connect(self._turned)
+        self.model: RecordTable[Line] = RecordTable(self._columns(), theme, self)
+        self.table = table_view(self.model, self.tr("Both bundles, line by line"))
+        self.table.activated.connect(self._deeper)
+        self.nothing = label()
+        layouts.fill(page.column, layouts.row(*self.choosers, self.turn, 1))
+        layouts.fill(page.column, self.depths, self.nothing, self.table, 1)
+        choose_data = button(self.tr("Choose the d&ata\u2026"), self.data_wanted)
+        start = button(self.tr("&Replay this step"), difference.replay)
+        start.setToolTip(
+            self.tr("Replay the step in which they part with each run's own log, to compare single elements")
+        )
+        self.again = button(self.tr("&Compare again"), difference.compare)
+        self.close_button = button(self.tr("C&lose"), self.close)
+        self.arrange(page, choose_data, start, self.again, self.close_button)
+        theme.changed.connect(self.refresh)
+
+    def show_depth(self, depth: Depth) -> None:
+        """Look so deep."""
+        self.looked_at = depth
+        self.refresh()
+
+    def use_data(self, data: Path) -> None:
+        """Take a data file, and replay what waited for it."""
+        self.difference.data = data
+        self.difference.replay()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
+        """Take files."""
+        if dropped_files(event.mimeData()) and not self.difference.working:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
+        """Two files are both bundles; one is that which is missing, or else the second."""
+        paths = dropped_files(event.mimeData())
+        if not paths:
+            return
+        event.acceptProposedAction()
+        if len(paths) > 1:
+            self.difference.choose(*paths[:2])
+        elif self.difference.first is None:
+            self.difference.choose(paths[0], self.difference.second)
+        else:
+            self.difference.choose(self.difference.first, paths[0])
+
+    def _turned(self, place: int) -> None:
+        """The user chose how deep to look."""
+        self._chosen_by_hand = True
+        self.show_depth(DEPTHS[place])
+
+    def _deeper(self) -> None:
+        """Look one deeper: what a double click or Enter on a line does."""
+        self._chosen_by_hand = True
+        self.show_depth(DEPTHS[min(DEPTHS.index(self.looked_at) + 1, len(DEPTHS) - 1)])
+
+    # Showing
+
+    def refresh(self) -> None:
+        """Show where the comparison stands."""
+        difference, found = self.difference, self.difference.found
+        if found is None:
+            self._chosen_by_hand = False
+        elif not self._chosen_by_hand:
+            self.looked_at = self._deepest()
+        self.top.show_look(*self._headline())
+        tell(
+            self.notice,
+            self.tr("Nobody is judged here: neither of the two is compared with what was ordered."),
+            Tone.INFO,
+        )
+        super().refresh()
+        progress = difference.progress
+        self.progress.setValue(0 if progress is None else int(1000 * progress.done / max(1, progress.total)))
+        for chooser in (*self.choosers, self.turn):
+            chooser.setEnabled(not difference.working)
+        self.turn.setEnabled(difference.ready and not difference.working)
+        self.choose.setVisible(difference.failure is not None and difference.failure.role == "data")
+        self.again.setEnabled(difference.ready and not difference.working)
+        self.start.setEnabled(not difference.working and found is not None and found.operator is not None)
+        self._show_depths()
+        self._show_lines()
+        first = self.close_button if found is not None else self.choosers[0 if difference.first is None else 1]
+        wants = (
+            found is not None and self.looked_at is Depth.ELEMENT and found.elements is None and self.start.isEnabled()
+        )
+        for one in (self.start, self.close_button, *self.choosers):
+            restyle(one, "primary", one is (self.start if wants else first))
+
+    def _deepest(self) -> Depth:
+        """Where one looks first: as deep as something is known to differ."""
+        found = self.difference.found
+        assert found is not None
+        if self.difference.replaying and found.elements is not None:
+            return Depth.ELEMENT
+        if found.orders or found.step is None:
+            return Depth.ORDER if found.orders else Depth.STEP
+        return Depth.OPERATOR if found.operator is not None or found.inputs else Depth.STEP
+
+    def _show_depths(self) -> None:
+        found = self.difference.found
+        self.depths.setEnabled(found is not None)
+        with QSignalBlocker(self.depths):
+            self.depths.setCurrentIndex(DEPTHS.index(self.looked_at))
+        for place, depth in enumerate(DEPTHS):
+            same = None if found is None else same_at(depth, found)
+            look = Look(self.tr("not known"), "pending", Tone.MUTED) if same is None else words.equality(same)
+            tokens = self._theme.tokens
+            self.depths.setTabIcon(place, icons.icon(look.icon, tokens.tone(look.tone), tokens.muted))
+            self.depths.setTabToolTip(place, look.word)
+
+    def _show_lines(self) -> None:
+        difference, found, sides = self.difference, self.difference.found, self.difference.sides
+        lines = [] if found is None or sides is None else lines_of(self.looked_at, sides, found)
+        self.model.columns = tuple(self._columns())
+        if lines != list(self.model.records) or not lines:
+            self.model.show_records(lines)
+        self.model.headerDataChanged.emit(Qt.Orientation.Horizontal, _FIRST, _SECOND)
+        self.table.setVisible(bool(lines))
+        fit_height(self.table)
+        said = self._why_nothing() if found is not None and not lines else ""
+        if (
+            found is not None
+            and self.looked_at is Depth.ELEMENT
+            and found.elements is None
+            and found.operator is not None
+        ):
+            said = self.tr("Replay this step to compare the elements of the operator's output.")
+        self.nothing.setText(said)
+        self.nothing.setVisible(bool(said) and not difference.working)
+
+    def _why_nothing(self) -> str:
+        found = self.difference.found
+        if found is None or found.step is None:
+            return self.tr("Nothing differs.")
+        if self.looked_at is Depth.OPERATOR and found.orders:
+            return self.tr("The orders differ: fingerprints of operators can be compared under one order alone.")
+        if self.looked_at is Depth.OPERATOR:
+            return self.tr("All fingerprints of operators agree.")
+        return self.tr("No later state is stored in both, so that there are no elements to be compared.")
+
+    def _headline(self) -> tuple[Look, str]:
+        difference, found = self.difference, self.difference.found
+        if difference.working:
+            progress = difference.progress
+            said = "" if progress is None else translated(progress.what)
+            return Look(self.tr("Being compared"), "running", Tone.INFO), said
+        if difference.failure is not None:
+            return Look(self.tr("Not compared"), "inconclusive", Tone.WARN), failure_text(difference.failure)
+        if found is None:
+            return Look(self.tr("Difference of two bundles"), "compare", Tone.INFO), self.tr(
+                "Choose two runs, of one order or of two, or drop them here."
+            )
+        if found.step is None and not found.orders:
+            return Look(self.tr("No difference"), "passed", Tone.OK), translated(found.sentence)
+        if found.step is None:
+            return Look(self.tr("Other orders, the same results"), "compare", Tone.WARN), translated(found.sentence)
+        title = self.tr("They differ from the beginning")
+        if found.step:
+            title = self.tr("They differ from step {0} on").format(text.count(found.step))
+        return Look(title, "compare", Tone.WARN), translated(found.sentence)
+
+    def _columns(self) -> list[Column[Line]]:
+        first, second = (
+            name_of(path) or empty
+            for path, empty in (
+                (self.difference.first, self.tr("First")),
+                (self.difference.second, self.tr("Second")),
+            )
+        )
+        return [
+            Column(self.tr("What"), lambda line: line.name, 50, tip=lambda line: line.name),
+            Column(self.tr("Result"), self._word, 16, look=self._mark),
+            Column(first, lambda line: _short(line, line.first), 24, tip=lambda line: line.first),
+            Column(second, lambda line: _short(line, line.second), 24, tip=lambda line: line.second),
+        ]
+
+    def _mark(self, line: Line) -> Look:
+        if line.same is None:
+            return Look(self.tr("not compared"), "skipped", Tone.MUTED)
+        # Another machine, or another order, accuses nobody.
+        return words.equality(True) if line.same else Look(words.equality(False).word, "warning", Tone.WARN)
+
+    def _word(self, line: Line) -> str:
+        return self._mark(line).word
+
+
+def _short(line: Line, value: str) -> str:
+    return value[:12] if line.digest else value
