@@ -20,7 +20,7 @@ libwayland-client.so.0:libwayland-client0 libwayland-cursor.so.0:libwayland-curs
 "
 
 # Programs that only tests run: a test is skipped where its program is missing. xvfb-run wants xauth.
-programs="Xvfb:xvfb xauth:xauth openssl:openssl h5dump:hdf5-tools"
+programs="Xvfb:xvfb xauth:xauth openssl:openssl h5dump:hdf5-tools sshd:openssh-server ssh:openssh-client"
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -31,7 +31,7 @@ missing_packages() {
         case "$known" in *"${entry%%:*} "*) ;; *) printf '%s ' "${entry#*:}" ;; esac
     done
     for entry in $programs; do
-        command -v "${entry%%:*}" >/dev/null || printf '%s ' "${entry#*:}"
+        PATH="$PATH:/usr/sbin" command -v "${entry%%:*}" >/dev/null || printf '%s ' "${entry#*:}"
     done
     # Without a font every text in the window vanishes, with no error from Qt.
     if [ -z "$(find -L /usr/share/fonts /usr/local/share/fonts "$HOME/.fonts" "$HOME/.local/share/fonts" \

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from counterfoil import __version__
 from counterfoil_app.desktop import startup
+from counterfoil_app.engine.elsewhere import Elsewhere, FarEngine
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.looks.fonts import apply_text_size
@@ -21,6 +22,8 @@ from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.shell import DESKTOP_ID
 from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.views import layouts
+from counterfoil_app.views.far_files import FarFiles
 
 TRANSLATIONS = Translations()
 """The catalogues in use: Qt keeps them for the process, and they must outlive every window."""
@@ -77,21 +80,31 @@ def spare_the_collector() -> None:
     gc.freeze()
 
 
-def run(paths: Sequence[Path] = (), order: Path | None = None, *, fresh: bool = False) -> int:
+def run(
+    paths: Sequence[Path] = (), order: Path | None = None, *, fresh: bool = False, engine: str | None = None
+) -> int:
     """Show the window until it is closed.
 
     Args:
         paths: What to open: a bundle, several to be replayed one after the other, or a verdict to be read.
         order: The client's order file to compare a single bundle with.
         fresh: Start without the stored settings.
+        engine: The machine that has the files and works, ``ssh://[user@]host[:port]``; None for this one.
 
     Returns:
         The exit code of the event loop.
 
     Raises:
-        CounterfoilError: There is no display to show a window on.
+        CounterfoilError: There is no display to show a window on, or ``engine`` names no machine.
     """
-    window = make_window(fresh=fresh)
+    far = None if engine is None else FarEngine(Elsewhere.read(engine))
+    files = None if far is None else FarFiles(far)
+    if far is not None:
+        for path in (*paths, *([] if order is None else [order])):
+            far.note_file(path)
+        far.start()
+    layouts.ask_elsewhere(files)
+    window = make_window(fresh=fresh, engine=far)
     window.show()
     spare_the_collector()
     if len(paths) == 1 and order is not None:
@@ -104,3 +117,6 @@ def run(paths: Sequence[Path] = (), order: Path | None = None, *, fresh: bool = 
         return application().exec()
     finally:
         window.shell.guard.uninstall()
+        layouts.ask_elsewhere(None)
+        if files is not None:
+            files.shut_down()

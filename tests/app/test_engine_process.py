@@ -38,10 +38,12 @@ from counterfoil.audit.statement.afterwards import sign_withdrawal
 from counterfoil.base.messages import decode, encode
 from counterfoil.base.sentence import Sentence
 from counterfoil.program.limits import LARGE
+from counterfoil.training.recordingfolder import recording_folder
 from counterfoil_app.engine.child import Outbox
-from counterfoil_app.engine.messages import Answer, Delivery, Item, Returned, methods
+from counterfoil_app.engine.messages import SIGNING, Answer, Delivery, Item, Returned, methods
 from counterfoil_app.engine.port import KnownRequest
 from counterfoil_app.engine.process import ProcessEngine
+from counterfoil_app.engine.recordings import KnownFollow, RecordRequest
 from counterfoil_app.engine.sample import SampleKind
 from counterfoil_app.engine.search import Wanted
 from counterfoil_app.engine.worker import Failure, ReportedError
@@ -227,14 +229,21 @@ def test_the_window_process_stays_free_of_torch(run: Path) -> None:
 RUN, CAPSULE = Path("run.cfoil"), Path("a.capsule.cfoil")
 ASKED = KnownRequest(RUN, Path("job.cfoil"), workers=LocalWorkers(2), limits=LARGE, trainer="ab" * 32)
 NEEDED = FakeEngine(disputed=37).report(AuditRequest(RUN), {}, 60, Outcome.DISPUTED)
+FOLLOWED = KnownFollow(recording_folder(RUN), RUN, Path("job.cfoil"), limits=LARGE, trainer="ab" * 32)
 ARGUMENTS: dict[str, tuple[object, ...]] = {
     "adjudicate": (CAPSULE, None, "cpu", 2),
     "audit": (ASKED,),
+    "audit_followed": (FOLLOWED,),
+    "carry_capsule": (NEEDED,),
     "client_order": (Path("job.cfoil"), RUN),
     "devices": (),
     "find": (Path("v.json"), Wanted(FileUse.RUN, RUN.name, Digest.of(b"order"), Digest.of(b"run"), ("ab" * 32,))),
+    "follow": (FOLLOWED,),
+    "hand_over_run": (RUN, Path("heads.jsonl"), "ab" * 32, Path("handed over")),
+    "has_begun": (recording_folder(RUN), RUN),
     "inspect": (RUN, None, ("ab" * 32,)),
     "kept": (ASKED, Digest.of(b"order"), Digest.of(b"run")),
+    "list_folder": (Path(),),
     "make_sample": (Path("sample"), SampleKind.TAMPERED),
     "outline": (RUN,),
     "plan": (ASKED, 0.5),
@@ -242,9 +251,15 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "read_key": (Path("auditor.pem"),),
     "read_verdict": (Path("v.json"), ("ab" * 32,), None, ()),
     "recognise": (RUN,),
+    "record_run": (RecordRequest(Path("job.cfoil"), RUN, "ab" * 32, heads=Path("heads.jsonl"), limits=LARGE),),
     "verify_weights": (Path("model"), RUN, None, (), NEEDED),
+    "version": (),
     "write_capsule": (NEEDED, CAPSULE),
 }
+
+
+def signed(statement: bytes) -> bytes:
+    return statement
 
 
 @pytest.mark.parametrize("name", methods())
@@ -256,7 +271,9 @@ def test_what_goes_to_a_method_and_comes_back_passes(
     engine = FakeEngine(disputed=37, lying_log=12, crew=(WorkerState(1, trouble="No."),), data_file="d.h5")
     method, given = methods()[name], ARGUMENTS[name]
     assert repr(decode(encode(given), method.arguments)) == repr(given)
-    brought = getattr(engine, name)(*given, *([CancelToken()] if method.yields else []))
+    brought = getattr(engine, name)(
+        *given, *([signed] if name in SIGNING else []), *([CancelToken()] if method.yields else [])
+    )
     values = list(brought) if method.yields else [brought]
     assert values
     for value in values:

@@ -416,7 +416,7 @@ def test_dispute_capsule_is_saved(
         asked.append(proposal)
         return str(target), ""
 
-    monkeypatch.setattr("counterfoil_app.shell.files.QFileDialog.getSaveFileName", choose)
+    monkeypatch.setattr("counterfoil_app.views.layouts.QFileDialog.getSaveFileName", choose)
     target = tmp_path / "honest-dispute.cfoil"
     window.docks["dispute"].raise_()
     qtbot.waitUntil(lambda: window.dispute.save.isVisible() and window.dispute.save.settled)
@@ -491,7 +491,7 @@ def test_a_run_that_needs_a_data_file_asks_for_it(
         asked.extend((title, proposal))
         return (str(chosen) if len(asked) > 2 else "", "")
 
-    monkeypatch.setattr("counterfoil_app.shell.files.QFileDialog.getOpenFileName", choose)
+    monkeypatch.setattr("counterfoil_app.views.layouts.QFileDialog.getOpenFileName", choose)
     qtbot.mouseClick(window.header.primary, LEFT)
     assert window.session.data is None, "the dialog was cancelled"
     qtbot.mouseClick(window.header.primary, LEFT)

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+import counterfoil
+from support.jobs import digits_order
 from support.x_server import run_session, served
 
 SESSIONS = Path(__file__).resolve().parents[1] / "support"
+STEPS, LIE = 60, 8
 
 
 @pytest.fixture
@@ -19,9 +22,9 @@ def x_server() -> Iterator[str]:
         yield display
 
 
-def session(name: str, display: str, folder: Path) -> list[str]:
+def session(name: str, display: str, folder: Path, seconds: float = 240) -> list[str]:
     """Run a session, a program of tests/support, on an X server; returns what it printed, line by line."""
-    done = run_session(SESSIONS / name, display, folder)
+    done = run_session(SESSIONS / name, display, folder, seconds)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done.stdout.splitlines()
@@ -32,6 +35,22 @@ def test_a_session_with_real_keys_and_mouse(x_server: str, tmp_path: Path) -> No
     lines = session("x_session.py", x_server, tmp_path)
     assert lines[-1] == "a click closed the window without signing"
     assert len(lines) >= 27, lines
+
+
+@pytest.mark.xvfb
+def test_a_run_is_recorded_and_followed_with_real_keys(x_server: str, tmp_path: Path) -> None:
+    order = tmp_path / "job.cfoil"
+    digits_order(steps=STEPS, checkpoint_every=5).write(order, trial=False)
+    counterfoil.generate_key(tmp_path / "trainer.pem", None)
+    key = counterfoil.load_private_key(tmp_path / "trainer.pem", None)
+    lying = counterfoil.record(order, tmp_path / "liar.cfoil", key, threads=1, tamper=counterfoil.LabelFlip(LIE))
+    for event in lying:
+        if isinstance(event, counterfoil.StepRecorded) and event.step == 10:
+            break
+    lying.close()
+    lines = session("x_recording.py", x_server, tmp_path, 900)
+    assert f"VERIFIED: all {STEPS} steps match" in lines
+    assert lines[-2:] == [f"DISPUTED: step {LIE} came out otherwise", "the window closed"]
 
 
 @pytest.mark.xvfb

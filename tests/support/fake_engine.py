@@ -46,6 +46,9 @@ from counterfoil import (
     Event,
     FileUse,
     Finding,
+    FollowEnded,
+    FollowStarted,
+    FollowState,
     Kept,
     LookProgress,
     Member,
@@ -76,10 +79,12 @@ from counterfoil import (
     Selection,
     Standing,
     StateDifference,
+    StepFollowed,
     StepJudged,
     StepMatch,
     StepReplayed,
     StepRow,
+    StepSealed,
     StepTable,
     TensorDetail,
     TensorDivergence,
@@ -127,6 +132,22 @@ from counterfoil_app.engine.port import (
     ProvidersRequest,
     Signable,
     VerdictReading,
+)
+from counterfoil_app.engine.recordings import (
+    FollowingEvent,
+    InsideStep,
+    KnownFollow,
+    Listing,
+    RecordingBegun,
+    RecordingEvent,
+    RecordingResumed,
+    RecordingSize,
+    RecordingWork,
+    RecordRequest,
+    RunMade,
+    Sign,
+    StepMade,
+    list_folder,
 )
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, sample_files
 from counterfoil_app.engine.search import SearchProgress, Wanted, search
@@ -203,6 +224,12 @@ class FakeEngine:
         later: What was said of the verdicts that it reads.
         statements: The statements that it was last given with a verdict.
         progress: What is kept of replays that were stopped, by device and chosen segments.
+        recording_begun: A recording lies where one is followed.
+        record_gate: A recording waits here before every step; set to let it run.
+        record_halt: That gate closes before this step.
+        recorded_steps: Steps that a recording has finished.
+        place: The machine that it is said to work on; empty for this one.
+        noted: Paths that were named as those of that machine.
     """
 
     steps: int = 60
@@ -237,6 +264,15 @@ class FakeEngine:
     progress: dict[tuple[str, SegmentRequest], Kept] = field(default_factory=dict)
     hearings: list[tuple[Path, Path | None]] = field(default_factory=list)
     deliveries: list[tuple[Path, Path, Path | None, bool]] = field(default_factory=list)
+    recording_begun: threading.Event = field(default_factory=threading.Event)
+    record_gate: threading.Event = field(default_factory=threading.Event)
+    record_halt: int | None = None
+    recorded_steps: int = 0
+    place: str = ""
+    noted: list[Path] = field(default_factory=list)
+    followed: list[KnownFollow] = field(default_factory=list)
+    recorded: list[RecordRequest] = field(default_factory=list)
+    handed_over: list[tuple[Path, Path | None, str, Path]] = field(default_factory=list)
     comparisons: list[ProvidersRequest] = field(default_factory=list)
     differences: list[BundlesRequest] = field(default_factory=list)
     looks: list[LookRequest] = field(default_factory=list)
@@ -258,6 +294,8 @@ class FakeEngine:
         self.gate.set()
         self.inspect_gate.set()
         self.checks_gate.set()
+        self.recording_begun.set()
+        self.record_gate.set()
 
     # The engine's side of the port
 
@@ -506,6 +544,97 @@ class FakeEngine:
             largest_merge=None,
             others=("config.json", "tokenizer.json"),
         )
+
+    # Recordings
+
+    def has_begun(self, folder: Path, run: Path) -> bool:
+        return self.recording_begun.is_set()
+
+    def follow(self, request: KnownFollow, cancel: CancelToken) -> Iterator[FollowingEvent]:
+        self.followed.append(request)
+        yield CheckChanged(Check(CheckNumber.SELF_TEST, CheckState.RUNNING))
+        yield CheckChanged(Check(CheckNumber.SELF_TEST, CheckState.PASSED, SELF_TEST_SENTENCE))
+        yield FollowStarted(
+            self.steps, self.steps // 5, request.device, "Digits, small residual network", self.trainer_key,
+            "2026-11-20T16:00:00Z",
+        )  # fmt: skip
+        replayed = 0
+        for first in range(1, self.steps + 1, 5):
+            for step in range(first, first + 5):
+                if step == self.halt:
+                    self.gate.clear()
+                while not self.gate.wait(0.01):
+                    if cancel.cancelled:
+                        yield FollowEnded(
+                            Outcome.INCONCLUSIVE,
+                            say("The work was cancelled; nothing was concluded."),
+                            step - 1,
+                            replayed,
+                        )
+                        return
+                yield StepSealed(step, self.loss(step))
+            yield FollowState(first + 4, replayed, first // 5 + 1 if request.replays else 0, first + 4, "")
+            yield RecordingSize(20_000 + 40_000 * (first + 4), (first + 4) // 10)
+            for step in range(first, first + 5) if request.replays else ():
+                row = self.row(step)
+                yield StepFollowed(step, row.trainer_loss, row.replay_loss, row.match is StepMatch.MATCH, row.seconds)
+                if row.match is not StepMatch.MATCH:
+                    dispute = self.dispute(step)
+                    yield DisputeLocated(dispute)
+                    reason = joined(accusation(dispute), say("A verdict takes the run: audit it when it is made."))
+                    yield FollowEnded(Outcome.DISPUTED, reason, first + 4, replayed, dispute)
+                    return
+                replayed = step
+            waiting = say("Waiting until step {0} is recorded.", first + 5)
+            yield FollowState(first + 4, replayed, 0 if not request.replays else first // 5 + 2, first + 9, waiting)
+        yield FollowEnded(None, say("The run was made; its audit concludes."), self.steps, replayed)
+
+    def audit_followed(self, request: KnownFollow, cancel: CancelToken) -> Iterator[Event]:
+        return self.audit(request.audit(Path("followed.part")), cancel)
+
+    def record_run(self, request: RecordRequest, sign: Sign, cancel: CancelToken) -> Iterator[RecordingEvent]:
+        self.recorded.append(request)
+        yield RecordingBegun(self.steps, request.device, self.client_key, request.public)
+        if self.recorded_steps:
+            yield RecordingResumed(self.recorded_steps, self.recorded_steps // 5 * 5)
+            yield RecordingWork(say("Finished steps are computed again."), 1, 1)
+        for step in range(self.recorded_steps + 1, self.steps + 1):
+            if step == self.record_halt:
+                self.record_gate.clear()
+            while not self.record_gate.wait(0.01):
+                if cancel.cancelled:
+                    break
+            if cancel.cancelled:
+                raise CounterfoilError(say("The work was cancelled; nothing was concluded."))
+            yield InsideStep(step, 1, 2)
+            yield StepMade(step, self.steps, self.loss(step))
+            self.recorded_steps = step
+            yield RecordingSize(20_000 + 40_000 * step, step // 10)
+        yield RecordingWork(say("The run is written."), self.steps, self.steps)
+        yield RunMade(request.run, digest("run"), self.steps, self.steps)
+
+    def hand_over_run(self, run: Path, heads: Path | None, public: str, folder: Path) -> Path:
+        self.handed_over.append((run, heads, public, folder))
+        return folder
+
+    def list_folder(self, folder: Path) -> Listing:
+        return list_folder(folder)
+
+    def carry_capsule(self, report: AuditReport, cancel: CancelToken) -> Iterator[bytes]:
+        yield b"a dispute capsule"
+
+    def version(self) -> str:
+        return "0"
+
+    @property
+    def where(self) -> str:
+        return self.place
+
+    def note_file(self, path: Path) -> None:
+        self.noted.append(path)
+
+    def another(self) -> FakeEngine:
+        return self
 
     def capsule_subject(self, capsule: Path) -> CapsuleSubject:
         if capsule.name in self.inspect_errors:

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from counterfoil import AuditRequest
-from counterfoil.audit.boxed.answers import QUESTIONS, Answers
-from counterfoil.audit.boxed.messages import Answer, Failure, Refused
+from counterfoil.audit.boxed.answers import QUESTIONS, Answers, take
+from counterfoil.audit.boxed.messages import PART_NAME, Answer, Failure, Refused
 from counterfoil.audit.boxed.scratch import make_scratch, remove_scratch
 from counterfoil.audit.boxed.start import why_open
 from counterfoil.base.errors import CounterfoilError
@@ -34,13 +34,15 @@ from counterfoil.base.programs import program_command, program_environment
 from counterfoil.base.sentence import say
 from counterfoil_app.engine.enclosures import BESIDE, OUTPUTS, OWN, BoxQuestion, Enclosure, enclosure_of
 from counterfoil_app.engine.messages import MAX_BYTES, Call, Question, methods
-from counterfoil_app.engine.port import keeping
+from counterfoil_app.engine.port import keeping, with_key
 
 CHILD = "counterfoil_app.engine.child"
 SPARE_SECONDS = {True: 0.0, False: 3.0}
 """How long after the last call in a new box the next process is started that only looks, and that computes: loading
 what computes keeps a processor busy for seconds."""
 MOST_INQUIRY = 2**30
+AT_ONCE = ("devices", "version")
+"""Calls that a process carries out that has no box yet."""
 _KEPT_CALLS = 8
 """So many of the last calls may still ask for something: those that nobody waits for any more come to their end."""
 
@@ -129,16 +131,19 @@ class Broker:
     def _process_for(self, method: str, arguments: tuple[Any, ...]) -> _Inner:
         beside = method in BESIDE
         current = self._slots.get(beside)
-        if method == "devices":  # asked before anybody knows which files there will be
+        if method in AT_ONCE:  # asked before anybody knows which files there will be
             return self._slots.setdefault(beside, current or self._take_spare(beside))
         open_for = "it reads nothing of a stranger's" if method in OWN else why_open(_device(arguments))
         wanted = enclosure_of(method, arguments, open_for)
         if current is not None and current.enclosure is not None and current.enclosure.lets(wanted):
             return current
         if current is None or current.enclosure is not None:
-            if current is not None:
-                threading.Thread(target=self._retire, args=(current,), daemon=True).start()
-            current = self._slots[beside] = self._take_spare(beside)
+            before, current = current, self._take_spare(beside)
+            self._slots[beside] = current
+            if before is not None:
+                if method == "audit_followed":  # by another process, since the run was not there for the first
+                    _take_part(before.scratch, current.scratch)
+                threading.Thread(target=self._retire, args=(before,), daemon=True).start()
         self._enclose(current, replace(wanted, scratch=str(current.scratch)))
         return current
 
@@ -240,9 +245,17 @@ def _arguments(call: Call) -> tuple[Any, ...]:
 
 
 def _answers(scratch: Path, method: str, arguments: tuple[Any, ...]) -> Answers:
+    if method == "audit_followed":  # it keeps no progress: what was followed is in the part file
+        return Answers(scratch, with_key(arguments[0]).audit(scratch / PART_NAME)) if arguments else Answers(scratch)
     request = next((each for each in arguments if isinstance(each, AuditRequest)), None)
     target = arguments[OUTPUTS[method]] if arguments and method == "write_capsule" else None
     return Answers(scratch, None if request is None else keeping(request), target)
+
+
+def _take_part(before: Path, after: Path) -> None:
+    """Take along what was followed; where that fails, the audit says that it is not there."""
+    with suppress(CounterfoilError):
+        take(before, PART_NAME, after / PART_NAME, say("what was followed"))
 
 
 def _device(arguments: tuple[Any, ...]) -> str:

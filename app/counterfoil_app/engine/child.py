@@ -14,10 +14,18 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, BinaryIO
 
-from counterfoil import CancelToken, DeliveryProgress, DifferenceProgress, LookProgress, OperatorDone, PlanProgress
+from counterfoil import (
+    CancelToken,
+    DeliveryProgress,
+    DifferenceProgress,
+    FollowState,
+    LookProgress,
+    OperatorDone,
+    PlanProgress,
+)
 from counterfoil.audit.boxed.messages import Answer as Answered, Refused
 from counterfoil.base import calls
 from counterfoil.base.frames import own_pipes, read_frame, write_frame
@@ -27,16 +35,19 @@ from counterfoil_app.engine.enclosures import BoxQuestion, Enclosure
 from counterfoil_app.engine.messages import (
     MAX_BYTES,
     MOST_MESSAGES,
+    SIGNING,
     Answer,
     Call,
     Item,
     Question,
     Raised,
     Returned,
+    Signed,
     Steer,
     methods,
 )
 from counterfoil_app.engine.port import LibraryEngine
+from counterfoil_app.engine.recordings import InsideStep, RecordingSize, Sign, Unsigned
 from counterfoil_app.engine.sample import SampleProgress
 from counterfoil_app.engine.worker import Failure
 
@@ -44,7 +55,12 @@ if TYPE_CHECKING:
     from counterfoil.audit.outside import Outside
 
 FLUSH_SECONDS = 0.02
-PROGRESS = (DeliveryProgress, DifferenceProgress, LookProgress, OperatorDone, PlanProgress, SampleProgress)
+SIGNED_LOOK_SECONDS = 0.1
+"""How often a call that waits for a signature looks whether it was stopped."""
+PROGRESS = (
+    DeliveryProgress, DifferenceProgress, FollowState, InsideStep, LookProgress, OperatorDone, PlanProgress,
+    RecordingSize, SampleProgress,
+)  # fmt: skip
 """Kinds of values of which only the newest matters."""
 
 
@@ -133,6 +149,7 @@ class _Inbox:
         self._lock = threading.Lock()
         self._calls: SimpleQueue[Call | None] = SimpleQueue()
         self._tokens: dict[int, CancelToken] = {}
+        self._signed: SimpleQueue[Signed] = SimpleQueue()
         threading.Thread(target=self._receive, name="inbox", daemon=True).start()
 
     def calls(self) -> Iterator[tuple[Call, CancelToken]]:
@@ -141,6 +158,17 @@ class _Inbox:
             yield call, self._tokens[call.number]
             with self._lock:
                 del self._tokens[call.number]
+
+    def envelope(self, number: int, token: CancelToken) -> bytes:
+        """Wait for what a call asked to have signed; raises CancelledError."""
+        while True:
+            token.check()
+            try:
+                signed = self._signed.get(timeout=SIGNED_LOOK_SECONDS)
+            except Empty:
+                continue
+            if signed.number == number:
+                return signed.envelope
 
     def _receive(self) -> None:
         while True:
@@ -154,14 +182,16 @@ class _Inbox:
                 if isinstance(message, Call):
                     self._tokens[message.number] = CancelToken()
                     self._calls.put(message)
+                elif isinstance(message, Signed):
+                    self._signed.put(message)
                 elif message.number in self._tokens:
                     _steer(self._tokens[message.number], message)
 
-    def _next(self) -> Call | Steer | None:
+    def _next(self) -> Question | None:
         """Return what the window says next; None when it hung up, is gone, or says what no window does."""
         try:
             data = read_frame(self._questions, MAX_BYTES)
-            message: Call | Steer | None = None if data is None else decode(data, Question)
+            message: Question | None = None if data is None else decode(data, Question)
         except (OSError, ValueError):
             return None
         return message
@@ -200,12 +230,14 @@ def main() -> None:
             return
         asking.scratch = Path(enclosure.scratch)
     outbox = Outbox(partial(write_frame, answers))
-    engine = LibraryEngine(None if asking is None else asking.outside)
-    for call, token in _Inbox(questions).calls():
+    engine = LibraryEngine() if asking is None else LibraryEngine(asking.outside, asking.scratch)
+    inbox = _Inbox(questions)
+    for call, token in inbox.calls():
         if asking is not None:
             asking.call = call.number
-        outbox.put(_carry_out(engine, call, token, outbox))
+        outbox.put(_carry_out(engine, call, token, outbox, inbox))
     outbox.close()
+    engine.close()
 
 
 class _Asking:
@@ -252,7 +284,19 @@ def _enclosed(questions: BinaryIO, answers: BinaryIO) -> Enclosure | None:
     return None
 
 
-def _carry_out(engine: LibraryEngine, call: Call, token: CancelToken, outbox: Outbox | None) -> Answer:
+def _signing(call: Call, token: CancelToken, outbox: Outbox, inbox: _Inbox) -> Sign:
+    """Have the window sign for a call."""
+
+    def sign(statement: bytes) -> bytes:
+        outbox.put(Item(call.number, Unsigned(statement)))
+        return inbox.envelope(call.number, token)
+
+    return sign
+
+
+def _carry_out(
+    engine: LibraryEngine, call: Call, token: CancelToken, outbox: Outbox | None, inbox: _Inbox | None = None
+) -> Answer:
     try:
         method = methods()[call.method]
         arguments = decode(call.arguments, method.arguments)
@@ -260,7 +304,8 @@ def _carry_out(engine: LibraryEngine, call: Call, token: CancelToken, outbox: Ou
         if not method.yields:
             return Returned(call.number, carry_out(*arguments))
         assert outbox is not None, "what yields values comes behind the box"
-        for value in carry_out(*arguments, token):
+        signing = (_signing(call, token, outbox, inbox),) if call.method in SIGNING and inbox is not None else ()
+        for value in carry_out(*arguments, *signing, token):
             outbox.put(Item(call.number, value))
         return Returned(call.number, None)
     except Exception as error:  # the window shows every failure; none may end the process

@@ -12,11 +12,14 @@ from typing import Any
 from counterfoil.audit.boxed.files import paths_in
 from counterfoil.base.calls import Call
 
-OUTPUTS = {"write_capsule": 1, "make_sample": 0}
+OUTPUTS = {"write_capsule": 1, "make_sample": 0, "hand_over_run": 3}
 """Calls that write a file or a folder, and which of their arguments names it."""
-OWN = ("devices", "make_sample")
-"""Calls that read nothing of a stranger's."""
-BESIDE = ("capsule_subject", "client_order", "find", "inspect", "outline", "read_key", "read_verdict", "recognise")
+OWN = ("devices", "hand_over_run", "has_begun", "list_folder", "make_sample", "record_run", "version")
+"""Calls that read nothing of a stranger's: a trainer's own order and files, and the names in a folder."""
+BESIDE = (
+    "capsule_subject", "client_order", "find", "hand_over_run", "has_begun", "inspect", "list_folder", "outline",
+    "read_key", "read_verdict", "recognise", "version",
+)  # fmt: skip
 """Calls that look at files and compute nothing: beside a replay, and without waiting for what a replay loads."""
 STATEMENTS = ".json"
 """How the names of statements end that lie beside a verdict."""
@@ -64,8 +67,12 @@ def enclosure_of(method: str, arguments: tuple[Any, ...], why_open: str) -> Encl
         arguments: Its arguments.
         why_open: Why a process that computes for it is to have no box; empty where it has one.
     """
+    if method in OWN:  # which are told apart by nothing
+        return Enclosure((), (), "", why_open)
     output = OUTPUTS.get(method)
     named = [path for place, each in enumerate(arguments) if place != output for path in paths_in(each)]
+    if method == "follow":  # the run is made meanwhile, and read by the process that audits it
+        named = [path for path in named if path != arguments[0].run]
     reads = [os.path.abspath(path) for path in named]
     lists: list[str] = []
     if method in ("read_verdict", "verify_weights"):

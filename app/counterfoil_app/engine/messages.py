@@ -20,6 +20,8 @@ from counterfoil.base.sentence import say
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure
 
+MAX_SIGNED = 2**26
+"""Longest statement that is signed, with its envelope."""
 MAX_BYTES = 2**31
 """Longest message; the overview of ten million steps has 240 MB."""
 MOST_MESSAGES = 500
@@ -80,7 +82,20 @@ class Raised:
     failure: Failure
 
 
-Question = Call | Steer
+@dataclass(frozen=True)
+class Signed:
+    """What a call asked to have signed.
+
+    Attributes:
+        number: Number of the call.
+        envelope: The signed statement.
+    """
+
+    number: int
+    envelope: Annotated[bytes, Meta(max_length=MAX_SIGNED)]
+
+
+Question = Call | Steer | Signed
 """What the window says."""
 Answer = Item | Returned | Raised
 """What the engine's process says."""
@@ -89,17 +104,20 @@ Delivery = Annotated[tuple[Answer, ...], Meta(max_length=MOST_MESSAGES)]
 
 
 CALLS = (
-    "adjudicate", "audit", "capsule_subject", "client_order", "compare_bundles", "compare_providers", "devices",
-    "disputed_rows", "find", "inspect", "kept", "make_sample", "outline", "plan", "preview", "read_key", "read_verdict",
-    "recognise", "tensor_sides", "verify_weights", "write_capsule",
+    "adjudicate", "audit", "audit_followed", "capsule_subject", "carry_capsule", "client_order", "compare_bundles",
+    "compare_providers", "devices", "disputed_rows", "find", "follow", "hand_over_run", "has_begun", "inspect", "kept",
+    "list_folder", "make_sample", "outline", "plan", "preview", "read_key", "read_verdict", "recognise", "record_run",
+    "tensor_sides", "verify_weights", "version", "write_capsule",
 )  # fmt: skip
 """The methods that the engine's process carries out."""
+SIGNING = ("record_run",)
+"""Those that have statements signed meanwhile, by the window's signer."""
 
 
 @cache
 def methods() -> Mapping[str, Form]:
     """Return what the engine's process can be asked for, by name, as the port says it: what yields can be cancelled."""
-    return {name: form_of(getattr(Engine, name), given="cancel") for name in CALLS}
+    return {name: form_of(getattr(Engine, name), "cancel", "sign") for name in CALLS}
 
 
 class MessageError(CounterfoilError):

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Protocol
 
 import counterfoil
@@ -31,6 +32,8 @@ from counterfoil import (
     Digest,
     DisputedRows,
     Event,
+    FollowRequest,
+    FollowState,
     Kept,
     Limits,
     LookProgress,
@@ -43,9 +46,19 @@ from counterfoil import (
     TensorSides,
     Verdict,
 )
+from counterfoil.audit.boxed.messages import PART_NAME
 from counterfoil.audit.values.adjudication import AdjudicationEvent
 from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
+from counterfoil_app.engine import recordings
+from counterfoil_app.engine.recordings import (
+    FollowingEvent,
+    KnownFollow,
+    Listing,
+    RecordingEvent,
+    RecordRequest,
+    Sign,
+)
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, record_sample
 from counterfoil_app.engine.search import SearchProgress, Wanted, search
 
@@ -57,6 +70,7 @@ MAX_VERDICT_BYTES = 64 * 2**20
 
 
 NOTHING_LATER = Afterwards()
+_PIECE_BYTES = 2**20
 STANDARD = Limits()
 
 
@@ -209,6 +223,50 @@ class Engine(Protocol):
     def audit(self, request: Asked, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
 
+    def follow(self, request: KnownFollow, cancel: CancelToken) -> Iterator[FollowingEvent]:
+        """Follow a recording that lies there, until its run is made or a step is not what was ordered.
+
+        Raises:
+            CounterfoilError: The order, the data file or that of the tree heads is not there, or is none.
+        """
+
+    def has_begun(self, folder: Path, run: Path) -> bool:
+        """Whether a recording lies in a folder, or the run that it comes to; raises CounterfoilError."""
+
+    def audit_followed(self, request: KnownFollow, cancel: CancelToken) -> Iterator[Event]:
+        """Audit the run that the recording came to which was followed last; raises CounterfoilError."""
+
+    def record_run(self, request: RecordRequest, sign: Sign, cancel: CancelToken) -> Iterator[RecordingEvent]:
+        """Record a run, or go on with one; what is finished stays when it is stopped.
+
+        Args:
+            request: What to record.
+            sign: Has a statement signed with the trainer's key; called from the thread that takes the events.
+            cancel: Stops it.
+
+        Raises:
+            CounterfoilError: It cannot be recorded, another process records it, or a statement is not signed.
+        """
+
+    def hand_over_run(self, run: Path, heads: Path | None, public: str, folder: Path) -> Path:
+        """Copy a run, its tree heads and the public key into a folder that is made; raises CounterfoilError."""
+
+    def list_folder(self, folder: Path) -> Listing:
+        """Return the names in a folder of the engine's machine; raises CounterfoilError."""
+
+    def version(self) -> str:
+        """Return which version of Counterfoil the engine is."""
+
+    @property
+    def where(self) -> str:
+        """The machine that it works on; empty for this one."""
+
+    def note_file(self, path: Path) -> None:
+        """Know that the user named a path as one of the engine's machine."""
+
+    def another(self) -> Engine:
+        """Return an engine on the same machine, for work beside what this one does."""
+
     def recognise(self, path: Path) -> Recognised:
         """Say what a file is, by its content; raises CounterfoilError."""
 
@@ -280,6 +338,9 @@ class Engine(Protocol):
     def write_capsule(self, report: AuditReport, path: Path) -> None:
         """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
 
+    def carry_capsule(self, report: AuditReport, cancel: CancelToken) -> Iterator[bytes]:
+        """Yield the dispute capsule of the last audit piece by piece, for a file on another machine."""
+
     def close(self) -> None:
         """Let go of everything the engine holds; a later call starts it again."""
 
@@ -293,10 +354,13 @@ class LibraryEngine:
 
     Args:
         outside: How a process in a box reaches what lies outside; None in one that does all itself.
+        scratch: Where it puts what came out right of a recording that is followed; a folder of its own unless given.
     """
 
-    def __init__(self, outside: Outside | None = None) -> None:
+    def __init__(self, outside: Outside | None = None, scratch: Path | None = None) -> None:
         self._outside = outside
+        self._scratch = scratch
+        self._own_scratch: TemporaryDirectory[str] | None = None
         self._last: counterfoil.AuditFinished | None = None
 
     def devices(self) -> Sequence[Device]:
@@ -344,12 +408,72 @@ class LibraryEngine:
 
     def audit(self, request: AuditRequest, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
+        yield from self._audited(keeping(request), cancel)
+
+    def _audited(self, request: AuditRequest, cancel: CancelToken) -> Iterator[Event]:
         self._last = None
-        for event in counterfoil.run_audit(keeping(request), cancel, self._outside):
+        for event in counterfoil.run_audit(request, cancel, self._outside):
             if isinstance(event, counterfoil.AuditFinished):
                 self._last = replace(event, steps=None)
                 event = replace(self._last, evidence=None)
             yield event
+
+    def follow(self, request: FollowRequest, cancel: CancelToken) -> Iterator[FollowingEvent]:
+        """Follow a recording that lies there, until its run is made or a step is not what was ordered."""
+        known = None
+        for event in counterfoil.follow(with_key(request), self._part, cancel):
+            yield event
+            if isinstance(event, FollowState) and (size := recordings.size_of(request.folder)) != known:
+                known = size
+                yield size
+
+    def audit_followed(self, request: FollowRequest, cancel: CancelToken) -> Iterator[Event]:
+        """Audit the run that the recording came to which was followed last; raises CounterfoilError."""
+        yield from self._audited(with_key(request).audit(self._part), cancel)
+
+    def record_run(self, request: RecordRequest, sign: Sign, cancel: CancelToken) -> Iterator[RecordingEvent]:
+        """Record a run, or go on with one; what is finished stays when it is stopped."""
+        from counterfoil_app.engine.recorder import record_run
+
+        yield from record_run(request, sign, cancel)
+
+    def has_begun(self, folder: Path, run: Path) -> bool:
+        """Whether a recording lies in a folder, or the run that it comes to; raises CounterfoilError."""
+        return recordings.has_begun(folder, run)
+
+    def hand_over_run(self, run: Path, heads: Path | None, public: str, folder: Path) -> Path:
+        """Copy a run, its tree heads and the public key into a folder that is made; raises CounterfoilError."""
+        from counterfoil_app.engine.recorder import hand_over_run
+
+        return hand_over_run(run, heads, public, folder)
+
+    def list_folder(self, folder: Path) -> Listing:
+        """Return the names in a folder of the engine's machine; raises CounterfoilError."""
+        return recordings.list_folder(folder)
+
+    def version(self) -> str:
+        """Return which version of Counterfoil the engine is."""
+        return counterfoil.__version__
+
+    @property
+    def where(self) -> str:
+        """This machine."""
+        return ""
+
+    def note_file(self, path: Path) -> None:
+        """Know that the user named a path as one of this machine."""
+
+    def another(self) -> Engine:
+        """Return an engine on the same machine, for work beside what this one does."""
+        return LibraryEngine()
+
+    @property
+    def _part(self) -> Path:
+        """The file with what came out right of the recording that is followed."""
+        if self._scratch is None:
+            self._own_scratch = TemporaryDirectory(prefix="counterfoil-")
+            self._scratch = Path(self._own_scratch.name)
+        return self._scratch / PART_NAME
 
     def recognise(self, path: Path) -> Recognised:
         """Say what a file is, by its content; raises CounterfoilError."""
@@ -479,19 +603,39 @@ class LibraryEngine:
 
     def write_capsule(self, report: AuditReport, path: Path) -> None:
         """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
+        evidence = self._evidence(report)
+        if self._outside is None:
+            counterfoil.write_capsule(evidence, path)
+        else:
+            self._outside.write_capsule(evidence, path)
+
+    def carry_capsule(self, report: AuditReport, cancel: CancelToken) -> Iterator[bytes]:
+        """Yield the dispute capsule of the last audit piece by piece, for a file on another machine."""
+        carried = self._part.with_name("carried.cfoil")
+        counterfoil.write_capsule(self._evidence(report), carried)
+        try:
+            with carried.open("rb") as file:
+                while piece := file.read(_PIECE_BYTES):
+                    cancel.check()
+                    yield piece
+        finally:
+            carried.unlink(missing_ok=True)
+
+    def _evidence(self, report: AuditReport) -> counterfoil.CapsuleContents:
+        """The evidence of a dispute; raises CounterfoilError where it is that of another one."""
         if self._last is None or self._last.evidence is None or _disputed(self._last.report) != _disputed(report):
             raise CounterfoilError(
                 say("The evidence for a capsule of this dispute is no longer in memory."),
                 remedy=say("Replay the run again."),
             )
-        if self._outside is None:
-            counterfoil.write_capsule(self._last.evidence, path)
-        else:
-            self._outside.write_capsule(self._last.evidence, path)
+        return self._last.evidence
 
     def close(self) -> None:
         """Let go of the evidence."""
         self._last = None
+        if self._own_scratch is not None:
+            self._own_scratch.cleanup()
+            self._scratch = self._own_scratch = None
 
 
 def keeping(request: AuditRequest) -> AuditRequest:
@@ -501,6 +645,13 @@ def keeping(request: AuditRequest) -> AuditRequest:
         trainer = _key(request.trainer) if request.trainer else trainer
         client = _key(request.client) if request.client else client
     return replace(request, progress=counterfoil.state_folder(), trainer_key=trainer, client_key=client)
+
+
+def with_key(request: FollowRequest) -> FollowRequest:
+    """The same, with the known key of the trainer ready to check signatures."""
+    if isinstance(request, KnownFollow) and request.trainer:
+        return replace(request, trainer_key=_key(request.trainer))
+    return request
 
 
 def _key(public: str) -> counterfoil.PublicKey:

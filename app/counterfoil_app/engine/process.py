@@ -21,12 +21,15 @@ from counterfoil_app.engine.messages import (
     Delivery,
     Item,
     MessageError,
+    Question,
     Raised,
     Returned,
+    Signed,
     Steer,
     methods,
 )
 from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.recordings import RecordingEvent, RecordRequest, Sign, Unsigned
 from counterfoil_app.engine.worker import ReportedError
 
 LOOK_SECONDS = 0.02
@@ -88,6 +91,34 @@ class ProcessEngine:
     read_verdict = _carried_out(Engine.read_verdict)
     read_key = _carried_out(Engine.read_key)
     write_capsule = _carried_out(Engine.write_capsule)
+    follow = _carried_out(Engine.follow)
+    audit_followed = _carried_out(Engine.audit_followed)
+    has_begun = _carried_out(Engine.has_begun)
+    hand_over_run = _carried_out(Engine.hand_over_run)
+    list_folder = _carried_out(Engine.list_folder)
+
+    def record_run(self, request: RecordRequest, sign: Sign, cancel: CancelToken) -> Iterator[RecordingEvent]:
+        """Record a run; each statement is signed here, and the process gets the envelope."""
+        for said in self._iterate("record_run", request, cancel=cancel):
+            if not isinstance(said, Unsigned):
+                yield said
+            elif self._link is not None:
+                self._send(self._link, Signed(self._last, sign(said.statement)))
+
+    version = _carried_out(Engine.version)
+    carry_capsule = _carried_out(Engine.carry_capsule)
+
+    @property
+    def where(self) -> str:
+        """The machine that it works on; empty for this one."""
+        return ""
+
+    def note_file(self, path: Path) -> None:
+        """Know that a path is one of the engine's machine, which is this one."""
+
+    def another(self) -> Engine:
+        """Return an engine with a process of its own."""
+        return ProcessEngine()
 
     def write_steps(self, steps: StepTable, path: Path) -> None:
         """Write the step table as CSV, here: the table lies here, and nothing of the engine's process is needed."""
@@ -174,7 +205,7 @@ class ProcessEngine:
         self._link = None
         return MessageError(error)
 
-    def _send(self, link: Link, message: Call | Steer) -> None:
+    def _send(self, link: Link, message: Question) -> None:
         try:
             link.send(encode(message))
         except OSError as error:
@@ -187,13 +218,17 @@ class ProcessEngine:
     def _linked(self) -> Link:
         if self._link is None:
             try:
-                self._link = Link(OPEN if why_open("") else BOXED, MAX_BYTES)
+                self._link = self._start()
             except OSError as error:
                 raise CounterfoilError(
                     say("The engine's process cannot be started: {0}.", error.strerror or error),
                     remedy=say("Close other programs, and try again."),
                 ) from error
         return self._link
+
+    def _start(self) -> Link:
+        """Start the process; raises OSError and CounterfoilError."""
+        return Link.to(OPEN if why_open("") else BOXED, MAX_BYTES)
 
     def _died(self, link: Link) -> CounterfoilError:
         code = link.end()

@@ -91,6 +91,35 @@ class Latest(Generic[Item]):
             return value
 
 
+class Gathered(Generic[Item]):
+    """Holds all values that a job reports, in their order; its methods may be called from different threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._values: deque[Item] = deque()
+
+    @property
+    def drained(self) -> bool:
+        """Whether all were taken."""
+        with self._lock:
+            return not self._values
+
+    def put(self, value: Item) -> None:
+        """Note a value."""
+        with self._lock:
+            self._values.append(value)
+
+    def put_all(self, values: Iterable[Item]) -> None:
+        """Note values as they come."""
+        for value in values:
+            self.put(value)
+
+    def take(self, limit: int) -> tuple[Item, ...]:
+        """Take the oldest that were not taken: at most ``limit``, so that one look never holds the window up."""
+        with self._lock:
+            return _take(self._values, limit)
+
+
 class ReplaySink:
     """Collects one replay's events; :meth:`publish` and :meth:`take` may be called from different threads."""
 

@@ -139,6 +139,13 @@ class Worker:
             self._thread.join()
             self._thread = None
 
+    def leave(self) -> threading.Thread | None:
+        """End the thread as :meth:`shut_down`, and do not wait for it; returns it, for whoever waits later."""
+        leaving, self._thread = self._thread, None
+        if leaving is not None:
+            self._jobs.put(None)
+        return leaving
+
     def _run(self) -> None:
         while (item := self._jobs.get()) is not None:
             job, function = item

@@ -138,6 +138,15 @@ class Session(OpenBundle):
         self.workers = 1
 
     @property
+    def where(self) -> str:
+        """The machine that the engine works on; empty for this one."""
+        return self._engine.where
+
+    def near(self, path: Path) -> Path:
+        """Return what lies beside a file: in its folder, or at home where that folder is on another machine."""
+        return Path.home() / path.name if self.where else path
+
+    @property
     def busy(self) -> bool:
         """Whether the worker has anything to do."""
         return self._worker.busy

@@ -164,6 +164,7 @@ class Menus(QObject):
             views: The actions that show the views.
         """
         self._fill_file_menu(plots)
+        self._fill_train_menu()
         self._fill_replay_menu()
         self._fill_compare_menu()
         self._bar.addMenu(self.tr("&Steps")).addActions(list(steps))
@@ -188,6 +189,10 @@ class Menus(QObject):
         self._add(menu, "verdict", "hand_over", "table", "capsule")
         menu.addActions(list(plots))
         self._add(menu, "read_verdict", "results", "keys", "", "preferences", "quit")
+
+    def _fill_train_menu(self) -> None:
+        menu = self._bar.addMenu(self.tr("&Train"))
+        self._add(menu, "follow_recording")
 
     def _fill_replay_menu(self) -> None:
         menu = self._bar.addMenu(self.tr("&Replay"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QDateTime, QLocale, QObject
+from PySide6.QtCore import QObject
 
 from counterfoil import CheckNumber, CheckState, Outcome
 from counterfoil_app.engine.strangers import name_of
@@ -94,12 +94,7 @@ class Chronicle(QObject):
         assert session.report is not None
         self._checks = {number: check.state for number, check in session.checks.items()}
         self._disputed = session.dispute.step if session.dispute is not None else None
-        ended = session.ended
-        when = (
-            QLocale().toString(QDateTime.fromSecsSinceEpoch(int(ended.timestamp())), QLocale.FormatType.ShortFormat)
-            if ended
-            else "\u2013"
-        )
+        when = text.moment(session.report.ended_at) if session.report.ended_at else "\u2013"
         said = self.tr("Shown again: {0}, {1}. The replay ended at {2}.")
         self._note(said.format(name_of(session.path), session.report.outcome.value, when))
 

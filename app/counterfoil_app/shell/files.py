@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from counterfoil import CounterfoilError, FileUse, Outcome, Recognised
 from counterfoil.base.sentence import say
@@ -23,7 +23,7 @@ from counterfoil_app.shell.sample_maker import user_sample_folder
 from counterfoil_app.verdict.desk import VerdictDesk
 from counterfoil_app.verdict.key_desk import KeyDesk
 from counterfoil_app.views.dialogs import ask_about_result, ask_to_sign_with, ask_to_stop, offer_another
-from counterfoil_app.views.layouts import existing_file, new_file
+from counterfoil_app.views.layouts import existing_file, existing_files, new_file
 
 
 class Files(QObject):
@@ -65,7 +65,7 @@ class Files(QObject):
             order: The client's order to compare with.
             then: Called when the session has begun to open it, and not where the user leaves open what is.
         """
-        if not path.exists():
+        if not self._session.where and not path.exists():
             failure = Failure(say("There is no file {0}.", str(path)), "", "", expected=True, role="file")
             offer_another(self._window, failure, self.choose_bundle)
             return
@@ -111,7 +111,7 @@ class Files(QObject):
     def _open_now(self, path: Path, order: Path | None, then: Callable[[], object] | None) -> None:
         self.opening.emit()
         folder = path.resolve().parent
-        if folder != self.sample_folder.resolve():
+        if folder != self.sample_folder.resolve() and not self._session.where:
             self._settings.folder = folder
         self._session.open(path, order)
         if then is not None:
@@ -126,8 +126,7 @@ class Files(QObject):
     def choose_anything(self) -> None:
         """Let the user pick files of whatever kind, each to be used for what it is."""
         title, kinds = self.tr("Open what you were given"), self.tr("All files (*)")
-        names, _ = QFileDialog.getOpenFileNames(self._window, title, str(self._settings.folder), kinds)
-        self.chosen.emit([Path(name) for name in names])
+        self.chosen.emit(existing_files(self._window, title, self._settings.folder, kinds))
 
     def choose_capsule_to_judge(self) -> None:
         """Let the user pick a dispute capsule to adjudicate."""
@@ -187,8 +186,7 @@ class Files(QObject):
 
     def choose_runs(self, title: str, parent: QWidget) -> list[Path]:
         """Let the user pick several bundles for something else than the open run."""
-        names, _ = QFileDialog.getOpenFileNames(parent, title, str(self._settings.folder), self._bundle_filter())
-        return [Path(name) for name in names]
+        return existing_files(parent, title, self._settings.folder, self._bundle_filter())
 
     # Exporting
 
@@ -196,8 +194,8 @@ class Files(QObject):
         """Ask where the step table goes, then write it."""
         if self._session.path is None or not self._session.steps.done:
             return
-        proposal = beside(self._session.path, ".steps.csv")
-        if target := new_file(self._window, self.tr("Export step table"), proposal, "*.csv"):
+        proposal = beside(self._session.near(self._session.path), ".steps.csv")
+        if target := new_file(self._window, self.tr("Export step table"), proposal, "*.csv", here=True):
             self._session.exports.table(self._session.steps.snapshot(), target)
 
     def choose_capsule(self) -> None:
@@ -206,7 +204,9 @@ class Files(QObject):
         if path is None or report is None or not self._session.can_export_capsule:
             return
         title, kinds = self.tr("Save dispute capsule"), self.tr("Dispute capsules (*.cfoil)")
-        if target := new_file(self._window, title, beside(path, "-dispute.cfoil"), kinds):
+        if target := new_file(
+            self._window, title, beside(self._session.near(path), "-dispute.cfoil"), kinds, here=True
+        ):
             kept = capsule_of(self._session.result_file) if self._session.result_file is not None else None
             self._session.exports.capsule(report, target, kept)
 
@@ -216,8 +216,7 @@ class Files(QObject):
         return self.tr("Counterfoil bundles (*.cfoil);;All files (*)")
 
     def _bundles(self, title: str) -> list[Path]:
-        names, _ = QFileDialog.getOpenFileNames(self._window, title, str(self._settings.folder), self._bundle_filter())
-        return [Path(name) for name in names]
+        return existing_files(self._window, title, self._settings.folder, self._bundle_filter())
 
     def _choose(self, use: Callable[[Path], object], title: str, kinds: str, name: str = "") -> None:
         if path := existing_file(self._window, title, self._settings.folder / name, kinds):

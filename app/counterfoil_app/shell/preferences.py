@@ -128,7 +128,7 @@ class PreferencesDialog(QDialog):
         self.ok.setEnabled(not problem)
 
     def _choose_key(self) -> None:
-        if path := existing_file(self, self.tr("Private key"), self.key.text(), "*.pem"):
+        if path := existing_file(self, self.tr("Private key"), self.key.text(), "*.pem", here=True):
             self.key.setText(str(path))
 
     def _choose_folder(self) -> None:

@@ -21,6 +21,7 @@ from counterfoil_app.model.bundle_queue import BundleQueue
 from counterfoil_app.model.case_file import FILE_NAME as CASES_FILE
 from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.eventloop import follow
+from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.history import History
 from counterfoil_app.model.inquiry import Delivery, Hearing
 from counterfoil_app.model.journal import Kind
@@ -37,13 +38,14 @@ from counterfoil_app.shell.compare_desk import CompareDesk
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
 from counterfoil_app.shell.files import Dropping, Files
 from counterfoil_app.shell.help import unmarked
+from counterfoil_app.shell.recordings import RecordingDesk
 from counterfoil_app.shell.shell import Shell
 from counterfoil_app.verdict.batch import BatchDesk
 from counterfoil_app.verdict.desk import VerdictDesk
 from counterfoil_app.verdict.key_desk import KeyDesk
 from counterfoil_app.views import layouts
 from counterfoil_app.views.cards import Part
-from counterfoil_app.views.dialogs import ask_to_stop, show_failure
+from counterfoil_app.views.dialogs import ask_to_leave_recording, ask_to_stop, show_failure
 from counterfoil_app.views.dispute import DisputeView
 from counterfoil_app.views.divergence import DivergenceView
 from counterfoil_app.views.dropped import DropHint, dropped_files
@@ -123,6 +125,7 @@ class MainWindow(QMainWindow):
         self._at_home = False
         self.setAcceptDrops(True)
         self.setWindowIcon(QIcon(icons.pixmap("counterfoil", "#000000", 64)))
+        self.recordings = RecordingDesk(engine, self.session, self.key_book, settings, theme, self)
         self.shell = Shell(self, self.session, settings, theme)
         commands = Commands(
             self.session, self.queue, self.files, self.verdicts, self.plan_replay, self.plan_fleet, self.show_results,
@@ -130,7 +133,9 @@ class MainWindow(QMainWindow):
         )  # fmt: skip
         self.comparing = CompareDesk(self.session, self.files, self.key_book, theme, self)
         self.comparing.audit_wanted.connect(self.open_bundle)
-        rows = [*commands.rows(), *self.comparing.rows(), *self.shell.rows(), *self._rows()]
+        rows = [
+            *commands.rows(), *self.comparing.rows(), *self.shell.rows(), *self.recordings.rows(), *self._rows()
+        ]  # fmt: skip
         self.commands = ActionTable(rows, self.session, theme, self)
         self._make_views()
         self._put_together()
@@ -266,6 +271,9 @@ class MainWindow(QMainWindow):
         self.queue_dock.hide()
         self.resizeDocks([self.queue_dock], [scaled(QUEUE_WIDTH)], Qt.Orientation.Horizontal)
         self.statusBar().setSizeGripEnabled(False)
+        if self.session.where:
+            machine = self.tr("The engine works on {0}: files are those of that machine, keys are here.")
+            self.statusBar().addPermanentWidget(label(machine.format(self.session.where), wrap=False))
 
     def _connect(self) -> None:
         session, shell, menus = self.session, self.shell, self.menus
@@ -286,8 +294,11 @@ class MainWindow(QMainWindow):
         self.dropping.weights_found.connect(self.open_weights)
         follow(self._placed, self.dropping.placed, self.keys.placed)
         follow(self._failed, session.failed, self.dropping.failed, self.keys.failed, self.history.failed)
-        follow(self._failed, self.clerk.failed, self.case_desk.failed)
+        follow(self._failed, self.clerk.failed, self.case_desk.failed, self.recordings.failed)
         follow(self._failed, self.overview.trainer_key.failed)
+        self.recordings.run_wanted.connect(self.open_bundle)
+        self.recordings.result_wanted.connect(self._show_followed)
+        self.recordings.handed_over.connect(self._exported)
         session.other_order.connect(self.files.open_with_order)
         session.idle.connect(self._close_when_idle)
         follow(self.commands.refresh, self.queue.changed, shell.actions_changed)
@@ -405,6 +416,14 @@ class MainWindow(QMainWindow):
         dialog.chosen.connect(self.case_desk.show_result)
         open_dialog(dialog)
 
+    def _show_followed(self, finished: Finished) -> None:
+        def show() -> None:
+            self.session.show(finished)
+            self.session.concluded.emit()
+
+        if not self.session.running:
+            self.files.leave_result(self.tr("Show without signing"), show)
+
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
         """Take files, and say so."""
         if paths := dropped_files(event.mimeData()):
@@ -492,7 +511,8 @@ class MainWindow(QMainWindow):
         progress = self.session.progress
         if self.session.running and progress.total:
             name = f"{100 * progress.done / progress.total:.0f} % \u2013 {name}"
-        self.setWindowTitle(f"{name} \u2013 Counterfoil" if name else "Counterfoil")
+        program = self.tr("Counterfoil on {0}").format(self.session.where) if self.session.where else "Counterfoil"
+        self.setWindowTitle(f"{name} \u2013 {program}" if name else program)
 
     def _show_sample(self, done: int, total: int) -> None:
         sentence = self.tr("Recording the sample on this machine: the first step takes some seconds.")
@@ -569,6 +589,12 @@ class MainWindow(QMainWindow):
             event.ignore()
             self.files.leave_result(self.tr("Close without signing"), self._close_unsigned)
             return
+        if self.recordings.working and not self._closing:
+            event.ignore()
+            sentence = self.tr("Something is recorded or followed in this window.")
+            ask_to_leave_recording(self, sentence, self._close_unsigned)
+            return
+        self.recordings.shut_down()
         self.shell.samples.cancel()
         if self.session.busy:
             self._closing = True

@@ -79,7 +79,7 @@ class VerdictDesk(QObject):
         report, path = self._session.report, self._session.path
         if report is None or path is None:
             return
-        target = beside(path, ".verdict.json", ".report.pdf", ".steps.csv")
+        target = beside(self._session.near(path), ".verdict.json", ".report.pdf", ".steps.csv")
         dialog = self._open_signing(report, target, self._session.files_read())
         dialog.case.auditor.setText(self._settings.auditor_name)
         order = report.run_order or report.order_digest
@@ -96,7 +96,8 @@ class VerdictDesk(QObject):
         report = hearing.found
         if report is None:
             return
-        dialog = self._open_signing(report, beside(hearing.path, ".adjudication.json"), hearing.files_read())
+        target = beside(self._session.near(hearing.path), ".adjudication.json")
+        dialog = self._open_signing(report, target, hearing.files_read())
         dialog.wanted.connect(partial(self._sign_hearing, dialog, hearing, report))
 
     def _open_signing(self, report: Signable, target: Path, reads: tuple[Path, ...]) -> SigningDialog:

@@ -155,13 +155,13 @@ class KeyDesk(QObject):
 
     def _choose(self, dialog: QWidget) -> None:
         title, kinds = self.tr("Add a public key"), self.tr("Public keys (*.pub.pem *.pem)")
-        if path := existing_file(dialog, title, self._settings.folder, kinds):
+        if path := existing_file(dialog, title, self._settings.folder, kinds, here=True):
             self.offer(path, parent=dialog)
 
     def _save(self, dialog: QWidget, key: KnownKey) -> None:
         proposal = self._settings.folder / f"{key.key_id[:12]}.pub.pem"
         title, kinds = self.tr("Save the public key"), self.tr("Public keys (*.pub.pem *.pem)")
-        if path := new_file(dialog, title, proposal, kinds):
+        if path := new_file(dialog, title, proposal, kinds, here=True):
             content = pem_of(key.public).encode()
             attempt(partial(_write_public, path, content, self._settings.key_file), self.failed)
 

@@ -53,7 +53,7 @@ def print_report(contents: Contents, *, as_html: bool = False) -> bytes:
     """
     language = QLocale().name().split("_")[0]  # the window's: Translations makes it the default
     order = encode(_Order(contents, language, as_html))
-    link = Link(__name__, MAX_BYTES)
+    link = Link.to(__name__, MAX_BYTES)
     try:
         link.send(order)
         result: _Printed = decode(link.receive(None), _Printed)

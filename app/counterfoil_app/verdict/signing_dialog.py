@@ -379,9 +379,9 @@ class SigningDialog(QDialog):
 
     def _choose_key(self) -> None:
         if self.create_new.isChecked():
-            path = layouts.new_file(self, self.tr("New private key"), self.key.text(), "*.pem")
+            path = layouts.new_file(self, self.tr("New private key"), self.key.text(), "*.pem", here=True)
         else:
-            path = layouts.existing_file(self, self.tr("Private key"), self.key.text(), "*.pem")
+            path = layouts.existing_file(self, self.tr("Private key"), self.key.text(), "*.pem", here=True)
         if path is not None:
             self.key.setText(str(path))
 

@@ -332,7 +332,7 @@ class VerdictViewer(DropDialog):
         self._ask(self.bundle_chosen, self.tr("Compare with a bundle"), kinds)
 
     def _ask(self, chosen: SignalInstance, title: str, kinds: str) -> None:
-        if path := existing_file(self, title, self.path.parent, kinds):
+        if path := existing_file(self, title, self.path.parent, kinds, here=True):
             chosen.emit(path)
 
 

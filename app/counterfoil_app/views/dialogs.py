@@ -92,6 +92,13 @@ def ask_to_stop(parent: QWidget, sentence: str, confirm: str, then: Callable[[],
     return _ask(parent, "stop-question", sentence, more, (confirm, DESTROY, then), leave=_tr("Keep replaying"))
 
 
+def ask_to_leave_recording(parent: QWidget, sentence: str, then: Callable[[], None]) -> QMessageBox:
+    """Ask whether what is recorded or followed may be stopped, and go on with ``then`` if so."""
+    more = _tr("Steps that are recorded are kept, and can be gone on with; what was only replayed is not.")
+    stop = (_tr("Stop it and close"), DESTROY, then)
+    return _ask(parent, "recording-question", sentence, more, stop, leave=_tr("Keep the window"))
+
+
 def _ask(
     parent: QWidget,
     name: str,

@@ -462,8 +462,8 @@ class DivergenceView(QWidget):
         path = self._session.path
         if path is None:
             return
-        proposal = beside(path, f".plots.{kind}")
-        if target := layouts.new_file(self, self.tr("Export the plots"), proposal, f"*.{kind}"):
+        proposal = beside(self._session.near(path), f".plots.{kind}")
+        if target := layouts.new_file(self, self.tr("Export the plots"), proposal, f"*.{kind}", here=True):
             self.write(kind, target)
 
     def write(self, kind: str, target: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from PySide6.QtCore import QObject, QPoint, Qt, SignalInstance
+from PySide6.QtCore import QDir, QObject, QPoint, Qt, SignalInstance
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -166,16 +166,79 @@ def context_menu(view: QAbstractItemView, *groups: Iterable[QAction]) -> None:
     view.customContextMenuRequested.connect(show)
 
 
-def existing_file(parent: QWidget, title: str, start: Path | str, kinds: str) -> Path | None:
-    """Let the user choose a file; None where none was chosen."""
+class AsksElsewhere(Protocol):
+    """Lets the user name files of another machine."""
+
+    def existing(self, parent: QWidget, title: str, start: Path | str) -> Path | None:
+        """Ask for a file; None where none was named."""
+
+    def new(self, parent: QWidget, title: str, start: Path | str) -> Path | None:
+        """Ask where a file goes; None where nothing was said."""
+
+    def folder(self, parent: QWidget, title: str, start: Path | str) -> Path | None:
+        """Ask for a folder; None where none was named."""
+
+
+_elsewhere: list[AsksElsewhere] = []
+
+
+def ask_elsewhere(asks: AsksElsewhere | None) -> None:
+    """Let files of the engine be named by this from now on; None lets this machine's own dialogs do it again."""
+    _elsewhere[:] = [] if asks is None else [asks]
+
+
+def is_elsewhere() -> bool:
+    """Whether files of the engine are those of another machine."""
+    return bool(_elsewhere)
+
+
+def existing_file(parent: QWidget, title: str, start: Path | str, kinds: str, *, here: bool = False) -> Path | None:
+    """Let the user choose a file; None where none was chosen.
+
+    Args:
+        parent: The window that is asked on.
+        title: What is asked for.
+        start: The folder where it begins.
+        kinds: Which files are shown.
+        here: Whether it is one of this machine also where the engine is on another one.
+    """
+    if _elsewhere and not here:
+        return _elsewhere[0].existing(parent, title, start)
     name, _ = QFileDialog.getOpenFileName(parent, title, str(start), kinds)
     return Path(name) if name else None
 
 
-def new_file(parent: QWidget, title: str, proposal: Path | str, kinds: str) -> Path | None:
-    """Let the user say where a file goes; None where nothing was said."""
+def new_file(parent: QWidget, title: str, proposal: Path | str, kinds: str, *, here: bool = False) -> Path | None:
+    """Let the user say where a file goes; None where nothing was said; the arguments are as above."""
+    if _elsewhere and not here:
+        return _elsewhere[0].new(parent, title, proposal)
     name, _ = QFileDialog.getSaveFileName(parent, title, str(proposal), kinds)
     return Path(name) if name else None
+
+
+def existing_folder(parent: QWidget, title: str, start: Path | str) -> Path | None:
+    """Let the user choose a folder; None where none was chosen."""
+    if _elsewhere:
+        return _elsewhere[0].folder(parent, title, start)
+    # Those of recordings begin with a dot, which the dialogs of systems do not show.
+    dialog = QFileDialog(parent, title, str(start))
+    dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
+    dialog.setFileMode(QFileDialog.FileMode.Directory)
+    dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+    dialog.setFilter(dialog.filter() | QDir.Filter.Hidden)
+    try:
+        return Path(dialog.selectedFiles()[0]) if dialog.exec() else None
+    finally:
+        dialog.deleteLater()
+
+
+def existing_files(parent: QWidget, title: str, start: Path | str, kinds: str) -> list[Path]:
+    """Let the user choose several files; one where they are those of another machine."""
+    if _elsewhere:
+        found = _elsewhere[0].existing(parent, title, start)
+        return [] if found is None else [found]
+    names, _ = QFileDialog.getOpenFileNames(parent, title, str(start), kinds)
+    return [Path(name) for name in names]
 
 
 def chosen_rows(view: QAbstractItemView) -> list[int]:

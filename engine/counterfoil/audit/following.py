@@ -92,7 +92,7 @@ def follow_run(
     cancel = cancel or CancelToken()
     for event in follow(request, part, cancel, machines):
         yield event
-        if isinstance(event, FollowEnded) and event.outcome is None:
+        if isinstance(event, FollowEnded) and event.outcome is None and request.replays:
             yield from run_audit(request.audit(part), cancel, machines=machines)
 
 
@@ -125,7 +125,7 @@ class _Following:
         try:
             with ExitStack() as stack, obstacles_noticed():
                 yield from self._follow(stack)
-                if self._lie is None:
+                if self._lie is None and self._request.replays:
                     self._write()
         except GivenFileError:
             raise
@@ -136,7 +136,8 @@ class _Following:
     def _follow(self, stack: ExitStack) -> Iterator[FollowEvent]:
         request = self._request
         order = self._open(stack)
-        yield from self._self_test(order)
+        if request.replays:
+            yield from self._self_test(order)
         self._recording = GrowingRecording(request.folder, order)
         while True:
             yield from wait_for_recording(request, self._cancel)
@@ -146,7 +147,8 @@ class _Following:
                 return
             self._cancel.wait(request.poll)
         self._heads = None if request.heads is None else _Heads(request.heads, self._recording)
-        self._steps = stack.enter_context(step_replayer(order, self._machine, cancel=self._cancel))
+        if request.replays:
+            self._steps = stack.enter_context(step_replayer(order, self._machine, cancel=self._cancel))
         manifest, recording = order.manifest, self._recording
         yield FollowStarted(
             manifest.steps,
@@ -173,6 +175,8 @@ class _Following:
                 reader.manifest, reader.check_order_contents(self._cancel), request.limits, self._cancel
             )
         self._ordered = order.manifest.steps
+        if not request.replays:
+            return order
         self._machine = self._machines(request.device, request.threads)
         self._machine.check_memory(order.programs.all, order.manifest.precision)
         return with_data_file(order, request.data, stack, self._cancel)
@@ -191,12 +195,14 @@ class _Following:
     def _go(self, order: LoadedOrder) -> Iterator[FollowEvent]:
         """Replay each segment as it is sealed, until there is a lie, or the run."""
         recording = self._recording
-        opened = Opened(recording, recording.records, recording.tree, order, self._steps)
+        opened = (
+            Opened(recording, recording.records, recording.tree, order, self._steps) if self._request.replays else None
+        )
         self._quiet_since = time.monotonic()
         while True:
             yield from self._look()
             part = self._next
-            if part is not None and self._is_whole(part):
+            if opened is not None and part is not None and self._is_whole(part):
                 yield self._state("")
                 yield from self._replay(opened, part)
                 self._quiet_since = time.monotonic()
@@ -225,8 +231,10 @@ class _Following:
 
     @property
     def _next(self) -> Segment | None:
-        """The segment that is to be replayed next; None where all are."""
+        """The segment that is to be replayed next; None where all are, and where nothing is replayed."""
         extent = self._recording.extent
+        if not self._request.replays:
+            return None
         return segment(extent, self._number) if self._number <= segment_count(extent) else None
 
     def _is_whole(self, part: Segment) -> bool:
@@ -323,10 +331,10 @@ class _Following:
 
     def _awaited(self, part: Segment | None) -> str:
         recording = self._recording
+        if recording.sealed < (recording.extent.steps if part is None else part.last):
+            return say("Waiting until step {0} is recorded.", recording.sealed + 1)
         if part is None:
             return say("Waiting until the run is made of the recording.")
-        if recording.sealed < part.last:
-            return say("Waiting until step {0} is recorded.", recording.sealed + 1)
         return say("Waiting until the state after step {0} is stored.", part.last)
 
     def _state(self, waiting: str) -> FollowState:
@@ -342,7 +350,8 @@ class _Following:
 
     def _ended(self, error: CounterfoilError | None) -> FollowEnded:
         if error is None and self._lie is None:
-            return FollowEnded(None, say("The run was made; its audit concludes."), self._sealed, self._matching)
+            made = say("The run was made; its audit concludes.") if self._request.replays else say("The run was made.")
+            return FollowEnded(None, made, self._sealed, self._matching)
         mismatched = () if self._lie is None else (self._lie.step,)
         stopped = isinstance(error, CancelledError)
         outcome, reason, _ = conclude(

@@ -45,15 +45,16 @@ class Form(NamedTuple):
 
 
 @cache
-def form_of(function: Callable[..., Any], given: str = "") -> Form:
+def form_of(function: Callable[..., Any], *given: str) -> Form:
     """Return what goes to a function and comes back from it, as its signature says.
 
     Args:
         function: All its parameters have types, but ``self``.
-        given: The parameter that whoever carries it out gives; it is in no message.
+        given: The parameters that whoever carries it out gives; they are in no message.
     """
     hints = get_type_hints(function, include_extras=True)
-    hints.pop(given, None)
+    for name in given:
+        hints.pop(name, None)
     brings = hints.pop("return")
     yields = get_origin(brings) is Iterator
     return Form(tuple[tuple(hints.values())], get_args(brings)[0] if yields else brings, yields)  # type: ignore[misc]

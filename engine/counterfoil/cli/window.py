@@ -22,13 +22,25 @@ def gui(
     ] = None,
     order: ClientOrderOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start without your stored settings.")] = False,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ssh://[USER@]HOST[:PORT]",
+            help="Work on another machine, which has the files; the window and your keys stay here.",
+            show_default="this machine",
+        ),
+    ] = None,
+    engine_process: Annotated[bool, typer.Option("--engine-process", hidden=True)] = False,
 ) -> None:
     """Auditor: open the window.
 
     Example: counterfoil gui run.cfoil --order job.cfoil
     """
+    if engine_process:  # for a window on another machine, which speaks through the pipes of ssh
+        _window_module("engine.served").main()
+        return
     window = _window_module("main")
-    raise ExitWith(window.run(files or [], order, fresh=fresh))
+    raise ExitWith(window.run(files or [], order, fresh=fresh, engine=engine))
 
 
 def demo(

@@ -329,6 +329,24 @@ def test_tree_heads_are_read_as_they_come(digits_job: Job, trainer_key: SigningK
     concludes_as_an_audit(found, request)
 
 
+def test_a_recording_can_be_watched_without_a_replay(
+    digits_job: Job, trainer_key: SigningKey, run: Path, part: Path, computed: list[int]
+) -> None:
+    lying = recorder(digits_job.order, run, trainer_key, tamper=LabelFlip(LIE))
+    step_of(lying)
+    step_of(lying)
+    request = request_of(digits_job.order, run, heads=run.with_suffix(".jsonl"), replays=False)
+    found = follow_beside(request, part, lying)
+    assert computed == []
+    assert [event.step for event in found if isinstance(event, StepSealed)] == list(range(1, STEPS + 1))
+    assert [event.step for event in found if isinstance(event, HeadsChecked)][-1] == STEPS
+    states = [event for event in found if isinstance(event, FollowState)]
+    assert {(event.replayed, event.segment) for event in states} == {(0, 0)}
+    assert (ending(found).outcome, ending(found).reason) == (None, "The run was made.")
+    assert found[-1] is ending(found), "nothing is audited"
+    assert not part.exists()
+
+
 def test_a_torn_tree_head_and_one_ahead_of_the_steps_are_waited_for(
     digits_job: Job, trainer_key: SigningKey, tmp_path: Path, run: Path, part: Path
 ) -> None:

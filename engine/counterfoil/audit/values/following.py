@@ -37,6 +37,7 @@ class FollowRequest:
         patience: Seconds without anything new in the folder, while there is nothing to replay, after which its recorder
             counts as ended; None waits for ever.
         poll: Seconds between two looks, while there is nothing to replay.
+        replays: Whether steps are replayed; else the recording is only watched, and nothing is said of its steps.
     """
 
     folder: Path
@@ -50,6 +51,7 @@ class FollowRequest:
     limits: Limits = field(default_factory=Limits)
     patience: float | None = None
     poll: float = POLL_SECONDS
+    replays: bool = True
 
     def audit(self, part: Path) -> AuditRequest:
         """Return the audit that concludes: that of the run, which takes over what was followed.
@@ -177,7 +179,8 @@ class FollowEnded:
     """Last event of following.
 
     Attributes:
-        outcome: What an audit would end with by now; None where the run lies there, whose audit concludes.
+        outcome: What an audit would end with by now; None where the run lies there, whose audit concludes unless the
+            recording was only watched.
         reason: Why, as sentences.
         sealed: Steps that the trainer has recorded.
         matching: Steps that were replayed and came out as the trainer recorded them.
