@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from shlex import quote
 
@@ -33,27 +34,8 @@ from counterfoil_app.engine.recordings import (
 )
 
 _PIECE_BYTES = 2**23
-_LINES = (
-    "What lies here",
-    "==============",
-    "",
-    "run file     {run}",
-    "public key   {key}",
-    "{heads}",
-    "The run is signed with the private key of this public key, whose key id is",
-    "{key_id}",
-    "",
-    "How it is checked",
-    "-----------------",
-    "With Counterfoil, and the client's own copy of the order (job.cfoil):",
-    "",
-    "    counterfoil audit {run} --order job.cfoil --trainer-key {key}{heads_option} \\",
-    "        --verdict verdict.json --key auditor.pem",
-    "",
-    "Whoever audits compares the key id with what the trainer says on another way than this folder came.",
-    "",
-)
-"""The text that goes with a run that is handed over."""
+_TEXT = "handed-run.txt"
+"""The text that goes with a run that is handed over, for people of any language: in English."""
 
 
 @dataclass(frozen=True)
@@ -157,12 +139,17 @@ def hand_over_run(run: Path, heads: Path | None, public: str, folder: Path) -> P
         _copy(heads, folder / heads.name, say("the tree heads"))
     key = "trainer.pub.pem"
     write_whole(folder / key, counterfoil.pem_of(public).encode(), what=say("the public key"))
-    text = "\n".join(_LINES).format(
-        run=quote(run.name),
-        key=key,
-        key_id=counterfoil.key_id_of(public),
-        heads="" if heads is None else f"tree heads   {quote(heads.name)}\n",
-        heads_option="" if heads is None else f" --heads {quote(heads.name)}",
+    text = (
+        resources.files("counterfoil_resources")
+        .joinpath("texts", _TEXT)
+        .read_text("utf-8")
+        .format(
+            run=quote(run.name),
+            key=key,
+            key_id=counterfoil.key_id_of(public),
+            heads="" if heads is None else f"tree heads   {quote(heads.name)}\n",
+            heads_option="" if heads is None else f" --heads {quote(heads.name)}",
+        )
     )
     write_whole(folder / "README.txt", text.encode(), what=say("the text"))
     return folder

@@ -2734,7 +2734,7 @@ Gerätestunden</translation>
         </message>
         <message>
             <source>&amp;Train</source>
-            <translation>&amp;Training</translation>
+            <translation>&amp;Trainieren</translation>
         </message>
         <message>
             <source>&amp;View</source>
@@ -4443,6 +4443,10 @@ Lauf zu finden</translation>
             <translation>&amp;Zu Schritt gehen…</translation>
         </message>
         <message>
+            <source>&amp;Keep this search as a button</source>
+            <translation>Diese Suche als &amp;Knopf behalten</translation>
+        </message>
+        <message>
             <source>&amp;Next mismatch</source>
             <translation>&amp;Nächste Abweichung</translation>
         </message>
@@ -4493,14 +4497,6 @@ Lauf zu finden</translation>
         <message>
             <source>Go to this step (Enter)</source>
             <translation>Zu diesem Schritt gehen (Eingabetaste)</translation>
-        </message>
-        <message>
-            <source>Keep this search</source>
-            <translation>Diese Suche behalten</translation>
-        </message>
-        <message>
-            <source>Keep this search as a button</source>
-            <translation>Diese Suche als Knopf behalten</translation>
         </message>
         <message>
             <source>Mismatches</source>
