@@ -19,6 +19,8 @@ from counterfoil_app.views.parts import restyle
 YES, NO = "yes", "no"
 MOST_CHARACTERS = 4096
 ACROSS = 10
+SHORT = 10
+"""Characters for which a choice has room at the least."""
 PATHS = ("arguments", "file", "folder", "function")
 """Kinds whose values are long: each has a line of its own."""
 
@@ -113,6 +115,8 @@ class OrderFields(QWidget):
             unsaid = order_words.option_default(option) or self.tr("as the command decides")
             entries = [(choice, choice) for choice in option.choices]
             combo = choices(entries if option.default else [(unsaid, ""), *entries], value)
+            combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            combo.setMinimumContentsLength(SHORT)
             combo.currentIndexChanged.connect(lambda _place: self._take(option.name, str(combo.currentData())))
             return combo
         line = line_edit(value, hint=self._hint(option), most=MOST_CHARACTERS)

@@ -320,7 +320,7 @@ class SettingsPage(FieldsPage):
     def _cells(self, cost: ProfileCost) -> list[str]:
         unmeasured = self.tr("not measured")
         times = [self.tr("{0} times").format(text.number(each)) for each in cost.times] or [unmeasured] * len(TIMED)
-        log = self.tr("yes") if cost.log else self.tr("none")
+        log = self.tr("yes") if cost.log else self.tr("no")
         if cost.loss_difference is None:
             return [*times, log, unmeasured]
         sign = "+" if cost.loss_difference > 0 else ""

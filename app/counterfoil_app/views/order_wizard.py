@@ -149,6 +149,7 @@ class OrderWizard(QDialog):
 
     def _show(self, page: WizardPage) -> None:
         self.stack.setCurrentWidget(page)
+        self.next.setDefault(True)
         page.enter()
         if page.stage in (Stage.TRY, Stage.SAVE):
             proposed = self._proposal(self.plan.form.name)
@@ -263,6 +264,7 @@ class OrderWizard(QDialog):
         self.saved = path
         self.saving.show_saved(path)
         self._refresh()
+        self.leave.setDefault(True)  # so that Enter presses it
         self.leave.setFocus()
 
     def show_save_failure(self, failure: Failure) -> None:
