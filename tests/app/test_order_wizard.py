@@ -74,7 +74,10 @@ def test_an_order_is_tried_shown_and_saved(
     assert wizard.saving.card.digest.text().replace(" ", "").replace("\n", "") == written.digest
     with qtbot.waitSignal(window.orders.ordered) as saved:
         wizard.saving.save.click()
-    assert saved.args == [tmp_path / "digits-cnn-order.cfoil"]
+    assert saved.args == [tmp_path / "digits-cnn-order.cfoil", written]
+    (case,) = window.cases.cases
+    assert case.order == written.digest
+    assert case.title == written.title
     assert (tmp_path / "digits-cnn-order.cfoil").read_bytes() == b"order"
     assert str(tmp_path / "digits-cnn-order.cfoil") in wizard.saving.notice.text()
 

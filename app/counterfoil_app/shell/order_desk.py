@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtPrintSupport import QPrintDialog, QPrinter
 from PySide6.QtWidgets import QDialog, QWidget
 
-from counterfoil import copy_whole, write_whole
+from counterfoil import OrderWritten, copy_whole, write_whole
 from counterfoil.base.sentence import say
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.port import Engine
@@ -40,8 +40,8 @@ class OrderDesk(QObject):
         window: The window that the wizard belongs to.
     """
 
-    ordered = Signal(Path)
-    """An order was saved."""
+    ordered = Signal(Path, OrderWritten)
+    """An order was saved, and what it is."""
     placed = Signal(str)
     """What was saved, as a sentence."""
     failed = Signal(Failure)
@@ -105,9 +105,12 @@ class OrderDesk(QObject):
             self._copy(source, target)
 
     def _copy(self, source: Path, target: Path) -> None:
-        self._session.submit(partial(copy_whole, source, target, what=say("the order")), partial(self._copied, target))
+        written = self.wizard.ordering.written if self.wizard is not None else None
+        if written is not None:
+            work = partial(copy_whole, source, target, what=say("the order"))
+            self._session.submit(work, partial(self._copied, target, written))
 
-    def _copied(self, target: Path, result: JobResult) -> None:
+    def _copied(self, target: Path, written: OrderWritten, result: JobResult) -> None:
         wizard = self.wizard
         if result.failure is not None:
             if wizard is not None:
@@ -116,7 +119,7 @@ class OrderDesk(QObject):
                 self.failed.emit(result.failure)
             return
         self._settings.folder = target.parent
-        self.ordered.emit(target)
+        self.ordered.emit(target, written)
         self.placed.emit(self.tr("The order is saved: {0}").format(target))
         if wizard is not None:
             wizard.show_saved(target)

@@ -65,8 +65,8 @@ from counterfoil_app.views.strip import StepStrip
 from counterfoil_app.views.workers import WorkersDialog
 
 CARD_ACTIONS: Mapping[Part, tuple[str, ...]] = {
-    Part.CLIENT: (),
-    Part.TRAINER: (),
+    Part.CLIENT: ("order_training",),
+    Part.TRAINER: ("follow_recording",),
     Part.AUDITOR: ("open", "results", "keys"),
     Part.RECEIVER: ("open_anything", "read_verdict", "adjudicate", "weights"),
 }
@@ -287,6 +287,7 @@ class MainWindow(QMainWindow):
         follow(self._exported, session.exports.finished, self.verdicts.handed_over)
         session.misnamed.connect(self._misnamed)
         self.dropping.belonging.connect(self.clerk.note_recognised)
+        self.orders.ordered.connect(self.clerk.note_order)
         self.verdicts.was_read.connect(self.clerk.note_reading)
         self.case_desk.files_wanted.connect(self.open_files)
         self.case_desk.replay_wanted.connect(self._leave_home)
