@@ -76,6 +76,10 @@ NOT_SHOWN = (
 runs recorded. They are shown in English should they come there all the same."""
 
 
+SHOWN = ("counterfoil/cli/ordering.py",)
+"""Modules of those folders whose sentences the window does show."""
+
+
 class UntranslatableError(Exception):
     """A text that the script cannot collect."""
 
@@ -144,13 +148,25 @@ def shown_modules() -> Iterator[tuple[str, str]]:
     for folder in (ENGINE, APP):
         for path in sorted(folder.rglob("*.py")):
             name = path.relative_to(folder.parent).as_posix()
-            if not name.startswith(NOT_SHOWN):
+            if name in SHOWN or not name.startswith(NOT_SHOWN):
                 yield name, path.read_text("utf-8")
 
 
 def engine_texts() -> list[str]:
     """The templates of the sentences that the window can show; sorted, each once."""
-    return sorted({template for name, source in shown_modules() for template in templates(source, name)})
+    said = {template for name, source in shown_modules() for template in templates(source, name)}
+    return sorted(said | set(order_texts()))
+
+
+def order_texts() -> Iterator[str]:
+    """What ``counterfoil order`` says of its options, which the order wizard shows."""
+    from counterfoil import order_forms
+    from counterfoil_app.model.order_plan import HIDDEN
+
+    for form in order_forms():
+        for option in form.options:
+            if option.name not in HIDDEN:
+                yield from (text for text in (option.help, option.shown_default) if re.search(r"[^\W\d_]{2}", text))
 
 
 def templates(source: str, name: str) -> Iterator[str]:

@@ -58,6 +58,7 @@ ComparedTensor
 CounterfoilError
 CustomJob
 DataChecked
+DataPreview
 DeliveryOutcome
 DeliveryProgress
 DeliveryReport
@@ -77,6 +78,7 @@ Estimate
 Event
 ExactAllreduceState
 ExactPrecision
+Expected
 FileUse
 Finding
 FineTuning
@@ -116,8 +118,13 @@ OperatorElements
 OperatorLook
 OperatorRecorded
 OperatorValue
+OrderError
+OrderForm
+OrderOption
+OrderProgress
 OrderSource
 OrderTrust
+OrderWritten
 Outcome
 PROFILES
 PanelAdmitted
@@ -127,6 +134,7 @@ PanelFinished
 PanelOutcome
 PanelReport
 PanelRuled
+PROFILE_COSTS
 ParameterGroup
 ParameterGroups
 Parting
@@ -135,6 +143,7 @@ Plan
 PlanProgress
 PlanRow
 Precision
+ProfileCost
 ProgressRestored
 PublicKey
 RAdam
@@ -201,6 +210,7 @@ capsule_subject
 check_bundle_file
 claimed_key_ids
 compare_tensor
+copy_whole
 discard_recording
 exact_allreduce_hook
 export_weights
@@ -224,12 +234,15 @@ load_public_key
 log_said
 look_at_operator
 loop
+make_order
 meaning_of
 measured_by
 needs_passphrase
 one_line
+order_command
 order_custom
 order_digits
+order_forms
 order_gpt2
 order_huggingface
 order_logistic
@@ -240,6 +253,7 @@ pem_of
 plan_audit
 plan_fleet
 preview_adjudication
+preview_data
 preview_verdict
 ranges
 read_client_order

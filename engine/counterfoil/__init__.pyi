@@ -236,19 +236,32 @@ from .base.digest import Digest as Digest
 from .base.errors import (
     CounterfoilError as CounterfoilError,
     GivenFileError as GivenFileError,
+    OrderError as OrderError,
     RecordingError as RecordingError,
     SignatureError as SignatureError,
     SignerError as SignerError,
 )
 from .base.plaintext import one_line as one_line
 from .base.precision import PROFILES as PROFILES, ExactPrecision as ExactPrecision, Precision as Precision
+from .base.profilecosts import PROFILE_COSTS as PROFILE_COSTS, ProfileCost as ProfileCost
 from .base.stopping import StopRule as StopRule
-from .base.wholefiles import write_whole as write_whole
+from .base.wholefiles import copy_whole as copy_whole, write_whole as write_whole
 from .bundle.capsule import (
     CapsuleContents as CapsuleContents,
 )
 from .bundle.capsulewriter import (
     write_capsule as write_capsule,
+)
+from .cli.orderforms import (
+    OrderForm as OrderForm,
+    OrderOption as OrderOption,
+    order_command as order_command,
+    order_forms as order_forms,
+)
+from .cli.ordering import make_order as make_order
+from .cli.telling import (
+    OrderProgress as OrderProgress,
+    OrderWritten as OrderWritten,
 )
 from .commit.merkle import MerkleComparison as MerkleComparison
 from .delivery.basis import (
@@ -331,6 +344,11 @@ from .training.loop import (
     Loop as Loop,
     LoopStep as LoopStep,
     loop as loop,
+)
+from .training.preparing import Expected as Expected
+from .training.previews import (
+    DataPreview as DataPreview,
+    preview_data as preview_data,
 )
 from .training.recipes.digits import order_digits as order_digits
 from .training.recipes.gpt2 import (

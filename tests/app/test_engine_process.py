@@ -248,6 +248,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "outline": (RUN,),
     "plan": (ASKED, 0.5),
     "preview": (NEEDED, datetime(2026, 1, 31, tzinfo=UTC)),
+    "preview_data": ("digits-cnn", None),
     "read_key": (Path("auditor.pem"),),
     "read_verdict": (Path("v.json"), ("ab" * 32,), None, ()),
     "recognise": (RUN,),

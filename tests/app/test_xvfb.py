@@ -65,3 +65,13 @@ def test_a_lying_provider_is_found_by_keys_and_one_click(x_server: str, tmp_path
     lines = session("x_providers.py", x_server, tmp_path)
     assert "it says who is right" in lines
     assert lines[-1] == "Ctrl+Q closed the window"
+
+
+@pytest.mark.xvfb
+def test_digits_are_ordered_from_an_empty_desk_by_keys_alone(x_server: str, tmp_path: Path) -> None:
+    lines = session("x_order.py", x_server, tmp_path, 580)
+    assert lines[-1] == "Ctrl+Q closed the window"
+    (found,) = tmp_path.glob("*.cfoil")
+    order = counterfoil.inspect(found).order
+    assert order.steps == 2
+    assert f"digest {order.digest.hex}" in lines

@@ -39,6 +39,7 @@ NAMES = (
 )  # fmt: skip
 PROGRAMS = (
     "counterfoil.audit.parts.worker",
+    "counterfoil.cli.orderprogram",
     "counterfoil.signer.server",
     "counterfoil_app.engine.child",
     "counterfoil_app.verdict.report_process",

@@ -34,6 +34,7 @@ from counterfoil import (
     CheckState,
     ComparedRun,
     CounterfoilError,
+    DataPreview,
     Device,
     Difference,
     DifferenceProgress,
@@ -45,6 +46,7 @@ from counterfoil import (
     DivergenceMeasured,
     Estimate,
     Event,
+    Expected,
     FileUse,
     Finding,
     FollowEnded,
@@ -57,7 +59,9 @@ from counterfoil import (
     OperatorDone,
     OperatorElements,
     OperatorLook,
+    OrderProgress,
     OrderSource,
+    OrderWritten,
     Outcome,
     PanelAdmitted,
     PanelCompared,
@@ -279,6 +283,8 @@ class FakeEngine:
     comparisons: list[ProvidersRequest] = field(default_factory=list)
     differences: list[BundlesRequest] = field(default_factory=list)
     looks: list[LookRequest] = field(default_factory=list)
+    orders: list[tuple[tuple[str, ...], Path | None]] = field(default_factory=list)
+    order_failure: CounterfoilError | None = None
 
     def __post_init__(self) -> None:
         self.open_gates()
@@ -873,6 +879,37 @@ class FakeEngine:
         folder.mkdir(parents=True, exist_ok=True)
         files.order.touch()
         files.run.touch()
+
+    def preview_data(self, form: str, path: Path | None) -> DataPreview:
+        if form == "hf":
+            return DataPreview("table", np.zeros((0, 1, 1, 1), np.uint8), ("text",), (("one",), ("two",)), "", None)
+        if path is not None and path.suffix == ".txt":
+            return DataPreview("text", np.zeros((0, 1, 1, 1), np.uint8), (), (), path.read_text(), path.stat().st_size)
+        if path is not None and not path.is_dir():
+            raise CounterfoilError(f"{path} cannot be looked at.", remedy="Choose another.")
+        pixels = np.arange(12 * 64, dtype=np.uint8).reshape(12, 1, 8, 8)
+        return DataPreview("images", pixels, ("label",), tuple((str(n % 10),) for n in range(12)), "", 1797)
+
+    def order(
+        self, arguments: Sequence[str], folder: Path | None, cancel: CancelToken
+    ) -> Iterator[OrderProgress | OrderWritten]:
+        self.orders.append((tuple(arguments), folder))
+        if self.order_failure is not None:
+            raise self.order_failure
+        for done in range(5):
+            yield OrderProgress("First step", "operators", done, 4)
+            while not self.gate.wait(0.01) and not cancel.cancelled:
+                continue
+            cancel.check()
+        out = Path(arguments[list(arguments).index("--out") + 1])
+        out.write_bytes(b"order")
+        steps = int(arguments[list(arguments).index("--steps") + 1]) if "--steps" in arguments else 60
+        expected = Expected(193, 665_452, 6_940_930, 195_361, 2112, 8.6, 2.87, 2.4257)
+        yield OrderWritten(
+            digest(" ".join(arguments)).hex, "Handwritten digits, small residual network", "SGD, momentum 0.9",
+            "float64-24", steps, 32, 0, 0, 5, ("images: uint8 [1797, 8, 8]", "labels: int64 [1797]"), 5, 0, expected,
+            (), ("Learning rate: first 0.1, highest 0.1 at step 1, last 0.025",),
+        )  # fmt: skip
 
     def write_capsule(self, report: AuditReport, path: Path) -> None:
         if not path.parent.is_dir():

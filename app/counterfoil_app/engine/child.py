@@ -223,6 +223,7 @@ def main() -> None:
             import counterfoil.audit.overview
             import counterfoil.audit.recognition
             import counterfoil.audit.signatures
+            import counterfoil.training.previews
         else:
             import counterfoil.audit.boxed.work  # noqa: F401  with all that an audit loads
         enclosure = _enclosed(questions, answers)

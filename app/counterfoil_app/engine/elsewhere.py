@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from counterfoil import AuditReport, CancelToken, CounterfoilError, FileUse, Recognised, __version__
+from counterfoil import AuditReport, CancelToken, CounterfoilError, DataPreview, FileUse, Recognised, __version__
 from counterfoil.base.programs import program_environment
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import whole_file
@@ -139,6 +139,11 @@ class FarEngine(ProcessEngine):
     def read_key(self, path: Path) -> str:
         """Return the public key in a file of this machine."""
         found: str = self._here.read_key(path)
+        return found
+
+    def preview_data(self, form: str, path: Path | None) -> DataPreview:
+        """Return the first rows of data of this machine, where orders are written."""
+        found: DataPreview = self._here.preview_data(form, path)
         return found
 
     def read_verdict(

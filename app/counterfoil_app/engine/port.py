@@ -24,6 +24,7 @@ from counterfoil import (
     CancelToken,
     CapsuleSubject,
     CounterfoilError,
+    DataPreview,
     DeliveryProgress,
     DeliveryReport,
     Device,
@@ -38,6 +39,8 @@ from counterfoil import (
     Limits,
     LookProgress,
     OperatorLook,
+    OrderProgress,
+    OrderWritten,
     PanelEvent,
     Plan,
     PlanProgress,
@@ -339,6 +342,25 @@ class Engine(Protocol):
     def make_sample(self, folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterator[SampleProgress]:
         """Record a run of the sample; raises CounterfoilError."""
 
+    def preview_data(self, form: str, path: Path | None) -> DataPreview:
+        """Return the first rows of data that an order of a form takes; raises CounterfoilError."""
+
+    def order(
+        self, arguments: Sequence[str], folder: Path | None, cancel: CancelToken
+    ) -> Iterator[OrderProgress | OrderWritten]:
+        """Write an order in a process of its own, and say at the end what was written.
+
+        Other calls may be made meanwhile, from another thread.
+
+        Args:
+            arguments: Those of ``counterfoil order``.
+            folder: The folder in which a client's own code runs; None where none does.
+            cancel: Ends it; nothing is written then.
+
+        Raises:
+            CounterfoilError: No order was written; an OrderError names the option that this is about.
+        """
+
     def write_capsule(self, report: AuditReport, path: Path) -> None:
         """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
 
@@ -618,6 +640,16 @@ class LibraryEngine:
     def make_sample(self, folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterator[SampleProgress]:
         """Record a run of the sample; raises CounterfoilError."""
         return record_sample(folder, kind, cancel)
+
+    def preview_data(self, form: str, path: Path | None) -> DataPreview:
+        """Return the first rows of data that an order of a form takes; raises CounterfoilError."""
+        return counterfoil.preview_data(form, path)
+
+    def order(
+        self, arguments: Sequence[str], folder: Path | None, cancel: CancelToken
+    ) -> Iterator[OrderProgress | OrderWritten]:
+        """Write an order in a process of its own, and say at the end what was written; raises CounterfoilError."""
+        yield from counterfoil.make_order(arguments, folder, cancel)
 
     def write_capsule(self, report: AuditReport, path: Path) -> None:
         """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""

@@ -9,7 +9,15 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from counterfoil import CancelToken, CounterfoilError, StepTable, write_steps_csv
+from counterfoil import (
+    CancelToken,
+    CounterfoilError,
+    OrderProgress,
+    OrderWritten,
+    StepTable,
+    make_order,
+    write_steps_csv,
+)
 from counterfoil.audit.boxed.start import why_open
 from counterfoil.base.messages import FormError, decode, encode
 from counterfoil.base.sentence import say
@@ -90,6 +98,7 @@ class ProcessEngine:
     compare_providers = _carried_out(Engine.compare_providers)
     preview = _carried_out(Engine.preview)
     read_verdict = _carried_out(Engine.read_verdict)
+    preview_data = _carried_out(Engine.preview_data)
     read_key = _carried_out(Engine.read_key)
     write_capsule = _carried_out(Engine.write_capsule)
     follow = _carried_out(Engine.follow)
@@ -124,6 +133,12 @@ class ProcessEngine:
     def write_steps(self, steps: StepTable, path: Path) -> None:
         """Write the step table as CSV, here: the table lies here, and nothing of the engine's process is needed."""
         write_steps_csv(steps, path)
+
+    def order(
+        self, arguments: Sequence[str], folder: Path | None, cancel: CancelToken
+    ) -> Iterator[OrderProgress | OrderWritten]:
+        """Write an order in a process that does nothing else: it runs the client's code, and is ended after it."""
+        yield from make_order(arguments, folder, cancel)
 
     def start(self) -> None:
         """Start the process before its first call, which says what is wrong where that fails."""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from counterfoil import CounterfoilError, GivenFileError
+from counterfoil import CounterfoilError, GivenFileError, OrderError
 from counterfoil.base.sentence import say
 from counterfoil_app.engine import strangers
 
@@ -27,7 +27,8 @@ class Failure:
         remedy: What to do next; may be empty.
         detail: What to copy into a report; may be empty.
         expected: Whether the engine raised it on purpose; otherwise it is a fault of Counterfoil.
-        role: What a file was given as that is not there, or is another one than was meant; empty for other failures.
+        role: What a file was given as that is not there, or is another one than was meant; of an order that was not
+            written, the option that this is about; empty for other failures.
     """
 
     sentence: str
@@ -44,7 +45,9 @@ class Failure:
         trace = traceback.format_exc()
         if isinstance(error, CounterfoilError):
             sentence, remedy = strangers.sentence(error.sentence), strangers.sentence(error.remedy)
-            role = error.role if isinstance(error, GivenFileError) else ""
+            role: str = error.role if isinstance(error, GivenFileError) else ""
+            if isinstance(error, OrderError):
+                role = error.option
             return cls(sentence, remedy, strangers.lines(error.detail or trace), expected=True, role=role)
         sentence = say("Counterfoil itself failed: {0}.", f"{type(error).__name__}: {error}".rstrip(". "))
         remedy = say("Nothing was concluded. Please report this with the details below.")

@@ -192,7 +192,7 @@ class Menus(QObject):
 
     def _fill_train_menu(self) -> None:
         menu = self._bar.addMenu(self.tr("&Train"))
-        self._add(menu, "follow_recording")
+        self._add(menu, "order_training", "follow_recording")
 
     def _fill_replay_menu(self) -> None:
         menu = self._bar.addMenu(self.tr("&Replay"))

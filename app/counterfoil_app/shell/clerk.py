@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
-from counterfoil import AuditReport, CounterfoilError, Digest, FileUse, Recognised, Verdict
+from counterfoil import AuditReport, CounterfoilError, Digest, FileUse, OrderWritten, Recognised, Verdict
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.case_file import FileKind, Replay
@@ -51,6 +51,11 @@ class Clerk(QObject):
         """Know a file that names its order."""
         if file.order is not None and file.kind in KINDS:
             self._do(partial(self._cases.note, file.order, KINDS[file.kind], file.path))
+
+    def note_order(self, path: Path, written: OrderWritten) -> None:
+        """Know an order that was written here."""
+        order = Digest.from_hex(written.digest)
+        self._do(partial(self._cases.note, order, FileKind.ORDER, path, title=written.title))
 
     def note_reading(self, path: Path, reading: VerdictReading) -> None:
         """Know a verdict or an adjudication whose signature holds."""

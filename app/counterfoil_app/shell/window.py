@@ -38,6 +38,7 @@ from counterfoil_app.shell.compare_desk import CompareDesk
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
 from counterfoil_app.shell.files import Dropping, Files
 from counterfoil_app.shell.help import unmarked
+from counterfoil_app.shell.order_desk import OrderDesk
 from counterfoil_app.shell.recordings import RecordingDesk
 from counterfoil_app.shell.shell import Shell
 from counterfoil_app.verdict.batch import BatchDesk
@@ -64,8 +65,8 @@ from counterfoil_app.views.strip import StepStrip
 from counterfoil_app.views.workers import WorkersDialog
 
 CARD_ACTIONS: Mapping[Part, tuple[str, ...]] = {
-    Part.CLIENT: (),
-    Part.TRAINER: (),
+    Part.CLIENT: ("order_training",),
+    Part.TRAINER: ("follow_recording",),
     Part.AUDITOR: ("open", "results", "keys"),
     Part.RECEIVER: ("open_anything", "read_verdict", "adjudicate", "weights"),
 }
@@ -113,6 +114,7 @@ class MainWindow(QMainWindow):
         self.history = History(engine, self.session.submit, settings.config_folder / "results", self)
         self.history.follow(self.session)
         self.batch.signed.connect(self.history.note_signed)
+        self.orders = OrderDesk(engine, self.session, settings, theme, self)
         self.files = Files(self.session, self.queue, self.verdicts, settings, self)
         self.session.replaying = Replaying(settings.config_folder / "replaying")
         self.session.cases = self.cases = Cases(settings.config_folder / CASES_FILE, self)
@@ -134,7 +136,8 @@ class MainWindow(QMainWindow):
         self.comparing = CompareDesk(self.session, self.files, self.key_book, theme, self)
         self.comparing.audit_wanted.connect(self.open_bundle)
         rows = [
-            *commands.rows(), *self.comparing.rows(), *self.shell.rows(), *self.recordings.rows(), *self._rows()
+            *commands.rows(), *self.comparing.rows(), *self.shell.rows(), *self.orders.rows(),
+            *self.recordings.rows(), *self._rows(),
         ]  # fmt: skip
         self.commands = ActionTable(rows, self.session, theme, self)
         self._make_views()
@@ -284,6 +287,7 @@ class MainWindow(QMainWindow):
         follow(self._exported, session.exports.finished, self.verdicts.handed_over)
         session.misnamed.connect(self._misnamed)
         self.dropping.belonging.connect(self.clerk.note_recognised)
+        self.orders.ordered.connect(self.clerk.note_order)
         self.verdicts.was_read.connect(self.clerk.note_reading)
         self.case_desk.files_wanted.connect(self.open_files)
         self.case_desk.replay_wanted.connect(self._leave_home)
@@ -292,10 +296,10 @@ class MainWindow(QMainWindow):
         follow(self.open_files, self.files.chosen, self.verdicts.files_dropped)
         self.dropping.capsule_found.connect(self.open_capsule)
         self.dropping.weights_found.connect(self.open_weights)
-        follow(self._placed, self.dropping.placed, self.keys.placed)
+        follow(self._placed, self.dropping.placed, self.keys.placed, self.orders.placed)
         follow(self._failed, session.failed, self.dropping.failed, self.keys.failed, self.history.failed)
         follow(self._failed, self.clerk.failed, self.case_desk.failed, self.recordings.failed)
-        follow(self._failed, self.overview.trainer_key.failed)
+        follow(self._failed, self.overview.trainer_key.failed, self.orders.failed)
         self.recordings.run_wanted.connect(self.open_bundle)
         self.recordings.result_wanted.connect(self._show_followed)
         self.recordings.handed_over.connect(self._exported)
@@ -604,6 +608,7 @@ class MainWindow(QMainWindow):
         self.settings.geometry = self.saveGeometry()
         if self._laid_out:
             self.settings.keep_layout(self.desk.screen_class, self.desk.save())
+        self.orders.close()
         self.shell.close()
         self.session.shut_down()
         for timer in self.findChildren(QTimer):  # what views would redraw later, nobody will see

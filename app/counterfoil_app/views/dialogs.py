@@ -86,6 +86,13 @@ def ask_to_sign_with(parent: QWidget, name: str, then: Callable[[], None]) -> QM
     return _ask(parent, "private-key-question", question, more, use, leave=_tr("Leave it"))
 
 
+def ask_to_leave_order(parent: QWidget, then: Callable[[], None]) -> QMessageBox:
+    """Ask whether an order that was written and not saved may be left, and go on with ``then`` if so."""
+    more = _tr("The settings are remembered; the same order can be written again.")
+    leave = (_tr("Close without saving"), DESTROY, then)
+    return _ask(parent, "leave-order-question", _tr("The order is not saved."), more, leave, leave=_tr("Go back"))
+
+
 def ask_to_stop(parent: QWidget, sentence: str, confirm: str, then: Callable[[], None]) -> QMessageBox:
     """Ask whether a running replay may be stopped, and go on with ``then`` if so."""
     more = _tr("What was found so far stays among the results.")

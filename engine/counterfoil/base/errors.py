@@ -181,5 +181,20 @@ class TrialError(CounterfoilError):
     """The first step of an order fails, or cannot be tried on this machine; no order was written."""
 
 
+class OrderError(CounterfoilError):
+    """No order was written, for a reason that another process found.
+
+    Args:
+        sentence: What happened and why, as a whole sentence.
+        remedy: What the reader can do next.
+        detail: Technical detail for a report.
+        option: The name of the option of the order that it is about; empty where it is about none.
+    """
+
+    def __init__(self, sentence: str, *, remedy: str = "", detail: str = "", option: str = "") -> None:
+        super().__init__(sentence, remedy=remedy, detail=detail)
+        self.option = option
+
+
 class CancelledError(CounterfoilError):
     """The user stopped the work; nothing is concluded."""

@@ -34,6 +34,8 @@ _LOG = logging.getLogger("counterfoil")
 _MARK_BYTES = 8
 _MARK = re.compile(rf"[0-9a-f]{{{2 * _MARK_BYTES}}}")
 _SUFFIX = ".part"
+_COPIED = 2**20
+"""Bytes that are copied at a time."""
 _LONGEST_NAME = 255
 _NO_LINKS = frozenset(
     getattr(errno, name) for name in ("EPERM", "ENOSYS", "EOPNOTSUPP", "ENOTSUP", "EMLINK") if hasattr(errno, name)
@@ -79,6 +81,28 @@ def write_whole(
     check_room(Path(path).parent, len(data), what)
     with whole_file(path, what=what, mode=mode, replace=replace) as file:
         file.write(data)
+
+
+def copy_whole(
+    source: str | os.PathLike[str], path: str | os.PathLike[str], *, what: str, replace: bool = True
+) -> None:
+    """Copy a file, all of it or nothing.
+
+    Args:
+        source: The file.
+        path: Where the copy goes; a file that lies there stays until the copy is complete.
+        what: What it is, for the sentence when it fails.
+        replace: Whether a file that lies there may be replaced.
+
+    Raises:
+        TargetExistsError, FileWriteError: As :func:`write_whole`; FileWriteError also where the source cannot be read.
+    """
+    with writing(Path(source), what):
+        file = open(source, "rb")  # noqa: SIM115 - closed below
+    with file:
+        check_room(Path(path).parent, os.fstat(file.fileno()).st_size, what)
+        with whole_file(path, what=what, replace=replace) as copy:
+            shutil.copyfileobj(file, copy, _COPIED)
 
 
 @contextmanager

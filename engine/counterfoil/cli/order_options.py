@@ -15,7 +15,7 @@ import typer
 from counterfoil.base.errors import BundleError, CancelledError, DataError
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.plaintext import one_line
-from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
+from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision, profile_name
 from counterfoil.base.stopping import StopRule
 from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
@@ -23,6 +23,7 @@ from counterfoil.cli.options import ForceOption, OrderKeyOption, OutOption, numb
 from counterfoil.cli.places import READS_NUMBERED, WRITES
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_writable
+from counterfoil.cli.telling import OrderWritten, Tell, told
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import SignerProcess
 from counterfoil.signer.environment import drop_passphrase
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from counterfoil.training.division import Division
     from counterfoil.training.order import OrderDraft, Recomputation
     from counterfoil.training.secondlook import SecondLook
+    from counterfoil.training.trial import Trial
 
 # mypy wants the members spelt out; they would be a second list.
 ProfileName = StrEnum("Profile", {name: name for name in PROFILES})  # type: ignore[misc]
@@ -418,15 +420,16 @@ def write_order(
         look: A second look at the code that was ordered, which ends with this.
     """
     console = terminal.console()
+    tried = None
     try:
         if trial:
-            _try_order(draft, console)
-        note = "" if look is None else look.compare(draft)
+            tried = _try_order(draft, console)
+        look_note = "" if look is None else look.compare(draft)
     finally:
         if look is not None:
             look.close()
-    if note:
-        console.print(f"[bold yellow]WARNING[/]  {shown(note)}", soft_wrap=True)
+    if look_note:
+        console.print(f"[bold yellow]WARNING[/]  {shown(look_note)}", soft_wrap=True)
     manifest = draft.write(out, external_data=external_data, trial=False, key=signer)
     console.print(f"Ordered {manifest.steps} steps of: {shown(one_line(manifest.title))}")
     if manifest.shares is not None:
@@ -443,7 +446,8 @@ def write_order(
         console.print(_recomputed(draft.recomputation))
     from counterfoil.arithmetic.compute.devices import device_advice
 
-    for advice in device_advice(manifest.precision.compute):
+    advised = device_advice(manifest.precision.compute)
+    for advice in advised:
         console.print(f"[bold yellow]NOTE[/]  {shown(advice)}", soft_wrap=True)
     if external_data is None:
         console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")
@@ -451,6 +455,11 @@ def write_order(
         console.print(
             f"Wrote {shown(str(out))}, and its data to {shown(str(external_data))}. Keep both, and give the trainer "
             "copies."
+        )
+    if (tell := told()) is not None:
+        coarse = "" if tried is None else tried.warning
+        _tell_written(
+            tell, draft, manifest, tried, (out, external_data), [*filter(None, (coarse, look_note)), *advised]
         )
 
 
@@ -501,8 +510,8 @@ def _recomputed(found: Recomputation) -> str:
     )
 
 
-def _try_order(draft: OrderDraft, console: Console) -> None:
-    """Execute the first step of an order, with a bar, and show what was found."""
+def _try_order(draft: OrderDraft, console: Console) -> Trial:
+    """Execute the first step of an order, with a bar, and show and return what was found."""
     with cancel_on_interrupt() as cancel, terminal.progress("First step", console, unit="operators") as bar:
         from counterfoil.training import trial
 
@@ -520,3 +529,39 @@ def _try_order(draft: OrderDraft, console: Console) -> None:
     console.print(f"First step tried here: loss {found.loss:.4f}, {terminal.duration(found.seconds)}.")
     if found.warning:
         console.print(f"[bold yellow]WARNING[/]  {shown(found.warning)}", soft_wrap=True)
+    return found
+
+
+def _tell_written(
+    tell: Tell,
+    draft: OrderDraft,
+    manifest: OrderManifest,
+    tried: Trial | None,
+    files: tuple[Path, Path | None],
+    warnings: Sequence[str],
+) -> None:
+    """Tell a program that called the command what was written."""
+    from counterfoil.training.expecting import expected_of
+
+    out, data = files
+    rates = [rates_in_words(each, name) for name, each in draft.rates.items()]
+    recomputed = [] if draft.recomputation is None else [_recomputed(draft.recomputation)]
+    tell(
+        OrderWritten(
+            manifest.digest.hex,
+            manifest.title,
+            manifest.optimizer,
+            profile_name(manifest.precision) or manifest.precision.describe(),
+            manifest.steps,
+            manifest.batch_size,
+            0 if manifest.shares is None else manifest.shares.count,
+            manifest.seed,
+            manifest.checkpoint_every,
+            tuple(f"{name}: {spec.dtype} {list(spec.shape)}" for name, spec in manifest.data.items()),
+            out.stat().st_size,
+            0 if data is None else data.stat().st_size,
+            expected_of(draft, tried, data_outside=data is not None),
+            tuple(warnings),
+            (*draft.notes, *rates, *recomputed),
+        )
+    )

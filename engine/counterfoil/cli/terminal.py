@@ -18,6 +18,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.text import Text
 
 from counterfoil.base.plaintext import SENTENCE_CHARACTERS, one_line
+from counterfoil.cli.telling import ToldBar, told
 
 PLAIN_WIDTH = 110
 """Columns when the output goes to a file or a pipe, where no terminal says how wide it is."""
@@ -134,6 +135,10 @@ def progress(title: str, out: Console, unit: str = "steps") -> Iterator[StepProg
         out: Where it is shown.
         unit: What is counted; the rate is in these per second.
     """
+    tell = told()
+    if tell is not None:
+        yield ToldBar(tell, title, unit)
+        return
     if not out.is_terminal:
         yield _Lines(out, title)
         return

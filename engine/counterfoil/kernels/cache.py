@@ -27,6 +27,7 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -43,7 +44,7 @@ with warnings.catch_warnings():
     sys.modules["yaml"] = cast(Any, None)  # without which numba does not read it
     import numba
     from numba import types
-    from numba.core import config as _config, sigutils
+    from numba.core import config as _config, event as _event, sigutils
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
     from numba.core.ccallback import CFunc
     from numba.extending import intrinsic
@@ -60,6 +61,7 @@ __all__ = [
     "build_of",
     "callback",
     "compile_ahead",
+    "compiling_time",
     "folder_of",
     "inlined",
     "intrinsic",
@@ -181,6 +183,33 @@ def build_of(module: Path, package: Path = _PACKAGE) -> str | None:
     for name, content in [*((each, b"") for each in versions), *files.items()]:
         summary.update(hashlib.sha256(name.encode("utf-8")).digest() + hashlib.sha256(content).digest())
     return summary.hexdigest()
+
+
+class _Compiling(_event.Listener):
+    """Adds up how long is compiled; what is compiled within a compilation counts once."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._depth = 0
+        self._begun = 0.0
+
+    def on_start(self, _event: object) -> None:
+        if not self._depth:
+            self._begun = time.perf_counter()
+        self._depth += 1
+
+    def on_end(self, _event: object) -> None:
+        self._depth -= 1
+        if not self._depth:
+            self.seconds += time.perf_counter() - self._begun
+
+
+@contextmanager
+def compiling_time() -> Iterator[Callable[[], float]]:
+    """Yield what says for how many seconds kernels were compiled since the block was entered."""
+    listener = _Compiling()
+    with _event.install_listener("numba:compile", listener):
+        yield lambda: listener.seconds
 
 
 def compile_ahead() -> None:

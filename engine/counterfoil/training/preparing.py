@@ -28,6 +28,33 @@ class Preparing:
     total: int
 
 
+@dataclass(frozen=True)
+class Expected:
+    """What a run of an order is expected to take.
+
+    Attributes:
+        operators: Operators of a step, of the largest program that the order has.
+        step_bytes: Memory of a step at its fullest moment, as its declared shapes say.
+        flops: Floating-point operations of a step.
+        run_bytes: Size of the run beside its rounding log: states, records, and what of the order lies in it.
+        log_bytes: Size of the rounding log of all steps, if each has that of the first one; None where that was not
+            tried.
+        seconds: Time of all steps on this machine, if each takes as long as the first one, which is the slowest; None
+            where it was not tried.
+        first_seconds: Time of the first step; None where it was not tried.
+        loss: The loss of the first step; None where it was not tried.
+    """
+
+    operators: int
+    step_bytes: int
+    flops: int
+    run_bytes: int
+    log_bytes: int | None = None
+    seconds: float | None = None
+    first_seconds: float | None = None
+    loss: float | None = None
+
+
 CAPTURING = Preparing("Capturing the step", "steps", 0, 1)
 """The step is captured; how far it is cannot be told."""
 

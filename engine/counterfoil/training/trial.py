@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -33,12 +34,16 @@ from counterfoil.base.errors import (
 from counterfoil.base.generators import relay
 from counterfoil.base.precision import AnyPrecision, Precision
 from counterfoil.bundle.schema import OrderManifest
+from counterfoil.kernels.cache import compiling_time
 from counterfoil.kernels.grid import ZERO_SCALE
 from counterfoil.operators.node import Node
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import LARGE
 from counterfoil.training.gradients import Gradient, gradients, passes_of
 from counterfoil.training.loaded import LoadedOrder
+
+if TYPE_CHECKING:
+    from counterfoil.arithmetic.profiles import Recorder
 
 _LARGEST_CHANGE = 2.0**-4
 _COARSEST_BITS = 8
@@ -116,6 +121,23 @@ class TrialProgress:
 
 
 @dataclass(frozen=True)
+class Executed:
+    """What it took to execute a program of the order once, as a trainer does: a step, a share of one, or an update.
+
+    Attributes:
+        step: The step whose turn it was.
+        update: Whether it is an update program, which a step with shares has beside what its shares execute.
+        seconds: Time that it took, that of compiling kernels left out; the first time is the slowest all the same.
+        log_bytes: Size of its rounding log.
+    """
+
+    step: int
+    update: bool
+    seconds: float
+    log_bytes: int
+
+
+@dataclass(frozen=True)
 class Trial:
     """A trial that went well; the last event.
 
@@ -123,11 +145,13 @@ class Trial:
         loss: The loss of the first step.
         seconds: Time that it took.
         coarse: The gradients for which the grid is too coarse.
+        executed: Each program of the order that was executed.
     """
 
     loss: float
     seconds: float
     coarse: tuple[CoarseGradient, ...]
+    executed: tuple[Executed, ...] = ()
 
     @property
     def warning(self) -> str:
@@ -174,7 +198,12 @@ def try_steps(
     coarse = tuple(gradient for trial in trials for gradient in trial.coarse)
     # The loss of a step with shares is the update's.
     loss = trials[0 if order.updates is None else 1].loss
-    yield Trial(loss, sum(trial.seconds for trial in trials), coarse)
+    executed = tuple(
+        replace(each, update=turns is order.updates)
+        for (turns, _), trial in zip(parts, trials, strict=True)
+        for each in trial.executed
+    )
+    yield Trial(loss, sum(trial.seconds for trial in trials), coarse, executed)
 
 
 def _operators(program: Program) -> int:
@@ -215,7 +244,12 @@ def _try_program(
         program = _as_others_read_it(program, precision, cancel)
         with machine.kernels() as kernels:
             trying = _Trying(machine, manifest, step, inputs, kernels, cancel)
-            result = yield from relay(trying.recorded(program), lambda done: TrialProgress(before + done))
+            rounder = trying.recorder(program)
+            started = time.perf_counter()
+            with compiling_time() as compiled:
+                result = yield from relay(trying.recorded(program, rounder), lambda done: TrialProgress(before + done))
+                seconds = time.perf_counter() - started - compiled()
+            executed = Executed(step, False, seconds, len(arithmetic_of(precision).encode_log(rounder.logs)))
             loss, given = result.loss, result.combined
             # Nobody needs the new state, which is as large as the old one.
             del result
@@ -237,7 +271,7 @@ def _try_program(
             remedy=error.remedy or "Try the model and the objective on the first batch outside Counterfoil.",
             detail=error.detail,
         ) from error
-    return Trial(loss, time.perf_counter() - begun, coarse), given
+    return Trial(loss, time.perf_counter() - begun, coarse, (executed,)), given
 
 
 @dataclass(frozen=True)
@@ -260,12 +294,15 @@ class _Trying:
     kernels: Kernels
     cancel: CancelToken | None
 
-    def recorded(self, program: Program) -> Generator[int, None, StepResult]:
-        """Execute a program as a trainer does."""
-        precision = self.manifest.precision
-        rounder = arithmetic_of(precision).recorder(program, self.kernels)
+    def recorder(self, program: Program) -> Recorder:
+        """Return the trainer's side of a program's step."""
+        rounder = arithmetic_of(self.manifest.precision).recorder(program, self.kernels)
         rounder.begin_step(step_key(self.manifest.digest, self.step))
-        interpreter = self.machine.interpreter(program, precision)
+        return rounder
+
+    def recorded(self, program: Program, rounder: Recorder) -> Generator[int, None, StepResult]:
+        """Execute a program as a trainer does."""
+        interpreter = self.machine.interpreter(program, self.manifest.precision)
         return interpreter.execute(self.inputs, rounder=rounder, cancel=self.cancel)
 
     def plain(
@@ -287,7 +324,7 @@ class _Trying:
         passes = passes_of(program, found)
         scales = _Scales(passes, self.kernels)
         count = len(passes.nodes)
-        rounded = yield from _gradients(self.recorded(passes), lambda done: before + done)
+        rounded = yield from _gradients(self.recorded(passes, self.recorder(passes)), lambda done: before + done)
         exact = yield from _gradients(self.plain(passes, scales), lambda done: before + count + done)
         if not (rounded and exact):
             return ()

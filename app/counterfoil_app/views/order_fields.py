@@ -1,0 +1,151 @@
+"""Controls for the options of an order: one for each kind, in a grid, made from what the engine says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QLabel, QLineEdit, QPushButton, QWidget
+
+from counterfoil import OrderOption
+from counterfoil_app.looks import order_words
+from counterfoil_app.model.order_plan import OrderPlan, fits
+from counterfoil_app.views import layouts
+from counterfoil_app.views.layouts import button, choices, existing_file, line_edit
+from counterfoil_app.views.parts import restyle
+
+YES, NO = "yes", "no"
+MOST_CHARACTERS = 4096
+ACROSS = 10
+SHORT = 10
+"""Characters for which a choice has room at the least."""
+PATHS = ("arguments", "file", "folder", "function")
+"""Kinds whose values are long: each has a line of its own."""
+
+
+class OrderFields(QWidget):
+    """The options of a page.
+
+    Args:
+        options: They, in their order.
+        plan: Knows the values, and takes what is typed.
+        pairs: Whether short ones stand two in a line.
+    """
+
+    changed = Signal(str)
+    """The option of this name was changed."""
+    explained = Signal(str)
+    """The keyboard is in an option, which is for this."""
+
+    def __init__(self, options: Sequence[OrderOption], plan: OrderPlan, *, pairs: bool = False) -> None:
+        super().__init__()
+        self._plan = plan
+        self._options = {option.name: option for option in options}
+        self.controls: dict[str, QWidget] = {}
+        self._grid = layouts.grid(inside=self, across=ACROSS, down=7)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        if pairs:
+            self._grid.setColumnStretch(4, 1)
+            self._grid.setColumnMinimumWidth(2, 14)
+        row, column = 0, 0
+        for option in options:
+            wide = option.kind in PATHS or not pairs
+            if wide and column:
+                row, column = row + 1, 0
+            self._add(option, row, column, wide=wide, pairs=pairs)
+            row, column = (row + 1, 0) if wide or column else (row, 3)
+
+    def focus(self, name: str) -> bool:
+        """Give the keyboard to an option; returns whether it is here."""
+        control = self.controls.get(name)
+        if control is not None:
+            control.setFocus()
+        return control is not None
+
+    def refresh(self) -> None:
+        """Mark what cannot be a value."""
+        for name, control in self.controls.items():
+            if isinstance(control, QLineEdit) and name in self._options:
+                wrong = not fits(self._options[name], self._plan.value(name))
+                restyle(control, "tone", "bad" if wrong else "")
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        """Explain the option that gets the keyboard."""
+        if event.type() is QEvent.Type.FocusIn:
+            option = self._options.get(watched.objectName())
+            if option is not None:
+                self.explained.emit(order_words.option_help(option))
+        return super().eventFilter(watched, event)
+
+    # Making
+
+    def _add(self, option: OrderOption, row: int, column: int, *, wide: bool, pairs: bool) -> None:
+        control = self._control(option)
+        name = order_words.option(option.name)
+        control.setObjectName(option.name)
+        control.setAccessibleName(name)
+        control.setAccessibleDescription(order_words.option_help(option))
+        control.setToolTip(order_words.option_help(option))
+        control.installEventFilter(self)
+        self.controls[option.name] = control
+        span = 4 if wide and pairs else 1
+        if isinstance(control, QCheckBox):
+            self._grid.addWidget(control, row, column, 1, 1 + span)
+            return
+        title = QLabel(name)
+        title.setBuddy(control)
+        self._grid.addWidget(title, row, column)
+        if option.kind in ("file", "folder"):
+            self._grid.addLayout(
+                layouts.row(control, self._browse(option, control), spacing=6), row, column + 1, 1, span
+            )
+        else:
+            self._grid.addWidget(control, row, column + 1, 1, span)
+
+    def _control(self, option: OrderOption) -> QLineEdit | QComboBox | QCheckBox:
+        value = self._plan.value(option.name)
+        if option.kind == "switch":
+            box = QCheckBox(order_words.option(option.name))
+            box.setChecked(value == YES)
+            box.toggled.connect(lambda checked: self._take(option.name, YES if checked else NO))
+            return box
+        if option.kind == "choice":
+            unsaid = order_words.option_default(option) or self.tr("as the command decides")
+            entries = [(choice, choice) for choice in option.choices]
+            combo = choices(entries if option.default else [(unsaid, ""), *entries], value)
+            combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            combo.setMinimumContentsLength(SHORT)
+            combo.currentIndexChanged.connect(lambda _place: self._take(option.name, str(combo.currentData())))
+            return combo
+        line = line_edit(value, hint=self._hint(option), most=MOST_CHARACTERS)
+        line.textChanged.connect(partial(self._take, option.name))
+        return line
+
+    def _hint(self, option: OrderOption) -> str:
+        if option.kind == "function":
+            return self.tr("module:function")
+        if option.required:
+            return self.tr("needed")
+        return order_words.option_default(option) or option.default
+
+    def _browse(self, option: OrderOption, line: QWidget) -> QPushButton:
+        name = self.tr("Choose: {0}").format(order_words.option(option.name))
+        return button(self.tr("Choose\u2026"), partial(self._choose, option, line), name=name)
+
+    def _choose(self, option: OrderOption, line: QWidget) -> None:
+        assert isinstance(line, QLineEdit)
+        title = order_words.option(option.name)
+        start = line.text() or str(Path.home())
+        if option.kind == "folder":
+            name = QFileDialog.getExistingDirectory(self, title, start)
+        else:
+            name = str(existing_file(self, title, start, "") or "")
+        if name:
+            line.setText(name)
+
+    def _take(self, name: str, value: str) -> None:
+        self._plan.set(name, value)
+        self.refresh()
+        self.changed.emit(name)

@@ -1,0 +1,223 @@
+"""What ``counterfoil order`` can be asked for, as data: what a window needs to ask a person for it.
+
+The options are those of the commands themselves, so that nothing is declared twice.
+"""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+import subprocess
+import sys
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from typer.models import OptionInfo, ParameterInfo
+
+from counterfoil.base.errors import DataError
+from counterfoil.cli.places import PathRole
+
+Kind = Literal["arguments", "choice", "file", "folder", "function", "integer", "number", "switch", "text"]
+YES, NO = "yes", "no"
+"""The values of a switch."""
+SCRIPT, OWN = "script", "own"
+"""The forms of a client's own code; every other form is a recipe, and has its name."""
+REST = "arguments"
+"""What stands behind ``--``: a script's own arguments."""
+_OWN_CODE = {SCRIPT: "script", OWN: "source"}
+_NOT_FOR = {SCRIPT: ("source", "shares"), OWN: ("script", "max_steps")}
+
+
+@dataclass(frozen=True)
+class OrderOption:
+    """An option, or an argument, of a form.
+
+    Attributes:
+        name: What the code calls it.
+        flag: How it is written, for instance ``--steps``; empty for an argument, and for what stands behind ``--``.
+        off: How a switch is written that is to be off; empty where it is off when nothing is written.
+        kind: What it takes.
+        default: What it is where nothing is said, as text; empty for nothing.
+        shown_default: What that comes to, in words; empty where ``default`` says it.
+        choices: Of a choice: its values.
+        least: Of a number: the least; None for any.
+        most: Of a number: the most; None for any.
+        required: Whether it must be said.
+        help: What it is for, in sentences.
+    """
+
+    name: str
+    flag: str
+    off: str
+    kind: Kind
+    default: str
+    shown_default: str
+    choices: tuple[str, ...]
+    least: float | None
+    most: float | None
+    required: bool
+    help: str
+
+
+@dataclass(frozen=True)
+class OrderForm:
+    """What can be ordered.
+
+    Attributes:
+        name: The recipe, or one of :data:`SCRIPT` and :data:`OWN`.
+        about: What it orders, in a sentence.
+        options: Its options, in the order of the help page.
+    """
+
+    name: str
+    about: str
+    options: tuple[OrderOption, ...]
+
+    @property
+    def own_code(self) -> bool:
+        """Whether it runs a client's own code, whose folder then matters."""
+        return self.name in _OWN_CODE
+
+    def option(self, name: str) -> OrderOption | None:
+        """Return an option; None where it has none of this name."""
+        return next((each for each in self.options if each.name == name), None)
+
+    def arguments(self, values: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the arguments of ``counterfoil order``.
+
+        Args:
+            values: What was chosen, by the names of options; what is empty or not named is left to the command.
+
+        Raises:
+            DataError: A script's arguments have a quotation mark too few.
+        """
+        found = [] if self.own_code else [self.name]
+        rest: list[str] = []
+        for option in self.options:
+            value = values.get(option.name, "").strip()
+            if not value or value == option.default:
+                continue
+            if option.kind == "arguments":
+                rest = _divided(value)
+            elif option.kind == "switch":
+                found += [option.flag if value == YES else option.off]
+            elif not option.flag:
+                found.append(value)
+            else:
+                found += [f"{option.flag}={value}"] if value.startswith("-") else [option.flag, value]
+        return (*found, *(["--", *rest] if rest else []))
+
+
+def order_command(arguments: Sequence[str], folder: str = "") -> str:
+    """Return the command line that does what :func:`counterfoil.make_order` does with these arguments.
+
+    Args:
+        arguments: Those of ``counterfoil order``.
+        folder: The folder in which it is run; empty where that does not matter.
+    """
+    join: Callable[[Sequence[str]], str] = subprocess.list2cmdline if sys.platform == "win32" else shlex.join
+    command = join(["counterfoil", "order", *arguments])
+    return f"cd {join([folder])} && {command}" if folder else command
+
+
+@cache
+def order_forms() -> tuple[OrderForm, ...]:
+    """Return what can be ordered: the recipes in the order of ``counterfoil order --help``, then own code."""
+    from counterfoil.cli.orders import order, order_app
+
+    recipes = [
+        OrderForm(str(each.name), _about(each.callback), _options(each.callback))
+        for each in order_app.registered_commands
+        if each.callback is not None
+    ]
+    every = _options(order)
+    rest = OrderOption(REST, "", "", "arguments", "", "", (), None, None, False, "Arguments of the script itself.")
+    own = []
+    for name, first in _OWN_CODE.items():
+        options = [each for each in every if each.name not in _NOT_FOR[name]]
+        options.sort(key=lambda each: each.name != first)
+        about = next(each.help for each in options if each.name == first)
+        own.append(OrderForm(name, about, (*options, *([rest] if name == SCRIPT else []))))
+    return (*recipes, *own)
+
+
+def _divided(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise DataError(
+            "The arguments of the script have a quotation mark that is not closed.",
+            remedy="Write a text with spaces in a pair of quotation marks.",
+        ) from error
+
+
+def _about(command: Callable[..., Any]) -> str:
+    return " ".join((inspect.getdoc(command) or "").partition("\n\n")[0].split())
+
+
+def _options(command: Callable[..., Any]) -> tuple[OrderOption, ...]:
+    parameters = inspect.signature(command, eval_str=True).parameters.items()
+    return tuple(_option(name, parameter) for name, parameter in parameters if _info(parameter) is not None)
+
+
+def _info(parameter: inspect.Parameter) -> ParameterInfo | None:
+    notes = typing.get_args(parameter.annotation)[1:]
+    return next((note for note in notes if isinstance(note, ParameterInfo)), None)
+
+
+def _option(name: str, parameter: inspect.Parameter) -> OrderOption:
+    info = _info(parameter)
+    assert info is not None
+    takes, *notes = typing.get_args(parameter.annotation)
+    if isinstance(takes, types.UnionType):
+        takes = next(each for each in typing.get_args(takes) if each is not types.NoneType)
+    role = next((note for note in notes if isinstance(note, PathRole)), None)
+    kind = "function" if name == "source" else _kind(takes, role)
+    default = parameter.default
+    required = default is inspect.Parameter.empty or name in _OWN_CODE.values() or name == "out"
+    flag, off = _flags(name, info) if isinstance(info, OptionInfo) else ("", "")
+    return OrderOption(
+        name,
+        flag,
+        off if kind == "switch" else "",
+        kind,
+        "" if default is inspect.Parameter.empty else _text(default),
+        info.show_default if isinstance(info.show_default, str) else "",
+        tuple(str(each.value) for each in takes) if kind == "choice" else (),
+        info.min,
+        info.max,
+        required,
+        info.help or "",
+    )
+
+
+def _kind(takes: Any, role: PathRole | None) -> Kind:
+    if isinstance(takes, type) and issubclass(takes, Enum):
+        return "choice"
+    if takes is Path:
+        return "folder" if role is not None and role.within else "file"
+    kinds: dict[Any, Kind] = {bool: "switch", int: "integer", float: "number"}
+    return kinds.get(takes, "text")
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return YES if value else NO
+    if isinstance(value, Enum):
+        return str(value.value)
+    return "" if value is None else str(value)
+
+
+def _flags(name: str, info: OptionInfo) -> tuple[str, str]:
+    """How an option is written, and how its contrary is."""
+    # Inside Annotated typer takes the first name for a default, until it reads the signature.
+    named = [each for each in (info.default, *(info.param_decls or ())) if isinstance(each, str)]
+    given = [each for each in named if each.startswith("--")]
+    plain = name.replace("_", "-")
+    return (given[0], "") if given else (f"--{plain}", f"--no-{plain}")
