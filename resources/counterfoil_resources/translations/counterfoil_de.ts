@@ -248,6 +248,21 @@
         </message>
     </context>
     <context>
+        <name>CardView</name>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Order digest (SHA-256)</source>
+            <translation>Digest des Auftrags (SHA-256)</translation>
+        </message>
+        <message>
+            <source>QR code of the order digest</source>
+            <translation>QR-Code des Auftragsdigests</translation>
+        </message>
+    </context>
+    <context>
         <name>Cards</name>
         <message>
             <source>A verdict, a dispute capsule, weights, a run, a key: drop anything here, or choose it.</source>
@@ -438,6 +453,17 @@
         <message>
             <source>{0} is open.</source>
             <translation>{0} ist geöffnet.</translation>
+        </message>
+    </context>
+    <context>
+        <name>CommandBox</name>
+        <message>
+            <source>Copy the &amp;command</source>
+            <translation>&amp;Befehl kopieren</translation>
+        </message>
+        <message>
+            <source>The same order by the command line</source>
+            <translation>Derselbe Auftrag auf der Befehlszeile</translation>
         </message>
     </context>
     <context>
@@ -686,6 +712,25 @@
         <message>
             <source>Copy: {0}</source>
             <translation>Kopieren: {0}</translation>
+        </message>
+    </context>
+    <context>
+        <name>DataPage</name>
+        <message>
+            <source>The code runs on this machine, as you, in a process of its own; never at the trainer's.</source>
+            <translation>Der Code läuft auf diesem Rechner, mit Ihren Rechten, in einem eigenen Prozess; nie beim Trainer.</translation>
+        </message>
+        <message>
+            <source>The data become part of the order: nobody can train on others unseen.</source>
+            <translation>Die Daten werden Teil des Auftrags: Niemand kann unbemerkt mit anderen trainieren.</translation>
+        </message>
+        <message>
+            <source>The data come with this recipe; there is nothing to choose.</source>
+            <translation>Die Daten gehören zu diesem Rezept; es gibt nichts auszuwählen.</translation>
+        </message>
+        <message>
+            <source>The folder in which the code runs; empty for that of the script.</source>
+            <translation>Der Ordner, in dem der Code läuft; leer für den des Skripts.</translation>
         </message>
     </context>
     <context>
@@ -2273,6 +2318,13 @@ Gerätestunden</translation>
         </message>
     </context>
     <context>
+        <name>ImageGrid</name>
+        <message>
+            <source>{0} images, with the labels {1}</source>
+            <translation>{0} Bilder, mit den Klassen {1}</translation>
+        </message>
+    </context>
+    <context>
         <name>InquiryDialog</name>
         <message>
             <source>&amp;Stop</source>
@@ -2553,6 +2605,10 @@ Gerätestunden</translation>
         <message>
             <source>Tensor that is compared</source>
             <translation>Tensor, der verglichen wird</translation>
+        </message>
+        <message>
+            <source>The first operator that differs, with its inputs</source>
+            <translation>Der erste abweichende Operator mit seinen Eingaben</translation>
         </message>
         <message>
             <source>The rows that the step read, beside the ordered ones</source>
@@ -2930,6 +2986,170 @@ Gerätestunden</translation>
         <message>
             <source>{0} of {1} leaves match</source>
             <translation>{0} von {1} Blättern stimmen überein</translation>
+        </message>
+    </context>
+    <context>
+        <name>OperatorView</name>
+        <message>
+            <source>Argument</source>
+            <translation>Argument</translation>
+        </message>
+        <message>
+            <source>First values</source>
+            <translation>Erste Werte</translation>
+        </message>
+        <message>
+            <source>Inputs and output of the operator</source>
+            <translation>Eingaben und Ausgabe des Operators</translation>
+        </message>
+        <message>
+            <source>Largest</source>
+            <translation>Größter Wert</translation>
+        </message>
+        <message>
+            <source>Least</source>
+            <translation>Kleinster Wert</translation>
+        </message>
+        <message>
+            <source>Mean</source>
+            <translation>Mittel</translation>
+        </message>
+        <message>
+            <source>Operator {0}: {1}</source>
+            <translation>Operator {0}: {1}</translation>
+        </message>
+        <message>
+            <source>Shape</source>
+            <translation>Form</translation>
+        </message>
+        <message>
+            <source>Type</source>
+            <translation>Typ</translation>
+        </message>
+        <message>
+            <source>output of the replay</source>
+            <translation>Ausgabe der Nachrechnung</translation>
+        </message>
+    </context>
+    <context>
+        <name>OrderDesk</name>
+        <message>
+            <source>&amp;Order a training…</source>
+            <translation>Training &amp;bestellen…</translation>
+        </message>
+        <message>
+            <source>Print the card</source>
+            <translation>Karte drucken</translation>
+        </message>
+        <message>
+            <source>Save the card</source>
+            <translation>Karte speichern</translation>
+        </message>
+        <message>
+            <source>Say what is to be trained, try the first step, and save the order</source>
+            <translation>Angeben, was trainiert werden soll, den ersten Schritt ausprobieren und den Auftrag speichern</translation>
+        </message>
+        <message>
+            <source>Texts (*.txt)</source>
+            <translation>Texte (*.txt)</translation>
+        </message>
+        <message>
+            <source>The card is saved: {0}</source>
+            <translation>Die Karte ist gespeichert: {0}</translation>
+        </message>
+        <message>
+            <source>The order is saved: {0}</source>
+            <translation>Der Auftrag ist gespeichert: {0}</translation>
+        </message>
+    </context>
+    <context>
+        <name>OrderFields</name>
+        <message>
+            <source>Choose: {0}</source>
+            <translation>Auswählen: {0}</translation>
+        </message>
+        <message>
+            <source>Choose…</source>
+            <translation>Wählen…</translation>
+        </message>
+        <message>
+            <source>as the command decides</source>
+            <translation>wie der Befehl entscheidet</translation>
+        </message>
+        <message>
+            <source>module:function</source>
+            <translation>Modul:Funktion</translation>
+        </message>
+        <message>
+            <source>needed</source>
+            <translation>erforderlich</translation>
+        </message>
+    </context>
+    <context>
+        <name>OrderWizard</name>
+        <message>
+            <source>&amp;Back</source>
+            <translation>&amp;Zurück</translation>
+        </message>
+        <message>
+            <source>&amp;Next</source>
+            <translation>&amp;Weiter</translation>
+        </message>
+        <message>
+            <source>&amp;Try the first step</source>
+            <translation>Ersten Schritt &amp;ausprobieren</translation>
+        </message>
+        <message>
+            <source>&amp;Write the order</source>
+            <translation>Auftrag &amp;schreiben</translation>
+        </message>
+        <message>
+            <source>A replay is running; the data can be looked at when it is over.</source>
+            <translation>Eine Nachrechnung läuft; die Daten lassen sich ansehen, wenn sie zu Ende ist.</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>Schließen</translation>
+        </message>
+        <message>
+            <source>Needed: {0}.</source>
+            <translation>Erforderlich: {0}.</translation>
+        </message>
+        <message>
+            <source>Order a training</source>
+            <translation>Training bestellen</translation>
+        </message>
+        <message>
+            <source>Pages</source>
+            <translation>Seiten</translation>
+        </message>
+        <message>
+            <source>There is no file or folder of this name.</source>
+            <translation>Es gibt keine Datei und keinen Ordner dieses Namens.</translation>
+        </message>
+        <message>
+            <source>Try the first step first; then the order can be saved.</source>
+            <translation>Probieren Sie zuerst den ersten Schritt aus; dann lässt sich der Auftrag speichern.</translation>
+        </message>
+        <message>
+            <source>a number</source>
+            <translation>eine Zahl</translation>
+        </message>
+        <message>
+            <source>a whole number</source>
+            <translation>eine ganze Zahl</translation>
+        </message>
+        <message>
+            <source>{0} takes {1}, {2} or more.</source>
+            <translation>{0}: Hier steht {1}, mindestens {2}.</translation>
+        </message>
+        <message>
+            <source>{0} takes {1}, {2} to {3}.</source>
+            <translation>{0}: Hier steht {1}, {2} bis {3}.</translation>
+        </message>
+        <message>
+            <source>{0} takes {1}.</source>
+            <translation>{0}: Hier steht {1}.</translation>
         </message>
     </context>
     <context>
@@ -3399,6 +3619,41 @@ Lauf zu finden</translation>
         <message>
             <source>{0} %</source>
             <translation>{0} %</translation>
+        </message>
+    </context>
+    <context>
+        <name>PreviewView</name>
+        <message>
+            <source>Beginning of the text</source>
+            <translation>Anfang des Textes</translation>
+        </message>
+        <message>
+            <source>Files of this format are not looked into here; they are read when the first step is tried.</source>
+            <translation>In Dateien dieses Formats wird hier nicht hineingesehen; sie werden gelesen, wenn der erste Schritt ausprobiert wird.</translation>
+        </message>
+        <message>
+            <source>First rows of the data</source>
+            <translation>Erste Zeilen der Daten</translation>
+        </message>
+        <message>
+            <source>The first {0} rows:</source>
+            <translation>Die ersten {0} Zeilen:</translation>
+        </message>
+        <message>
+            <source>{0} colour images of {1} × {2} pixels; the first ones with their labels:</source>
+            <translation>{0} Farbbilder mit {1} × {2} Pixeln; die ersten mit ihren Klassen:</translation>
+        </message>
+        <message>
+            <source>{0} grey images of {1} × {2} pixels; the first ones with their labels:</source>
+            <translation>{0} Graubilder mit {1} × {2} Pixeln; die ersten mit ihren Klassen:</translation>
+        </message>
+        <message>
+            <source>{0} of text, which begins:</source>
+            <translation>{0} Text, der so beginnt:</translation>
+        </message>
+        <message>
+            <source>{0} rows; the first {1}:</source>
+            <translation>{0} Zeilen; die ersten {1}:</translation>
         </message>
     </context>
     <context>
@@ -4122,6 +4377,108 @@ Lauf zu finden</translation>
         </message>
     </context>
     <context>
+        <name>SavePage</name>
+        <message>
+            <source>&amp;Print the card…</source>
+            <translation>Karte d&amp;rucken…</translation>
+        </message>
+        <message>
+            <source>&amp;Save order</source>
+            <translation>Auftrag &amp;speichern</translation>
+        </message>
+        <message>
+            <source>Choose where the order goes</source>
+            <translation>Auswählen, wohin der Auftrag kommt</translation>
+        </message>
+        <message>
+            <source>Choose…</source>
+            <translation>Wählen…</translation>
+        </message>
+        <message>
+            <source>Copy the &amp;digest</source>
+            <translation>&amp;Digest kopieren</translation>
+        </message>
+        <message>
+            <source>Order file</source>
+            <translation>Auftragsdatei</translation>
+        </message>
+        <message>
+            <source>Orders (*.cfoil)</source>
+            <translation>Aufträge (*.cfoil)</translation>
+        </message>
+        <message>
+            <source>Save the card as &amp;text…</source>
+            <translation>Karte als &amp;Text speichern…</translation>
+        </message>
+        <message>
+            <source>Save the order</source>
+            <translation>Auftrag speichern</translation>
+        </message>
+        <message>
+            <source>Saved: {0}. Keep it, and give the trainer a copy. It is unsigned: 'counterfoil sign-order' signs it with your key.</source>
+            <translation>Gespeichert: {0}. Bewahren Sie die Datei auf, und geben Sie dem Trainer eine Kopie. Der Auftrag ist nicht unterschrieben: 'counterfoil sign-order' unterschreibt ihn mit Ihrem Schlüssel.</translation>
+        </message>
+        <message>
+            <source>The order is ready. Its digest names it: note it, so that nobody can give you another order for it.</source>
+            <translation>Der Auftrag ist fertig. Sein Digest benennt ihn: Notieren Sie ihn, damit Ihnen niemand einen anderen Auftrag dafür geben kann.</translation>
+        </message>
+    </context>
+    <context>
+        <name>SettingsPage</name>
+        <message>
+            <source>Loss against float32</source>
+            <translation>Verlust gegen float32</translation>
+        </message>
+        <message>
+            <source>More settings</source>
+            <translation>Weitere Einstellungen</translation>
+        </message>
+        <message>
+            <source>Profile</source>
+            <translation>Profil</translation>
+        </message>
+        <message>
+            <source>Rounding log</source>
+            <translation>Rundungsprotokoll</translation>
+        </message>
+        <message>
+            <source>Time: a recorded step over one of float32 training, {0} and {1}, one thread. Loss: against float32 on held-out data, {2}, mean of five seeds. docs/profiles.md and docs/accuracy.md have all figures.</source>
+            <translation>Zeit: ein aufgezeichneter Schritt gegen einen gewöhnlichen in float32, {0} und {1}, ein Thread. Verlust: gegen float32 auf zurückgehaltenen Daten, {2}, Mittel aus fünf Startwerten. Alle Zahlen stehen in docs/profiles.md und docs/accuracy.md.</translation>
+        </message>
+        <message>
+            <source>Time: {0}</source>
+            <translation>Zeit: {0}</translation>
+        </message>
+        <message>
+            <source>What is left empty is as the grey text says.</source>
+            <translation>Was leer bleibt, ist so, wie der graue Text sagt.</translation>
+        </message>
+        <message>
+            <source>What precision profiles cost</source>
+            <translation>Was Genauigkeitsprofile kosten</translation>
+        </message>
+        <message>
+            <source>no</source>
+            <translation>nein</translation>
+        </message>
+        <message>
+            <source>not measured</source>
+            <translation>nicht gemessen</translation>
+        </message>
+        <message>
+            <source>yes</source>
+            <translation>ja</translation>
+        </message>
+        <message>
+            <source>{0} times</source>
+            <translation>{0}-fach</translation>
+        </message>
+        <message>
+            <source>{0}, beyond the spread of seeds</source>
+            <translation>{0}, mehr als zwischen Startwerten</translation>
+        </message>
+    </context>
+    <context>
         <name>ShareStrip</name>
         <message>
             <source>as the trainer signed it</source>
@@ -4689,6 +5046,65 @@ Lauf zu finden</translation>
         </message>
     </context>
     <context>
+        <name>TryPage</name>
+        <message>
+            <source>&amp;Stop</source>
+            <translation>&amp;Abbrechen</translation>
+        </message>
+        <message>
+            <source>A step takes</source>
+            <translation>Ein Schritt braucht</translation>
+        </message>
+        <message>
+            <source>All {0} steps, here</source>
+            <translation>Alle {0} Schritte, hier</translation>
+        </message>
+        <message>
+            <source>First step, on this machine</source>
+            <translation>Erster Schritt, auf diesem Rechner</translation>
+        </message>
+        <message>
+            <source>Leave it out for jobs that only a larger machine can execute.</source>
+            <translation>Lassen Sie das weg, wenn nur ein größerer Rechner den Schritt ausführen kann.</translation>
+        </message>
+        <message>
+            <source>Progress of the order</source>
+            <translation>Fortschritt des Auftrags</translation>
+        </message>
+        <message>
+            <source>The first step is executed on this machine before the order is written, so that it does not fail at the trainer. It shows what a step takes.</source>
+            <translation>Der erste Schritt wird auf diesem Rechner ausgeführt, bevor der Auftrag geschrieben wird, damit er nicht erst beim Trainer scheitert. Er zeigt, was ein Schritt braucht.</translation>
+        </message>
+        <message>
+            <source>The order file</source>
+            <translation>Die Auftragsdatei</translation>
+        </message>
+        <message>
+            <source>The run of {0} steps</source>
+            <translation>Der Lauf von {0} Schritten</translation>
+        </message>
+        <message>
+            <source>about {0}</source>
+            <translation>etwa {0}</translation>
+        </message>
+        <message>
+            <source>about {0}, if each takes as long as the first</source>
+            <translation>etwa {0}, wenn jeder so lange dauert wie der erste</translation>
+        </message>
+        <message>
+            <source>{0}, loss {1}</source>
+            <translation>{0}, Verlust {1}</translation>
+        </message>
+        <message>
+            <source>{0}, of that {1} of rounding log</source>
+            <translation>{0}, davon {1} Rundungsprotokoll</translation>
+        </message>
+        <message>
+            <source>{0}, without the rounding log</source>
+            <translation>{0}, ohne das Rundungsprotokoll</translation>
+        </message>
+    </context>
+    <context>
         <name>VerdictDesk</name>
         <message>
             <source>My key</source>
@@ -4899,6 +5315,13 @@ Lauf zu finden</translation>
         <message>
             <source>Progress of the look</source>
             <translation>Fortschritt</translation>
+        </message>
+    </context>
+    <context>
+        <name>WhatPage</name>
+        <message>
+            <source>Choose what is trained; everything else follows from it.</source>
+            <translation>Wählen Sie, was trainiert wird; alles Übrige folgt daraus.</translation>
         </message>
     </context>
     <context>
@@ -5199,12 +5622,20 @@ Lauf zu finden</translation>
             <translation>Andere Datei wählen…</translation>
         </message>
         <message>
+            <source>Close without saving</source>
+            <translation>Ohne Speichern schließen</translation>
+        </message>
+        <message>
             <source>Copy details</source>
             <translation>Einzelheiten kopieren</translation>
         </message>
         <message>
             <source>Counterfoil</source>
             <translation>Counterfoil</translation>
+        </message>
+        <message>
+            <source>Go back</source>
+            <translation>Zurück</translation>
         </message>
         <message>
             <source>It stays among the results, and can be signed later.</source>
@@ -5269,6 +5700,14 @@ Lauf zu finden</translation>
         <message>
             <source>Stop it and close</source>
             <translation>Abbrechen und schließen</translation>
+        </message>
+        <message>
+            <source>The order is not saved.</source>
+            <translation>Der Auftrag ist nicht gespeichert.</translation>
+        </message>
+        <message>
+            <source>The settings are remembered; the same order can be written again.</source>
+            <translation>Die Einstellungen bleiben gemerkt; derselbe Auftrag lässt sich noch einmal schreiben.</translation>
         </message>
         <message>
             <source>What is in it now will be lost.</source>
@@ -5387,6 +5826,61 @@ Lauf zu finden</translation>
         </message>
     </context>
     <context>
+        <name>digest_card</name>
+        <message>
+            <source>Counterfoil order</source>
+            <translation>Counterfoil-Auftrag</translation>
+        </message>
+        <message>
+            <source>Data</source>
+            <translation>Daten</translation>
+        </message>
+        <message>
+            <source>Day</source>
+            <translation>Tag</translation>
+        </message>
+        <message>
+            <source>Optimizer</source>
+            <translation>Optimierer</translation>
+        </message>
+        <message>
+            <source>Order</source>
+            <translation>Auftrag</translation>
+        </message>
+        <message>
+            <source>Order digest (SHA-256)</source>
+            <translation>Digest des Auftrags (SHA-256)</translation>
+        </message>
+        <message>
+            <source>Precision profile</source>
+            <translation>Genauigkeitsprofil</translation>
+        </message>
+        <message>
+            <source>Seed</source>
+            <translation>Startwert</translation>
+        </message>
+        <message>
+            <source>The same order by the command line:</source>
+            <translation>Derselbe Auftrag auf der Befehlszeile:</translation>
+        </message>
+        <message>
+            <source>Training</source>
+            <translation>Training</translation>
+        </message>
+        <message>
+            <source>Whoever holds an order file with this digest holds this order: data, program, steps, seed, weights. The trainer's run names the same digest, and the verdict does.</source>
+            <translation>Wer eine Auftragsdatei mit diesem Digest hat, hat diesen Auftrag: Daten, Programm, Schritte, Startwert, Gewichte. Der Lauf des Trainers nennt denselben Digest, und das Urteil ebenso.</translation>
+        </message>
+        <message>
+            <source>{0} steps of {1} rows</source>
+            <translation>{0} Schritte zu {1} Zeilen</translation>
+        </message>
+        <message>
+            <source>{0}, in {1} shares each</source>
+            <translation>{0}, in je {1} Anteilen</translation>
+        </message>
+    </context>
+    <context>
         <name>divergence</name>
         <message>
             <source>Apart</source>
@@ -5484,6 +5978,26 @@ Lauf zu finden</translation>
             <translation>, {0:,} aufgezeichnet</translation>
         </message>
         <message>
+            <source>--context; 64 with --size</source>
+            <translation>wie --context; 64 mit --size</translation>
+        </message>
+        <message>
+            <source>0.00005; 0.0002 with --lora</source>
+            <translation>0.00005; 0.0002 mit --lora</translation>
+        </message>
+        <message>
+            <source>0.001; 0.00005 with --weights</source>
+            <translation>0.001; 0.00005 mit --weights</translation>
+        </message>
+        <message>
+            <source>0: at all</source>
+            <translation>0: überhaupt</translation>
+        </message>
+        <message>
+            <source>256, or what the model can see</source>
+            <translation>256, oder was das Modell sehen kann</translation>
+        </message>
+        <message>
             <source>A B-tree of the file has more records than it says.</source>
             <translation>Ein B-Baum der Datei hat mehr Einträge, als er angibt.</translation>
         </message>
@@ -5544,6 +6058,10 @@ Lauf zu finden</translation>
             <translation>Ein Streitfall über Schritt {0} beginnt beim letzten Zustand davor, auf den sich der Lauf festlegt; der der Kapsel beginnt bei Schritt {1}.</translation>
         </message>
         <message>
+            <source>A file, or a folder of files: .jsonl or .parquet with the columns text, prompt and completion, or text and label; anything else is plain text.</source>
+            <translation>Eine Datei oder ein Ordner von Dateien: .jsonl oder .parquet mit den Spalten text, prompt und completion, oder text und label; alles andere ist einfacher Text.</translation>
+        </message>
+        <message>
             <source>A frame in the signer's pipe ends too early.</source>
             <translation>Eine Nachricht in der Pipe des unterschreibenden Prozesses endet zu früh.</translation>
         </message>
@@ -5554,6 +6072,10 @@ Lauf zu finden</translation>
         <message>
             <source>A key that is trusted has a name.</source>
             <translation>Ein Schlüssel, dem vertraut wird, hat einen Namen.</translation>
+        </message>
+        <message>
+            <source>A local folder with config.json, weights as safetensors, and tokenizer.json. Nothing is downloaded.</source>
+            <translation>Ein Ordner auf diesem Rechner mit config.json, Gewichten als safetensors und tokenizer.json. Es wird nichts heruntergeladen.</translation>
         </message>
         <message>
             <source>A margin of the precision is not an integer.</source>
@@ -5586,6 +6108,10 @@ Lauf zu finden</translation>
         <message>
             <source>A product adds {0:,} terms to an element; with operands of {1} and {2} bits at most {3:,} are exact.</source>
             <translation>Ein Produkt addiert {0:,} Terme zu einem Element; mit Operanden von {1} und {2} Bit sind höchstens {3:,} exakt.</translation>
+        </message>
+        <message>
+            <source>A public size, in the place of the next four.</source>
+            <translation>Eine veröffentlichte Größe, anstelle der nächsten vier.</translation>
         </message>
         <message>
             <source>A record is not JSON.</source>
@@ -5672,6 +6198,10 @@ Lauf zu finden</translation>
             <translation>Eine Summe hat {0:,} Terme; höchstens {1:,} lassen sich exakt addieren.</translation>
         </message>
         <message>
+            <source>A table: an .npz file with the arrays features (rows x columns) and labels (0 or 1).</source>
+            <translation>Eine Tabelle: eine .npz-Datei mit den Feldern features (Zeilen x Spalten) und labels (0 oder 1).</translation>
+        </message>
+        <message>
             <source>A tensor of dtype {0} has no digest.</source>
             <translation>Ein Tensor vom Typ {0} hat keinen Digest.</translation>
         </message>
@@ -5682,6 +6212,10 @@ Lauf zu finden</translation>
         <message>
             <source>A token takes 6 N operations, and 12 d T a layer for attention, T = {0:,}; the width d is {1} times the layers, 12 d^2 parameters in each.</source>
             <translation>Ein Token braucht 6 N Operationen, und 12 d T je Schicht für Attention, T = {0:,}; die Breite d ist das {1}-fache der Schichten, mit je 12 d^2 Parametern.</translation>
+        </message>
+        <message>
+            <source>A tokenizer.json; the text is UTF-8 then.</source>
+            <translation>Eine tokenizer.json; der Text ist dann UTF-8.</translation>
         </message>
         <message>
             <source>A tree head, which the trainer dated {0}, is of another order, {1}.</source>
@@ -5710,6 +6244,10 @@ Lauf zu finden</translation>
         <message>
             <source>A verdict that the trainer of its run signs is no audit, and is not handed on as one.</source>
             <translation>Ein Urteil, das der Trainer des Laufs unterschreibt, ist keine Prüfung und wird nicht als eine weitergegeben.</translation>
+        </message>
+        <message>
+            <source>Activation checkpointing: compute activations again in the backward pass instead of keeping them. Less memory, about a third more time, the same training. The number of segments of the forward pass, or auto.</source>
+            <translation>Aktivierungen im Rückwärtslauf noch einmal berechnen, statt sie zu behalten. Weniger Speicher, etwa ein Drittel mehr Zeit, dasselbe Training. Die Zahl der Abschnitte des Vorwärtslaufs, oder auto.</translation>
         </message>
         <message>
             <source>Activations do not fit, so that forward passes run twice: {0:.3g} times the time.</source>
@@ -5810,6 +6348,14 @@ Lauf zu finden</translation>
         <message>
             <source>Another process is going to write {0}.</source>
             <translation>Ein anderer Prozess wird {0} schreiben.</translation>
+        </message>
+        <message>
+            <source>Any file; the model learns its bytes, or its tokens.</source>
+            <translation>Irgendeine Datei; das Modell lernt ihre Bytes oder ihre Tokens.</translation>
+        </message>
+        <message>
+            <source>Arguments of the script itself.</source>
+            <translation>Argumente des Skripts selbst.</translation>
         </message>
         <message>
             <source>Ask for a capsule about the share that gives it.</source>
@@ -5932,6 +6478,10 @@ Lauf zu finden</translation>
             <translation>Bei {0} Operatoren dieses Schritts zeigen die Fingerabdrücke des Trainers Werte, die zur anderen Seite einer Mitte gerundet wurden, und sein Protokoll lässt diese Entscheidungen aus, was keine normgerechte Aufzeichnung tut.</translation>
         </message>
         <message>
+            <source>Attention heads.</source>
+            <translation>Attention-Köpfe.</translation>
+        </message>
+        <message>
             <source>Audit a copy of the file that nobody else can write to.</source>
             <translation>Prüfen Sie eine Kopie der Datei, in die sonst niemand schreiben kann.</translation>
         </message>
@@ -5968,8 +6518,20 @@ Lauf zu finden</translation>
             <translation>Nach dem, was der Trainer unterschrieben hat, ist seine Änderung der Gewichte in Schritt {0} nicht die bestellte.</translation>
         </message>
         <message>
+            <source>Bytes or tokens of one training sequence, at most --context.</source>
+            <translation>Bytes oder Tokens einer Trainingsfolge, höchstens --context.</translation>
+        </message>
+        <message>
+            <source>Bytes or tokens that the model can see at once.</source>
+            <translation>Bytes oder Tokens, die das Modell auf einmal sehen kann.</translation>
+        </message>
+        <message>
             <source>CHANGED</source>
             <translation>GEÄNDERT</translation>
+        </message>
+        <message>
+            <source>Channels of the first block.</source>
+            <translation>Kanäle des ersten Blocks.</translation>
         </message>
         <message>
             <source>Check it with Counterfoil</source>
@@ -6068,6 +6630,10 @@ Lauf zu finden</translation>
             <translation>Schließen Sie andere Programme, nehmen Sie weniger Threads oder ein anderes Gerät, oder einen Rechner mit mehr Speicher.</translation>
         </message>
         <message>
+            <source>Columns of the table that is made up.</source>
+            <translation>Spalten der erfundenen Tabelle.</translation>
+        </message>
+        <message>
             <source>Comparing</source>
             <translation>Wird verglichen</translation>
         </message>
@@ -6096,8 +6662,16 @@ Lauf zu finden</translation>
             <translation>Liefern Sie jeden Tensor einmal: Nehmen Sie Dateien eines anderen Speicherns aus dem Ordner.</translation>
         </message>
         <message>
+            <source>Digest the state every so many steps.</source>
+            <translation>Den Digest des Zustands alle so viele Schritte bilden.</translation>
+        </message>
+        <message>
             <source>Directions look chosen in {0}.</source>
             <translation>Richtungen sehen gewählt aus in {0}.</translation>
+        </message>
+        <message>
+            <source>Divide each batch into so many shares, so that several devices can train it. Their gradients are combined exactly: the run is the same on any number of devices.</source>
+            <translation>Jeden Batch in so viele Anteile teilen, damit mehrere Geräte ihn trainieren können. Ihre Gradienten werden exakt zusammengefasst: Der Lauf ist auf jeder Zahl von Geräten derselbe.</translation>
         </message>
         <message>
             <source>Do not use its results: the file that was audited may have taken it over.</source>
@@ -6112,8 +6686,16 @@ Lauf zu finden</translation>
             <translation>Legen Sie den öffentlichen Schlüssel des Prüfers auf dem Fenster ab und bestätigen Sie ihn.</translation>
         </message>
         <message>
+            <source>Dropout probability.</source>
+            <translation>Wahrscheinlichkeit des Dropouts.</translation>
+        </message>
+        <message>
             <source>Earlier steps that differ: {0}.</source>
             <translation>Frühere Schritte, die abweichen: {0}.</translation>
+        </message>
+        <message>
+            <source>End the run before its last step if the loss has not fallen in N steps. Where it ends follows from the recorded losses, and the audit checks it.</source>
+            <translation>Den Lauf vor seinem letzten Schritt beenden, wenn der Verlust in N Schritten nicht gefallen ist. Wo er endet, folgt aus den aufgezeichneten Verlusten, und die Prüfung rechnet es nach.</translation>
         </message>
         <message>
             <source>Every fingerprint that the trainer signed for this step agrees with the replay, and what follows the last of them is arithmetic that is exact on all hardware: the result that it signed does not follow from what it signed on the way.</source>
@@ -6164,6 +6746,10 @@ Lauf zu finden</translation>
             <translation>Exakte Operanden von {0} Bit werden nicht unterstützt; {1} bis {2} schon.</translation>
         </message>
         <message>
+            <source>Execute the first step here, on the CPU, before the order is written, so that it does not fail at the trainer. --no-trial for jobs that only a larger machine can execute.</source>
+            <translation>Den ersten Schritt hier auf der CPU ausführen, bevor der Auftrag geschrieben wird, damit er nicht erst beim Trainer scheitert. --no-trial für Aufgaben, die nur ein größerer Rechner ausführen kann.</translation>
+        </message>
+        <message>
             <source>File that was judged: {0}</source>
             <translation>Geprüfte Datei: {0}</translation>
         </message>
@@ -6178,6 +6764,10 @@ Lauf zu finden</translation>
         <message>
             <source>Finished steps are computed again.</source>
             <translation>Fertige Schritte werden noch einmal berechnet.</translation>
+        </message>
+        <message>
+            <source>Folder of the images: CIFAR-10, binary version (data_batch_1.bin, ...), or the IDX files of MNIST or Fashion-MNIST (train-images-idx3-ubyte, ..., also as .gz).</source>
+            <translation>Ordner der Bilder: CIFAR-10 in der binären Fassung (data_batch_1.bin, ...), oder die IDX-Dateien von MNIST oder Fashion-MNIST (train-images-idx3-ubyte, ..., auch als .gz).</translation>
         </message>
         <message>
             <source>Follow it again when the trainer goes on with it.</source>
@@ -6338,6 +6928,26 @@ Lauf zu finden</translation>
         <message>
             <source>Have the share computed by others.</source>
             <translation>Lassen Sie den Anteil von anderen berechnen.</translation>
+        </message>
+        <message>
+            <source>Highest learning rate.</source>
+            <translation>Höchste Lernrate.</translation>
+        </message>
+        <message>
+            <source>How often each row is seen.</source>
+            <translation>Wie oft jede Zeile gesehen wird.</translation>
+        </message>
+        <message>
+            <source>How operators compute, and how many significand bits are kept. exact-20 and exact-13: results defined by mathematics, without a log. Which to take: docs/profiles.md.</source>
+            <translation>Wie Operatoren rechnen, und wie viele Bits der Mantisse bleiben. exact-20 und exact-13: Ergebnisse, die die Mathematik festlegt, ohne Protokoll. Welches Profil: docs/profiles.md.</translation>
+        </message>
+        <message>
+            <source>How operators compute, with --script or --from: in the place of what the job says.</source>
+            <translation>Wie Operatoren rechnen, bei --script oder --from: anstelle dessen, was die Aufgabe sagt.</translation>
+        </message>
+        <message>
+            <source>How the learning rate goes on after the warm-up.</source>
+            <translation>Wie es mit der Lernrate nach dem Aufwärmen weitergeht.</translation>
         </message>
         <message>
             <source>If its owner really has a new key, ask the owner to confirm it, and name it differently.</source>
@@ -6516,6 +7126,10 @@ Lauf zu finden</translation>
             <translation>Auftrag: {0}</translation>
         </message>
         <message>
+            <source>Join texts to full rows, in the place of a padded row for each; files of plain text always are.</source>
+            <translation>Texte zu vollen Zeilen verbinden, anstelle einer aufgefüllten Zeile für jeden; bei Dateien mit einfachem Text geschieht das immer.</translation>
+        </message>
+        <message>
             <source>Keep the divisor away from zero, for instance with clamp(min=1).</source>
             <translation>Halten Sie den Divisor von null fern, zum Beispiel mit clamp(min=1).</translation>
         </message>
@@ -6530,6 +7144,10 @@ Lauf zu finden</translation>
         <message>
             <source>Known answers for SHA-256, Philox and an exact training step came out right on {0}.</source>
             <translation>Bekannte Antworten für SHA-256, Philox und einen exakten Trainingsschritt kamen auf {0} richtig heraus.</translation>
+        </message>
+        <message>
+            <source>Largest joint norm of the gradients; 0 for no limit.</source>
+            <translation>Größte gemeinsame Norm der Gradienten; 0 für keine Grenze.</translation>
         </message>
         <message>
             <source>Later steps that differ, judged from the trainer's own checkpoints: {0}.</source>
@@ -6640,6 +7258,10 @@ Lauf zu finden</translation>
             <translation>Merkle-Bäume mit {0} und {1} Blättern lassen sich nicht Blatt für Blatt vergleichen.</translation>
         </message>
         <message>
+            <source>Mirror images at random. Not for digits or letters.</source>
+            <translation>Bilder zufällig spiegeln. Nicht für Ziffern oder Buchstaben.</translation>
+        </message>
+        <message>
             <source>Most likely another learning rate was used, another update rule, or the weights were edited.</source>
             <translation>Wahrscheinlich wurde eine andere Lernrate oder eine andere Änderungsregel verwendet, oder die Gewichte wurden bearbeitet.</translation>
         </message>
@@ -6674,6 +7296,10 @@ Lauf zu finden</translation>
         <message>
             <source>Most often the machine ran out of memory. Close other programs, and try again.</source>
             <translation>Meist ging dem Rechner der Speicher aus. Schließen Sie andere Programme, und versuchen Sie es noch einmal.</translation>
+        </message>
+        <message>
+            <source>Most tokens of a row.</source>
+            <translation>Höchstzahl der Tokens einer Zeile.</translation>
         </message>
         <message>
             <source>Name another device, or start machines for it.</source>
@@ -6784,6 +7410,10 @@ Lauf zu finden</translation>
             <translation>Vom Auftrag wird nur das Manifest gebraucht: Was Anteile ergeben, wird addiert.</translation>
         </message>
         <message>
+            <source>Of the trainer's output the run holds a fingerprint and no values.</source>
+            <translation>Von der Ausgabe des Trainers enthält der Lauf einen Fingerabdruck und keine Werte.</translation>
+        </message>
+        <message>
             <source>Of what the parties gave for share {0} of step {1}, nothing is what was ordered.</source>
             <translation>Von dem, was die Parteien für Anteil {0} von Schritt {1} gaben, ist nichts das Bestellte.</translation>
         </message>
@@ -6832,8 +7462,20 @@ Lauf zu finden</translation>
             <translation>Bestellen Sie ein Profil mit weniger Bit oder kleinere Batches.</translation>
         </message>
         <message>
+            <source>Order at most so many steps, with --script.</source>
+            <translation>Höchstens so viele Schritte bestellen, bei --script.</translation>
+        </message>
+        <message>
             <source>Order the job anew with an exact profile, so that its operators are taken apart when it is captured.</source>
             <translation>Bestellen Sie die Aufgabe neu mit einem exakten Profil, damit ihre Operatoren beim Erfassen zerlegt werden.</translation>
+        </message>
+        <message>
+            <source>Order what a training script of yours trains, as it is; its arguments stand behind --. It runs here and now, up to where its training begins (docs/for-trainers.md).</source>
+            <translation>Bestellen, was ein Trainingsskript von Ihnen trainiert, so wie es ist; seine Argumente stehen hinter --. Es läuft hier und jetzt, bis dahin, wo sein Training beginnt (docs/for-trainers.md).</translation>
+        </message>
+        <message>
+            <source>Order your own model: a function of yours that returns a counterfoil.CustomJob. It runs here and now, and never on the trainer's or the auditor's machine.</source>
+            <translation>Ihr eigenes Modell bestellen: eine Funktion von Ihnen, die einen counterfoil.CustomJob zurückgibt. Sie läuft hier und jetzt, und nie auf dem Rechner des Trainers oder des Prüfers.</translation>
         </message>
         <message>
             <source>Other rows were read than were ordered: their fingerprint is another. What was read cannot be shown. The run holds a fingerprint of it and no values, and no simple change of the ordered rows gives that fingerprint.</source>
@@ -6870,6 +7512,10 @@ Lauf zu finden</translation>
         <message>
             <source>Proven margins follow from the program; none may be set for single operators.</source>
             <translation>Bewiesene Toleranzen folgen aus dem Programm; für einzelne Operatoren darf keine gesetzt werden.</translation>
+        </message>
+        <message>
+            <source>Public weights to start from, a .safetensors file.</source>
+            <translation>Veröffentlichte Gewichte, mit denen begonnen wird, eine .safetensors-Datei.</translation>
         </message>
         <message>
             <source>Rates are those that {0} publishes of the {1}, dense; {2:.0f} % of them is reached, of products and of memory alike. No GPU measured it.</source>
@@ -6972,6 +7618,18 @@ Lauf zu finden</translation>
             <translation>Zeile {0} des Stapels ist Zeile {1} der Daten, wo Zeile {2} beauftragt war.</translation>
         </message>
         <message>
+            <source>Rows of the data per step.</source>
+            <translation>Zeilen der Daten in jedem Schritt.</translation>
+        </message>
+        <message>
+            <source>Rows of the table that is made up.</source>
+            <translation>Zeilen der erfundenen Tabelle.</translation>
+        </message>
+        <message>
+            <source>Run the code once more in another process, with --script or --from, while the first step is tried: a step that hangs on the order of a set, say, is another program there. --no-second-look for code that must not run twice.</source>
+            <translation>Den Code bei --script oder --from noch einmal in einem anderen Prozess ausführen, während der erste Schritt ausprobiert wird: Ein Schritt, der etwa von der Reihenfolge einer Menge abhängt, ist dort ein anderes Programm. --no-second-look für Code, der nicht zweimal laufen darf.</translation>
+        </message>
+        <message>
             <source>SHA-256 takes {0:.3g} GB/s, eight threads of a processor; digests are made beside the next step.</source>
             <translation>SHA-256 schafft {0:.3g} GB/s, auf acht Threads eines Prozessors; Digests entstehen neben dem nächsten Schritt.</translation>
         </message>
@@ -6982,6 +7640,10 @@ Lauf zu finden</translation>
         <message>
             <source>Say whose it is, or remove it.</source>
             <translation>Sagen Sie, wessen er ist, oder entfernen Sie ihn.</translation>
+        </message>
+        <message>
+            <source>Seed of initial weights, shuffling and every other random draw.</source>
+            <translation>Startwert der Anfangsgewichte, der Reihenfolge und jedes anderen Zufalls.</translation>
         </message>
         <message>
             <source>Segment {0} came out right on the machine {1}, it said, and here it does not ({2}). What the workers say cannot be relied on.</source>
@@ -7028,6 +7690,10 @@ Lauf zu finden</translation>
             <translation>Anteile sollen beurteilt werden, und die Schritte dieses Auftrags haben keine.</translation>
         </message>
         <message>
+            <source>Shift images at random by up to so many pixels; 0 for not at all.</source>
+            <translation>Bilder zufällig um bis zu so viele Pixel verschieben; 0 für gar nicht.</translation>
+        </message>
+        <message>
             <source>Sign the verdict before you close the window.</source>
             <translation>Unterschreiben Sie das Urteil, bevor Sie das Fenster schließen.</translation>
         </message>
@@ -7058,6 +7724,10 @@ Lauf zu finden</translation>
         <message>
             <source>Something in {0} is a second name for another object, which is not allowed.</source>
             <translation>Etwas in {0} ist ein zweiter Name für ein anderes Objekt, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
+            <source>Split a batch, or a share of it, into so many parts, whose gradients are accumulated.</source>
+            <translation>Einen Batch, oder einen Anteil davon, in so viele Teile teilen, deren Gradienten aufsummiert werden.</translation>
         </message>
         <message>
             <source>Start again on another device, for instance cpu; if it fails there too, restart the machine.</source>
@@ -7140,12 +7810,20 @@ Lauf zu finden</translation>
             <translation>Auch Schritte davor weichen ab.</translation>
         </message>
         <message>
+            <source>Steps over which the learning rate rises.</source>
+            <translation>Schritte, über die die Lernrate steigt.</translation>
+        </message>
+        <message>
             <source>Steps that could not be judged for it: {0}.</source>
             <translation>Schritte, die deshalb nicht beurteilt werden konnten: {0}.</translation>
         </message>
         <message>
             <source>Stopped; nothing was concluded.</source>
             <translation>Angehalten; es wurde nichts geschlossen.</translation>
+        </message>
+        <message>
+            <source>Store the state every so many steps; a multiple of --commit-every.</source>
+            <translation>Den Zustand alle so viele Schritte speichern; ein Vielfaches von --commit-every.</translation>
         </message>
         <message>
             <source>Sum over fewer elements at once, for instance over smaller batches.</source>
@@ -7338,6 +8016,10 @@ Lauf zu finden</translation>
         <message>
             <source>The cluster has no {0} for a worker.</source>
             <translation>Der Verbund hat keine {0} für einen Helfer.</translation>
+        </message>
+        <message>
+            <source>The code that was ordered may have written into its pipe. Look at what it does.</source>
+            <translation>Der bestellte Code hat vielleicht in seine Pipe geschrieben. Sehen Sie nach, was er tut.</translation>
         </message>
         <message>
             <source>The combination of the shares in the capsule is not the one that was signed.</source>
@@ -7606,6 +8288,10 @@ Lauf zu finden</translation>
         <message>
             <source>The fingerprint that the trainer signed for the rows of {0} at step {1} is not that of the ordered ones. The order commits to its data and to the rows of every step, so no arithmetic is needed to tell.</source>
             <translation>Der Fingerabdruck, den der Trainer für die Zeilen von {0} in Schritt {1} unterschrieben hat, ist nicht der der bestellten. Der Auftrag legt seine Daten und die Zeilen jedes Schritts fest; um das zu sehen, ist keine Arithmetik nötig.</translation>
+        </message>
+        <message>
+            <source>The fingerprints of all that reaches the operator agree, so the trainer's inputs are most likely the same.</source>
+            <translation>Die Fingerabdrücke von allem, was den Operator erreicht, stimmen überein; also sind die Eingaben des Trainers höchstwahrscheinlich dieselben.</translation>
         </message>
         <message>
             <source>The fingerprints that the runs recorded of what it reads differ: {0}.</source>
@@ -8146,6 +8832,14 @@ Lauf zu finden</translation>
         <message>
             <source>The process that replays the run said what it may not say.</source>
             <translation>Der Prozess, der den Lauf nachrechnet, sagte, was er nicht sagen darf.</translation>
+        </message>
+        <message>
+            <source>The process that writes orders cannot be started: {0}.</source>
+            <translation>Der Prozess, der Aufträge schreibt, kann nicht gestartet werden: {0}.</translation>
+        </message>
+        <message>
+            <source>The process that writes orders ended with code {0} before its work was done.</source>
+            <translation>Der Prozess, der Aufträge schreibt, endete mit dem Code {0}, bevor er fertig war.</translation>
         </message>
         <message>
             <source>The process was ended. Do not use its results: the file that was open may have taken it over.</source>
@@ -9252,6 +9946,10 @@ Lauf zu finden</translation>
             <translation>Es gibt keinen Ordner {0}.</translation>
         </message>
         <message>
+            <source>There is no operator to be shown: no fingerprint of an operator differs in this part of the step.</source>
+            <translation>Es gibt keinen Operator zu zeigen: In diesem Teil des Schritts weicht kein Fingerabdruck eines Operators ab.</translation>
+        </message>
+        <message>
             <source>There is no room for {0} in {1}: it needs {2}, and {3} are free.</source>
             <translation>Zu wenig Platz in {1} ({0}): gebraucht werden {2}, frei sind {3}.</translation>
         </message>
@@ -9286,6 +9984,10 @@ Lauf zu finden</translation>
         <message>
             <source>These are all {0}.</source>
             <translation>Das ist der ganze Lauf ({0}).</translation>
+        </message>
+        <message>
+            <source>These are the values of the replay here.</source>
+            <translation>Dies sind die Werte der Nachrechnung hier.</translation>
         </message>
         <message>
             <source>They differ from the beginning: the initial states are not the same.</source>
@@ -9368,8 +10070,20 @@ Lauf zu finden</translation>
             <translation>Dieser Prozess unterschreibt {0} und sonst nichts.</translation>
         </message>
         <message>
+            <source>Train low-rank adapters and leave the model's weights as they are: r=8, or r=8,alpha=16,dropout=0.05,modules=q_proj+v_proj.</source>
+            <translation>Adapter von niedrigem Rang trainieren und die Gewichte des Modells lassen, wie sie sind: r=8, oder r=8,alpha=16,dropout=0.05,modules=q_proj+v_proj.</translation>
+        </message>
+        <message>
             <source>Trainer</source>
             <translation>Trainer</translation>
+        </message>
+        <message>
+            <source>Training steps.</source>
+            <translation>Trainingsschritte.</translation>
+        </message>
+        <message>
+            <source>Transformer blocks.</source>
+            <translation>Transformer-Blöcke.</translation>
         </message>
         <message>
             <source>Try again.</source>
@@ -9456,6 +10170,10 @@ Lauf zu finden</translation>
             <translation>Benutzen Sie cuda:0 bis cuda:{0}.</translation>
         </message>
         <message>
+            <source>Use only so many images, the first ones.</source>
+            <translation>Nur so viele Bilder verwenden, die ersten.</translation>
+        </message>
+        <message>
             <source>Use the device cpu.</source>
             <translation>Benutzen Sie das Gerät cpu.</translation>
         </message>
@@ -9482,6 +10200,10 @@ Lauf zu finden</translation>
         <message>
             <source>Waiting until the state after step {0} is stored.</source>
             <translation>Wartet, bis der Zustand nach Schritt {0} gespeichert ist.</translation>
+        </message>
+        <message>
+            <source>Weight decay of matrices and embeddings.</source>
+            <translation>Weight Decay von Matrizen und Embeddings.</translation>
         </message>
         <message>
             <source>What a share gives as {0} holds a value that is infinite, not a number, or beyond float32's range.</source>
@@ -9528,8 +10250,20 @@ Lauf zu finden</translation>
             <translation>Was Anteil {0} von Schritt {1} ergab, ist nicht, was der bestellte Schritt ergibt.</translation>
         </message>
         <message>
+            <source>What the data call these columns: text=content, or prompt=question,completion=answer.</source>
+            <translation>Wie diese Spalten in den Daten heißen: text=content, oder prompt=question,completion=answer.</translation>
+        </message>
+        <message>
             <source>What the last checkpoint leaves out is not written properly.</source>
             <translation>Was der letzte gespeicherte Zustand auslässt, ist nicht richtig aufgeschrieben.</translation>
+        </message>
+        <message>
+            <source>What the model is trained for.</source>
+            <translation>Wofür das Modell trainiert wird.</translation>
+        </message>
+        <message>
+            <source>What the process that writes orders said cannot be read.</source>
+            <translation>Was der Prozess gesagt hat, der Aufträge schreibt, kann nicht gelesen werden.</translation>
         </message>
         <message>
             <source>What the shares in the capsule give of {0} is infinite or not a number.</source>
@@ -9584,12 +10318,40 @@ Lauf zu finden</translation>
             <translation>Ob das Modell das bestellte ist, kann nicht geprüft werden.</translation>
         </message>
         <message>
+            <source>Which network: 11, 21 or 24 million parameters.</source>
+            <translation>Welches Netz: 11, 21 oder 24 Millionen Parameter.</translation>
+        </message>
+        <message>
             <source>Whoever wrote this folder could have put a key of their own into it. Ask the auditor for the id of the key, by another way than the one on which this came. It must be:</source>
             <translation>Wer diesen Ordner geschrieben hat, könnte einen eigenen Schlüssel hineingelegt haben. Fragen Sie den Prüfer nach der Kennung des Schlüssels, auf einem anderen Weg als dem, auf dem dies kam. Sie muss lauten:</translation>
         </message>
         <message>
             <source>Whose key is it?</source>
             <translation>Wessen Schlüssel ist es?</translation>
+        </message>
+        <message>
+            <source>Width of the model; a multiple of --heads.</source>
+            <translation>Breite des Modells; ein Vielfaches von --heads.</translation>
+        </message>
+        <message>
+            <source>With --aggregate: how many shares may be faulty.</source>
+            <translation>Mit --aggregate: wie viele Anteile fehlerhaft sein dürfen.</translation>
+        </message>
+        <message>
+            <source>With --aggregate: how much of its momentum a share keeps at each step; 0 for none.</source>
+            <translation>Mit --aggregate: wie viel von seinem Momentum ein Anteil in jedem Schritt behält; 0 für nichts.</translation>
+        </message>
+        <message>
+            <source>With --shares: running statistics and other buffers of the first share, as under DistributedDataParallel, or the mean of all shares'.</source>
+            <translation>Mit --shares: laufende Statistiken und andere Puffer des ersten Anteils, wie bei DistributedDataParallel, oder das Mittel aller Anteile.</translation>
+        </message>
+        <message>
+            <source>With --stop-early-patience: how much the loss must have fallen in these steps.</source>
+            <translation>Mit --stop-early-patience: um wie viel der Verlust in diesen Schritten gefallen sein muss.</translation>
+        </message>
+        <message>
+            <source>With shares of parties that may lie: the rule that makes one gradient of theirs, such as krum, median or centred-clipping,radius=5 (docs/aggregation.md).</source>
+            <translation>Bei Anteilen von Beteiligten, die lügen könnten: die Regel, die aus ihren Gradienten einen macht, etwa krum, median oder centred-clipping,radius=5 (docs/aggregation.md).</translation>
         </message>
         <message>
             <source>Without {0}, two tensors of the run have one name.</source>
@@ -9700,6 +10462,14 @@ Lauf zu finden</translation>
             <translation>ein Schritt weicht ab, und Prüfung 8 ist bestanden</translation>
         </message>
         <message>
+            <source>a step is one program</source>
+            <translation>ein Schritt ist ein Programm</translation>
+        </message>
+        <message>
+            <source>a table is made up</source>
+            <translation>eine Tabelle wird erfunden</translation>
+        </message>
+        <message>
             <source>a tree head</source>
             <translation>ein Baumkopf</translation>
         </message>
@@ -9712,6 +10482,10 @@ Lauf zu finden</translation>
             <translation>eine Zusammenfassung der Prüfung</translation>
         </message>
         <message>
+            <source>activations are kept</source>
+            <translation>Aktivierungen werden behalten</translation>
+        </message>
+        <message>
             <source>adjudication</source>
             <translation>Schiedsspruch</translation>
         </message>
@@ -9722,6 +10496,18 @@ Lauf zu finden</translation>
         <message>
             <source>all</source>
             <translation>alle</translation>
+        </message>
+        <message>
+            <source>all of them</source>
+            <translation>alle</translation>
+        </message>
+        <message>
+            <source>all steps are trained</source>
+            <translation>alle Schritte werden trainiert</translation>
+        </message>
+        <message>
+            <source>all weights learn</source>
+            <translation>alle Gewichte lernen</translation>
         </message>
         <message>
             <source>an adjudication</source>
@@ -9752,6 +10538,14 @@ Lauf zu finden</translation>
             <translation>den Lauf hat ein anderer Schlüssel unterschrieben als der angegebene des Trainers</translation>
         </message>
         <message>
+            <source>as many as --epochs take</source>
+            <translation>so viele, wie --epochs brauchen</translation>
+        </message>
+        <message>
+            <source>as many as it trains</source>
+            <translation>so viele, wie es trainiert</translation>
+        </message>
+        <message>
             <source>at no operator with a result</source>
             <translation>bei keinem Operator mit einem Ergebnis</translation>
         </message>
@@ -9770,6 +10564,10 @@ Lauf zu finden</translation>
         <message>
             <source>bundle</source>
             <translation>Bündel</translation>
+        </message>
+        <message>
+            <source>bytes</source>
+            <translation>Bytes</translation>
         </message>
         <message>
             <source>cannot be given</source>
@@ -9838,6 +10636,10 @@ Lauf zu finden</translation>
         <message>
             <source>chosen segments</source>
             <translation>gewählte Segmente</translation>
+        </message>
+        <message>
+            <source>classification if the data have labels</source>
+            <translation>Klassifikation, wenn die Daten Klassen haben</translation>
         </message>
         <message>
             <source>client's signature on the order</source>
@@ -10464,6 +11266,10 @@ Lauf zu finden</translation>
             <translation>Produkte in {0}</translation>
         </message>
         <message>
+            <source>proven: from a bound on how far machines can differ, the default in float64; calibrated: from measured differences ('counterfoil calibrate' measures again), the default in float32.</source>
+            <translation>proven: aus einer Schranke dafür, wie weit Rechner auseinanderliegen können, die Vorgabe in float64; calibrated: aus gemessenen Unterschieden ('counterfoil calibrate' misst neu), die Vorgabe in float32.</translation>
+        </message>
+        <message>
             <source>puts a number into {0} that it cannot hold</source>
             <translation>schreibt eine Zahl in {0}, die nicht hineinpasst</translation>
         </message>
@@ -10474,6 +11280,10 @@ Lauf zu finden</translation>
         <message>
             <source>random numbers</source>
             <translation>Zufallszahlen</translation>
+        </message>
+        <message>
+            <source>random ones</source>
+            <translation>zufällige</translation>
         </message>
         <message>
             <source>record of a share</source>
@@ -10538,6 +11348,10 @@ Lauf zu finden</translation>
         <message>
             <source>signed with the key {0}</source>
             <translation>unterschrieben mit dem Schlüssel {0}</translation>
+        </message>
+        <message>
+            <source>small: 10 million parameters, for 32x32 pixels; torchvision: 129 million.</source>
+            <translation>small: 10 Millionen Parameter, für 32x32 Pixel; torchvision: 129 Millionen.</translation>
         </message>
         <message>
             <source>source of the order</source>
@@ -10624,6 +11438,10 @@ Lauf zu finden</translation>
             <translation>die Kapsel</translation>
         </message>
         <message>
+            <source>the card</source>
+            <translation>die Karte</translation>
+        </message>
+        <message>
             <source>the claim of a run</source>
             <translation>die Erklärung eines Laufs</translation>
         </message>
@@ -10692,6 +11510,10 @@ Lauf zu finden</translation>
             <translation>der Anfangszustand</translation>
         </message>
         <message>
+            <source>the job's own</source>
+            <translation>das der Aufgabe</translation>
+        </message>
+        <message>
             <source>the key file</source>
             <translation>die Schlüsseldatei</translation>
         </message>
@@ -10710,6 +11532,10 @@ Lauf zu finden</translation>
         <message>
             <source>the name is too long</source>
             <translation>der Name ist zu lang</translation>
+        </message>
+        <message>
+            <source>the next four decide</source>
+            <translation>die nächsten vier entscheiden</translation>
         </message>
         <message>
             <source>the nonce of the audit</source>
@@ -10904,6 +11730,10 @@ Lauf zu finden</translation>
             <translation>diesen Ordner gibt es nicht</translation>
         </message>
         <message>
+            <source>they are added</source>
+            <translation>sie werden addiert</translation>
+        </message>
+        <message>
             <source>this page</source>
             <translation>diese Seite</translation>
         </message>
@@ -10958,6 +11788,10 @@ Lauf zu finden</translation>
         <message>
             <source>was ended by signal {0}</source>
             <translation>wurde durch das Signal {0} beendet</translation>
+        </message>
+        <message>
+            <source>weights: the last stored state leaves out what the optimizer keeps, so that the run is smaller. It is judged as any other; nobody can train on from its end.</source>
+            <translation>weights: Der letzte gespeicherte Zustand lässt weg, was der Optimierer behält, sodass der Lauf kleiner ist. Er wird beurteilt wie jeder andere; niemand kann von seinem Ende aus weitertrainieren.</translation>
         </message>
         <message>
             <source>what a share of a step gave</source>
@@ -11722,6 +12556,325 @@ Lauf zu finden</translation>
         <message>
             <source>could not be read</source>
             <translation>konnte nicht gelesen werden</translation>
+        </message>
+    </context>
+    <context>
+        <name>order_words</name>
+        <message>
+            <source>A GPT-2 of any size on the text of a file, from random or from public weights.</source>
+            <translation>Ein GPT-2 beliebiger Größe auf dem Text einer Datei, aus zufälligen oder veröffentlichten Gewichten.</translation>
+        </message>
+        <message>
+            <source>A Hugging Face model out of a local folder, on texts, prompts or labels of yours.</source>
+            <translation>Ein Modell von Hugging Face aus einem Ordner, auf Texten, Prompts oder Klassen von Ihnen.</translation>
+        </message>
+        <message>
+            <source>A function of yours that returns a counterfoil.CustomJob.</source>
+            <translation>Eine Funktion von Ihnen, die einen counterfoil.CustomJob zurückgibt.</translation>
+        </message>
+        <message>
+            <source>A small residual network on handwritten digits that come with Counterfoil: a first try.</source>
+            <translation>Ein kleines residuales Netz auf handgeschriebenen Ziffern, die zu Counterfoil gehören: ein erster Versuch.</translation>
+        </message>
+        <message>
+            <source>Activation checkpointing</source>
+            <translation>Aktivierungen neu berechnen</translation>
+        </message>
+        <message>
+            <source>Arguments of the script</source>
+            <translation>Argumente des Skripts</translation>
+        </message>
+        <message>
+            <source>Attention heads</source>
+            <translation>Attention-Köpfe</translation>
+        </message>
+        <message>
+            <source>Buffers of shares</source>
+            <translation>Puffer der Anteile</translation>
+        </message>
+        <message>
+            <source>Capturing the step</source>
+            <translation>Der Schritt wird erfasst</translation>
+        </message>
+        <message>
+            <source>Choosing what is computed again</source>
+            <translation>Es wird gewählt, was neu berechnet wird</translation>
+        </message>
+        <message>
+            <source>Code</source>
+            <translation>Code</translation>
+        </message>
+        <message>
+            <source>Columns of the made-up table</source>
+            <translation>Spalten der erfundenen Tabelle</translation>
+        </message>
+        <message>
+            <source>Context</source>
+            <translation>Kontext</translation>
+        </message>
+        <message>
+            <source>Course of the rate</source>
+            <translation>Verlauf der Rate</translation>
+        </message>
+        <message>
+            <source>Data</source>
+            <translation>Daten</translation>
+        </message>
+        <message>
+            <source>Dropout</source>
+            <translation>Dropout</translation>
+        </message>
+        <message>
+            <source>Epochs</source>
+            <translation>Epochen</translation>
+        </message>
+        <message>
+            <source>Faulty shares</source>
+            <translation>Fehlerhafte Anteile</translation>
+        </message>
+        <message>
+            <source>First step</source>
+            <translation>Erster Schritt</translation>
+        </message>
+        <message>
+            <source>Function</source>
+            <translation>Funktion</translation>
+        </message>
+        <message>
+            <source>Handwritten digits</source>
+            <translation>Handgeschriebene Ziffern</translation>
+        </message>
+        <message>
+            <source>Images: VGG-11</source>
+            <translation>Bilder: VGG-11</translation>
+        </message>
+        <message>
+            <source>Images: residual network</source>
+            <translation>Bilder: residuales Netz</translation>
+        </message>
+        <message>
+            <source>Initial weights</source>
+            <translation>Anfangsgewichte</translation>
+        </message>
+        <message>
+            <source>It runs in the folder</source>
+            <translation>Läuft im Ordner</translation>
+        </message>
+        <message>
+            <source>Join texts to full rows</source>
+            <translation>Texte zu vollen Zeilen verbinden</translation>
+        </message>
+        <message>
+            <source>Largest gradient norm</source>
+            <translation>Größte Norm der Gradienten</translation>
+        </message>
+        <message>
+            <source>Last checkpoint</source>
+            <translation>Letzter Zustand</translation>
+        </message>
+        <message>
+            <source>Layers</source>
+            <translation>Schichten</translation>
+        </message>
+        <message>
+            <source>Layout</source>
+            <translation>Aufbau</translation>
+        </message>
+        <message>
+            <source>Learning rate</source>
+            <translation>Lernrate</translation>
+        </message>
+        <message>
+            <source>Least fall of the loss</source>
+            <translation>Mindestfall des Verlusts</translation>
+        </message>
+        <message>
+            <source>Length of a sequence</source>
+            <translation>Länge einer Folge</translation>
+        </message>
+        <message>
+            <source>Logistic regression on a table of yours, or on one that is made up.</source>
+            <translation>Logistische Regression auf einer Tabelle von Ihnen, oder auf einer erfundenen.</translation>
+        </message>
+        <message>
+            <source>Low-rank adapters</source>
+            <translation>Adapter niedrigen Rangs</translation>
+        </message>
+        <message>
+            <source>Margins</source>
+            <translation>Toleranzen</translation>
+        </message>
+        <message>
+            <source>Mirror images at random</source>
+            <translation>Bilder zufällig spiegeln</translation>
+        </message>
+        <message>
+            <source>Model folder</source>
+            <translation>Modellordner</translation>
+        </message>
+        <message>
+            <source>Model folder: fine-tuning</source>
+            <translation>Modellordner: Fine-Tuning</translation>
+        </message>
+        <message>
+            <source>Momentum of a share</source>
+            <translation>Momentum eines Anteils</translation>
+        </message>
+        <message>
+            <source>Most steps</source>
+            <translation>Höchstens Schritte</translation>
+        </message>
+        <message>
+            <source>Most tokens of a row</source>
+            <translation>Höchstens Tokens je Zeile</translation>
+        </message>
+        <message>
+            <source>My own module</source>
+            <translation>Mein eigenes Modul</translation>
+        </message>
+        <message>
+            <source>My training script</source>
+            <translation>Mein Trainingsskript</translation>
+        </message>
+        <message>
+            <source>Names of columns</source>
+            <translation>Namen der Spalten</translation>
+        </message>
+        <message>
+            <source>Network</source>
+            <translation>Netz</translation>
+        </message>
+        <message>
+            <source>Order</source>
+            <translation>Auftrag</translation>
+        </message>
+        <message>
+            <source>Parts of a batch</source>
+            <translation>Teile eines Batchs</translation>
+        </message>
+        <message>
+            <source>Precision profile</source>
+            <translation>Genauigkeitsprofil</translation>
+        </message>
+        <message>
+            <source>Public size</source>
+            <translation>Veröffentlichte Größe</translation>
+        </message>
+        <message>
+            <source>Random shift, pixels</source>
+            <translation>Zufällige Verschiebung, Pixel</translation>
+        </message>
+        <message>
+            <source>ResNet-18, 34 or 50 on CIFAR-10, MNIST or Fashion-MNIST, from a folder on this machine.</source>
+            <translation>ResNet-18, 34 oder 50 auf CIFAR-10, MNIST oder Fashion-MNIST, aus einem Ordner auf diesem Rechner.</translation>
+        </message>
+        <message>
+            <source>Rows</source>
+            <translation>Zeilen</translation>
+        </message>
+        <message>
+            <source>Rows per step</source>
+            <translation>Zeilen je Schritt</translation>
+        </message>
+        <message>
+            <source>Rule of aggregation</source>
+            <translation>Aggregationsregel</translation>
+        </message>
+        <message>
+            <source>Run the code a second time to compare</source>
+            <translation>Den Code zum Vergleich ein zweites Mal ausführen</translation>
+        </message>
+        <message>
+            <source>Script</source>
+            <translation>Skript</translation>
+        </message>
+        <message>
+            <source>Seed</source>
+            <translation>Startwert</translation>
+        </message>
+        <message>
+            <source>Settings</source>
+            <translation>Einstellungen</translation>
+        </message>
+        <message>
+            <source>Shares of a step</source>
+            <translation>Anteile eines Schritts</translation>
+        </message>
+        <message>
+            <source>Starting…</source>
+            <translation>Es beginnt…</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>Steps per checkpoint</source>
+            <translation>Schritte je Zustand</translation>
+        </message>
+        <message>
+            <source>Steps per digest</source>
+            <translation>Schritte je Digest</translation>
+        </message>
+        <message>
+            <source>Stop early after</source>
+            <translation>Früh beenden nach</translation>
+        </message>
+        <message>
+            <source>Table: logistic regression</source>
+            <translation>Tabelle: logistische Regression</translation>
+        </message>
+        <message>
+            <source>Task</source>
+            <translation>Aufgabe</translation>
+        </message>
+        <message>
+            <source>Text file</source>
+            <translation>Textdatei</translation>
+        </message>
+        <message>
+            <source>Text: GPT-2</source>
+            <translation>Text: GPT-2</translation>
+        </message>
+        <message>
+            <source>Tokenizer</source>
+            <translation>Tokenizer</translation>
+        </message>
+        <message>
+            <source>Try the first step</source>
+            <translation>Den ersten Schritt ausprobieren</translation>
+        </message>
+        <message>
+            <source>VGG-11 on CIFAR-10, or on other images of at least 32 by 32 pixels.</source>
+            <translation>VGG-11 auf CIFAR-10, oder auf anderen Bildern mit mindestens 32 mal 32 Pixeln.</translation>
+        </message>
+        <message>
+            <source>Warm-up steps</source>
+            <translation>Schritte zum Aufwärmen</translation>
+        </message>
+        <message>
+            <source>Weight decay</source>
+            <translation>Weight Decay</translation>
+        </message>
+        <message>
+            <source>What a Python script of yours trains, with no changed line.</source>
+            <translation>Was ein Python-Skript von Ihnen trainiert, ohne eine geänderte Zeile.</translation>
+        </message>
+        <message>
+            <source>What is trained</source>
+            <translation>Was trainiert wird</translation>
+        </message>
+        <message>
+            <source>Width</source>
+            <translation>Breite</translation>
+        </message>
+        <message>
+            <source>{0}: {1} of {2}</source>
+            <translation>{0}: {1} von {2}</translation>
+        </message>
+        <message>
+            <source>{0}: {1} of {2}, about {3} left</source>
+            <translation>{0}: {1} von {2}, noch etwa {3}</translation>
         </message>
     </context>
     <context>
