@@ -91,6 +91,8 @@ class Bars(QWidget):
         for bar, cell in zip(self._bars, self.cells(), strict=True):
             each = (cell.width() - GAP) / len(bar.counts)
             for side, count in enumerate(bar.counts):
+                if not count:
+                    continue
                 height = self._height(count)
                 place = QRectF(cell.left() + side * each, cell.bottom() - height, max(1.0, each), height)
                 self._draw_bar(painter, place, side)

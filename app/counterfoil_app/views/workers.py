@@ -21,7 +21,7 @@ from counterfoil_app.views.layouts import button
 from counterfoil_app.views.parts import label
 from counterfoil_app.views.tables import Column, RecordTable, table_view
 
-SIZE = QSize(820, 320)
+SIZE = QSize(900, 320)
 
 
 class WorkersTable(QWidget):
@@ -59,12 +59,12 @@ class WorkersTable(QWidget):
 
     def _columns(self) -> list[Column[WorkerState]]:
         return [
-            Column(self.tr("No."), lambda worker: text.count(worker.number), 5, numeric=True),
-            Column(self.tr("Host"), lambda worker: worker.machine or self.tr("not ready"), 20),
-            Column(self.tr("Device"), lambda worker: worker.device, 10),
+            Column(self.tr("No."), lambda worker: text.count(worker.number), 4, numeric=True),
+            Column(self.tr("Host"), lambda worker: worker.machine or self.tr("not ready"), 16),
+            Column(self.tr("Device"), lambda worker: worker.device, 8),
             Column(self.tr("Segment"), self._doing, 22, look=self._look, tip=self._doing),
-            Column(self.tr("Segments done"), lambda worker: text.count(worker.segments), 14, numeric=True),
-            Column(self.tr("Steps done"), lambda worker: text.count(worker.steps), 12, numeric=True),
+            Column(self.tr("Segments done"), lambda worker: text.count(worker.segments), 12, numeric=True),
+            Column(self.tr("Steps done"), lambda worker: text.count(worker.steps), 11, numeric=True),
             Column(self.tr("Rate"), lambda worker: _rate(worker.rate), 14, numeric=True),
         ]
 
