@@ -218,7 +218,8 @@ def test_an_adjudication_is_signed_and_read_again(window: MainWindow, tmp_path: 
     signing = next(each for each in window.findChildren(SigningDialog) if each.isVisible())
     assert signing.windowTitle() == "Sign the adjudication"
     assert "CONFIRMED: the auditor is right" in signing.what.text()
-    assert not signing.report.isVisible(), "there is no printed report of it"
+    assert signing.report.isVisible()
+    assert not signing.table.isVisible(), "there is no table of steps of it"
     assert '"urn:counterfoil:adjudication:v2"' in signing.statement.toPlainText()
     signing.use_existing.setChecked(True)
     signing.key.selectAll()
@@ -231,6 +232,8 @@ def test_an_adjudication_is_signed_and_read_again(window: MainWindow, tmp_path: 
     statement = open_statement(target.read_bytes(), load_public_key(tmp_path / "judge.pub.pem"))
     assert statement["predicate"]["result"] == "CONFIRMED"
     assert statement["subject"][0]["name"] == capsule.name
+    printed = tmp_path / "dispute.capsule.adjudication.report.pdf"
+    assert printed.read_bytes().startswith(b"%PDF-"), "an adjudication has its report too"
     qtbot.mouseClick(dialog.close_button, LEFT)
     # What was signed is opened like a verdict.
     drop(window, qtbot, target)

@@ -19,6 +19,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from counterfoil import (
+    AdjudicationFinished,
+    AdjudicationOutcome,
     AuditFinished,
     AuditRequest,
     CancelToken,
@@ -253,6 +255,38 @@ def test_no_page_but_the_last_is_half_empty(qapp: QApplication, disputed: int | 
     for page in many(FakeEngine(disputed=disputed)):
         filled = report_pages.pages_filled(document(page))
         assert min(filled[:-1], default=1.0) >= 0.5, filled
+
+
+# Of an adjudication
+
+
+def hearing(outcome: AdjudicationOutcome) -> Contents:
+    engine = FakeEngine()
+    events = list(engine.adjudicate(Path("found.capsule.cfoil"), None, "cpu", None, CancelToken()))
+    assert isinstance(events[-1], AdjudicationFinished)
+    report = replace(events[-1].report, outcome=outcome)
+    envelope = envelope_of(engine.preview(report, datetime(2026, 11, 21, tzinfo=UTC)))
+    return Contents(report, None, Curves.of(StepData().table), envelope, "found.adjudication.json", CASE)
+
+
+@pytest.mark.parametrize("outcome", list(AdjudicationOutcome))
+def test_an_adjudication_has_a_report_too(qapp: QApplication, outcome: AdjudicationOutcome) -> None:
+    page = hearing(outcome)
+    text = document(page).toPlainText()
+    assert page.report.run_root is not None
+    for needed in (
+        "Adjudication report", outcome.value, "found.capsule.cfoil", page.report.run_root.hex, "3 O 112/26",
+        "found.adjudication.json", Digest.of(page.envelope).hex, "Place and date", "1. A dispute capsule",
+        "counterfoil verify found.adjudication.json --key auditor.pub.pem --bundle found.capsule.cfoil",
+    ):  # fmt: skip
+        assert needed in text, needed
+    assert "Is the training that was ordered" not in text
+    assert b"pdfaid:part" in report_pages.make_pdf(page)
+    seen = Seen(report_html.make_html(page, "en").decode("utf-8"))
+    assert outcome.value in seen.text
+    assert seen.of("img") == []
+    meant = {AdjudicationOutcome.CONFIRMED: "is not what was ordered", AdjudicationOutcome.REJECTED: "is wrong"}
+    assert meant.get(outcome, "Nothing follows") in text
 
 
 # The same report for a browser

@@ -319,7 +319,7 @@ def test_names_from_the_file_are_never_markup_on_paper(qapp: object) -> None:
 def test_pages_are_drawn_whole(qapp: object, tmp_path: Path) -> None:
     page = contents(FakeEngine(disputed=37))
     pictures = page_images(page)
-    assert len(pictures) == 5
+    assert len(pictures) == 4
     first = pictures[0]
     tint = QColor(LIGHT.bad_tint)
     assert any(first.pixelColor(first.width() // 2, y).rgb() == tint.rgb() for y in range(first.height() // 4)), (

@@ -96,8 +96,9 @@ class VerdictDesk(QObject):
         report = hearing.found
         if report is None:
             return
-        target = beside(self._session.near(hearing.path), ".adjudication.json")
+        target = beside(self._session.near(hearing.path), ".adjudication.json", ".adjudication.report.pdf")
         dialog = self._open_signing(report, target, hearing.files_read())
+        dialog.case.auditor.setText(self._settings.auditor_name)
         dialog.wanted.connect(partial(self._sign_hearing, dialog, hearing, report))
 
     def _open_signing(self, report: Signable, target: Path, reads: tuple[Path, ...]) -> SigningDialog:

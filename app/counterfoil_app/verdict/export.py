@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from counterfoil import AdjudicationReport, Digest, Passphrase, signed_by_trainer, start_signer, write_whole
+from counterfoil import AdjudicationReport, Digest, Passphrase, StepTable, signed_by_trainer, start_signer, write_whole
 from counterfoil.base.errors import KeyFileError, TargetExistsError
 from counterfoil.base.sentence import joined, say
 from counterfoil.base.wholefiles import check_apart
@@ -100,7 +100,12 @@ def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRe
 
 def export_adjudication(engine: Engine, report: AdjudicationReport, request: SigningRequest) -> Path:
     """Sign what the adjudication of a capsule found, and write it; as :func:`export_verdict`."""
-    _sign(engine, report, request)
+    envelope = _sign(engine, report, request)
+    if request.report is not None:
+        page = Contents(
+            plain(report), None, Curves.of(StepTable()), envelope, name_of(request.target), case=request.case
+        )
+        write_whole(request.report, print_report(page), what=say("the report"), replace=request.replace)
     _remember(request)
     return request.target
 

@@ -30,7 +30,7 @@ class Matter:
         look: The outcome.
         sentence: What is signed, in one sentence.
         fields: All of it.
-        printable: Whether a report to print and a table of steps can go with it.
+        tabled: Whether a table of steps can go with it.
     """
 
     title: str
@@ -38,7 +38,7 @@ class Matter:
     look: Look
     sentence: str
     fields: tuple[Field, ...]
-    printable: bool
+    tabled: bool
 
 
 def matter_of(report: Signable, signed_at: datetime) -> Matter:
@@ -67,7 +67,7 @@ def _audit(report: AuditReport, signed_at: datetime) -> Matter:
             report.bundle_name, look.word, translated(report.reason)
         ),
         fields=(*fields, *_foot(report)),
-        printable=True,
+        tabled=True,
     )
 
 
@@ -85,7 +85,7 @@ def _adjudication(report: AdjudicationReport, signed_at: datetime) -> Matter:
             report.capsule_name, look.word, translated(report.reason)
         ),
         fields=(*fields, *_foot(report)),
-        printable=False,
+        tabled=False,
     )
 
 

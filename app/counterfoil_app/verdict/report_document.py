@@ -9,13 +9,14 @@ import base64
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 import numpy as np
 from PySide6.QtGui import QImage
 
 from counterfoil import (
+    AdjudicationReport,
     AuditReport,
     BundleSummary,
     Digest,
@@ -31,7 +32,8 @@ from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import LIGHT, Tone
-from counterfoil_app.verdict import chart
+from counterfoil_app.looks.words import Look
+from counterfoil_app.verdict import chart, report_hearing
 from counterfoil_app.verdict.chart import Floats, Series
 
 TENSORS = 12
@@ -106,7 +108,7 @@ class Contents:
         trust: What the outcome rests on, for who knows the auditor's keys; None where that is what the report says.
     """
 
-    report: AuditReport
+    report: AuditReport | AdjudicationReport
     summary: BundleSummary | None
     curves: Curves
     envelope: bytes
@@ -115,6 +117,23 @@ class Contents:
     order_name: str = ""
     order_file: Digest | None = None
     trust: Trust | None = None
+
+    @property
+    def audit(self) -> AuditReport | None:
+        """What an audit found; None where it is an adjudication."""
+        return self.report if isinstance(self.report, AuditReport) else None
+
+    @property
+    def judged_file(self) -> str:
+        """Name of the file that was judged."""
+        return self.report.bundle_name if isinstance(self.report, AuditReport) else self.report.capsule_name
+
+    @property
+    def look(self) -> Look:
+        """How the outcome is shown."""
+        if isinstance(self.report, AuditReport):
+            return replace(words.conclusion(self.report, self.rests_on), word=words.headline(self.report))
+        return words.adjudication(self.report.outcome)
 
     @property
     def rests_on(self) -> Trust:
@@ -220,8 +239,10 @@ def sections(contents: Contents, pictures: Sequence[Chart], width: int, height: 
     parts = [
         Section("", _head(contents, width), whole=True),
         Section(_tr("What was audited"), _table(_facts(contents), width)),
-        Section(_tr("What the outcome means"), _paragraph(meaning(report)), whole=True),
-        Section(_tr("Method"), "".join(_paragraph(f"{number}. {line}") for number, line in _method()), whole=True),
+        Section(_tr("What the outcome means"), _paragraph(_meaning(report)), whole=True),
+        Section(
+            _tr("Method"), "".join(_paragraph(f"{number}. {line}") for number, line in _method(contents)), whole=True
+        ),
         Section(_tr("Checks"), _checks(report, width)),
     ]
     if report.dispute is not None:
@@ -231,7 +252,7 @@ def sections(contents: Contents, pictures: Sequence[Chart], width: int, height: 
         body = f"<p>{image}</p>{_paragraph(picture.caption, 'muted')}"
         parts.append(Section("" if number else _tr("The replay"), body, whole=True))
     parts += _environments(report, width)
-    parts += _places(report, width)
+    parts += [] if contents.audit is None else _places(contents.audit, width)
     parts.append(Section(_tr("Signature"), _table(_signature(contents), width) + _line(contents, width), whole=True))
     parts.append(Section(_tr("How to verify this report"), _how_to_verify(contents), whole=True))
     parts.append(Section(_tr("Glossary"), _table(_glossary(), width)))
@@ -289,7 +310,8 @@ def _hash(digest: Digest | str | None) -> str:
 def _head(contents: Contents, width: int) -> str:
     """Title, case and parties, and the outcome."""
     report, case = contents.report, contents.case
-    tone = words.conclusion(report, contents.rests_on).tone
+    tone = contents.look.tone
+    title, question = titles(contents)
     none = _tr("not named")
     parties = [
         (_tr("Case number"), case.number),
@@ -301,15 +323,21 @@ def _head(contents: Contents, width: int) -> str:
         f'<table role="presentation" width="{width}" cellspacing="0" style="margin-top: 14px">'
         f'<tr><td width="6" bgcolor="{LIGHT.tone(tone)}"></td>'
         f'<td class="box" bgcolor="{LIGHT.tint(tone)}"><span class="outcome" style="color: {LIGHT.tone(tone)}">'
-        f"{escape(words.headline(report))}</span><br>{_in_words(contents)}{escape(translated(report.reason))}"
+        f"{escape(contents.look.word)}</span><br>{_in_words(contents)}{escape(translated(report.reason))}"
         f"{_open(contents)}</td></tr></table>{_table(_rests_on(contents), width)}"
     )
-    question = _tr("Is the training that was ordered the training that happened?")
     return (
-        f"<h1>{escape(_tr('Audit report'))}</h1>"
+        f"<h1>{escape(title)}</h1>"
         f"{_paragraph(question, 'muted')}"
         f"{_table([(name, value or none) for name, value in parties], width)}{box}"
     )
+
+
+def titles(contents: Contents) -> tuple[str, str]:
+    """The title, and the question that the report answers."""
+    if contents.audit is None:
+        return report_hearing.titles()
+    return _tr("Audit report"), _tr("Is the training that was ordered the training that happened?")
 
 
 def _open(contents: Contents) -> str:
@@ -332,6 +360,9 @@ def _rests_on(contents: Contents) -> list[tuple[str, Html]]:
 def _facts(contents: Contents) -> list[tuple[str, str]]:
     """What was audited: names and values."""
     report, summary = contents.report, contents.summary
+    if isinstance(report, AdjudicationReport):
+        rows = report_hearing.facts(report)
+        return [(name, value if isinstance(value, str) else _hash(value)) for name, value in rows]
     source = {
         "client": _tr("compared with the client's own order file"),
         "signature": _tr("signed with the client's key, which was given"),
@@ -413,8 +444,10 @@ def _line(contents: Contents, width: int) -> str:
     return _paragraph(by_hand, "muted") + table
 
 
-def _method() -> list[tuple[int, str]]:
-    """How it was found, in five sentences with their numbers."""
+def _method(contents: Contents) -> list[tuple[int, str]]:
+    """How it was found, in sentences with their numbers."""
+    if contents.audit is None:
+        return list(enumerate(report_hearing.method(), start=1))
     sentences = (
         _tr(
             "The order fixes the whole training: the model, the data and their sequence, the initial state, and "
@@ -462,8 +495,12 @@ def _in_words(contents: Contents) -> str:
     dispute = contents.report.dispute
     if dispute is None:
         return ""
-    account = words.dispute_account(dispute, contents.report.earlier_mismatches)
+    account = words.dispute_account(dispute, None if contents.audit is None else contents.audit.earlier_mismatches)
     return f"<b>{escape(account)}</b><br>"
+
+
+def _meaning(report: AuditReport | AdjudicationReport) -> str:
+    return meaning(report) if isinstance(report, AuditReport) else report_hearing.meaning(report.outcome)
 
 
 def meaning(report: AuditReport) -> str:
@@ -491,7 +528,7 @@ def meaning(report: AuditReport) -> str:
     }[report.outcome]
 
 
-def _checks(report: AuditReport, width: int) -> str:
+def _checks(report: AuditReport | AdjudicationReport, width: int) -> str:
     lines = []
     for check in report.checks:
         look = words.check(check)
@@ -568,7 +605,7 @@ def _finding(finding: Finding, width: int) -> Section:
     return Section(_tr("Finding"), body, whole=True)
 
 
-def _environments(report: AuditReport, width: int) -> list[Section]:
+def _environments(report: AuditReport | AdjudicationReport, width: int) -> list[Section]:
     return [
         Section(title, _table([(words.environment(name), value) for name, value in pairs], width), whole=True)
         for title, pairs in (
@@ -594,7 +631,7 @@ def _places(report: AuditReport, width: int) -> list[Section]:
 
 
 def _how_to_verify(contents: Contents) -> str:
-    command = f"counterfoil verify {contents.verdict_name} --key auditor.pub.pem --bundle {contents.report.bundle_name}"
+    command = f"counterfoil verify {contents.verdict_name} --key auditor.pub.pem --bundle {contents.judged_file}"
     lines = [
         _tr("You need the signed verdict, the bundle, and the auditor's public key from a source that you trust."),
         _tr("With Counterfoil: File, Open a verdict, or on the command line:"),

@@ -9,10 +9,9 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice
 from PySide6.QtGui import QImage, QImageWriter
 
 from counterfoil import __version__
-from counterfoil_app.looks import words
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import LIGHT
-from counterfoil_app.verdict.report_document import Contents, charts, joined, sections
+from counterfoil_app.verdict.report_document import Contents, charts, joined, sections, titles
 
 WIDTH = 720
 CHART_HEIGHT = 240
@@ -47,8 +46,8 @@ def make_html(contents: Contents, language: str) -> bytes:
     body = joined(sections(contents, pictures, WIDTH, CHART_HEIGHT))
     for number, picture in enumerate(pictures):
         body = body.replace(f'src="chart:{number}"', f'src="data:image/png;base64,{_png(picture.image)}"')
-    title = escape(_tr("Audit report: {0}").format(contents.report.bundle_name))
-    about = escape(_tr("{0}: {1}").format(contents.report.bundle_name, words.headline(contents.report)))
+    title = escape(_tr("{0}: {1}").format(titles(contents)[0], contents.judged_file))
+    about = escape(_tr("{0}: {1}").format(contents.judged_file, contents.look.word))
     return (
         f'<!DOCTYPE html>\n<html lang="{escape(language)}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -22,11 +22,10 @@ from PySide6.QtGui import (
 )
 
 from counterfoil import __version__
-from counterfoil_app.looks import words
 from counterfoil_app.looks.fonts import MONO, TEXT, TEXT_PIXELS
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import LIGHT
-from counterfoil_app.verdict.report_document import Chart, Contents, Section, charts, joined, sections
+from counterfoil_app.verdict.report_document import Chart, Contents, Section, charts, joined, sections, titles
 
 MARGIN_MILLIMETRES = 17.0
 DOTS_PER_INCH = 96
@@ -64,7 +63,7 @@ def make_pdf(contents: Contents) -> bytes:
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(buffer)
     writer.setPdfVersion(QPagedPaintDevice.PdfVersion.PdfVersion_A1b)
-    writer.setTitle(_tr("Audit report: {0}").format(contents.report.bundle_name))
+    writer.setTitle(_tr("{0}: {1}").format(titles(contents)[0], contents.judged_file))
     writer.setCreator(f"Counterfoil {__version__}")
     layout = QPageLayout(
         QPageSize(QPageSize.PageSizeId.A4),
@@ -108,7 +107,7 @@ def draw_page(painter: QPainter, document: QTextDocument, number: int, contents:
     painter.setPen(QColor(LIGHT.muted))
     line = QRectF(0, height + 8, width, FOOTER_PIXELS - 8)
     page = _tr("Page {0} of {1}").format(number + 1, document.pageCount())
-    about = _tr("{0}: {1}").format(contents.report.bundle_name, words.headline(contents.report))
+    about = _tr("{0}: {1}").format(contents.judged_file, contents.look.word)
     if contents.case.number:
         about = f"{contents.case.number}  \u00b7  {about}"
     painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, about)

@@ -149,7 +149,7 @@ class SigningDialog(QDialog):
         self.target = self._line(str(target), self._matter.file)
         self.browse_target = layouts.button(choose, self._choose_target, name=self.tr("Choose the file to be signed"))
         self.report = QCheckBox(self.tr("A report to &print (PDF)"))
-        self.report.setChecked(self._matter.printable)
+        self.report.setChecked(True)
         self.table = QCheckBox(self.tr("The &table of steps (CSV)"))
         self._beside = label("", "muted")
         self.hint = label("", "hint")
@@ -193,7 +193,6 @@ class SigningDialog(QDialog):
         tabs.addTab(readable, self.tr("What is signed, in &words"))
         tabs.addTab(self.statement, self.tr("The same as &JSON"))
         tabs.addTab(self.case, self.tr("C&ase and parties"))
-        tabs.setTabVisible(tabs.indexOf(self.case), self._matter.printable)
         return tabs
 
     def _questions(self) -> QGridLayout:
@@ -217,8 +216,7 @@ class SigningDialog(QDialog):
         grid.addWidget(companions, 6, 0)
         grid.addLayout(also, 6, 1, 1, 2)
         grid.addWidget(self._beside, 7, 1, 1, 2)
-        for part in (companions, self.report, self.table, self._beside):
-            part.setVisible(self._matter.printable)
+        self.table.setVisible(self._matter.tabled)
         return grid
 
     def _line(self, content: str, name: str, *, secret: bool = False) -> QLineEdit:
