@@ -65,7 +65,7 @@ from counterfoil_app.views.workers import WorkersDialog
 
 CARD_ACTIONS: Mapping[Part, tuple[str, ...]] = {
     Part.CLIENT: (),
-    Part.TRAINER: (),
+    Part.TRAINER: ("follow_recording",),
     Part.AUDITOR: ("open", "results", "keys"),
     Part.RECEIVER: ("open_anything", "read_verdict", "adjudicate", "weights"),
 }
