@@ -12962,16 +12962,24 @@ Lauf zu finden</translation>
             <translation>64 Ziffern, die einen Inhalt benennen: Ein anderer Inhalt hat andere</translation>
         </message>
         <message>
+            <source>A dispute capsule holds one step of a run, the state before it, and the proofs that both belong to what the trainer signed and the client ordered.</source>
+            <translation>Eine Streitfallkapsel enthält einen Schritt eines Laufs, den Zustand davor und die Beweise, dass beide zu dem gehören, was der Trainer unterschrieben und der Auftraggeber bestellt hat.</translation>
+        </message>
+        <message>
             <source>A step that came out different was carried out once more with every sum in another order, and what differs first in it was held against its definition, or computed exactly: the trainer is accused only of what no sound machine gives.</source>
             <translation>Ein Schritt, der anders ausfiel, wurde noch einmal ausgeführt, jede Summe in anderer Reihenfolge, und was in ihm als Erstes abweicht, wurde an seiner Definition gemessen oder exakt berechnet: Dem Trainer wird nur vorgeworfen, was keine einwandfreie Maschine ergibt.</translation>
         </message>
         <message>
-            <source>Audit report</source>
-            <translation>Prüfbericht</translation>
+            <source>Adjudication report</source>
+            <translation>Schiedsbericht</translation>
         </message>
         <message>
-            <source>Audit report: {0}</source>
-            <translation>Prüfbericht: {0}</translation>
+            <source>An auditor disputes a step of this run: who is right?</source>
+            <translation>Ein Prüfer bestreitet einen Schritt dieses Laufs: Wer hat recht?</translation>
+        </message>
+        <message>
+            <source>Audit report</source>
+            <translation>Prüfbericht</translation>
         </message>
         <message>
             <source>Auditor</source>
@@ -13014,6 +13022,10 @@ Lauf zu finden</translation>
             <translation>Streitfall</translation>
         </message>
         <message>
+            <source>Disputed</source>
+            <translation>Strittig</translation>
+        </message>
+        <message>
             <source>Disputed step</source>
             <translation>Strittiger Schritt</translation>
         </message>
@@ -13024,6 +13036,14 @@ Lauf zu finden</translation>
         <message>
             <source>Every step that was replayed gave the trainer's own result, bit for bit. The other steps were not looked at. {0}</source>
             <translation>Jeder nachgerechnete Schritt ergab Bit für Bit das Ergebnis des Trainers. Die anderen Schritte wurden nicht betrachtet. {0}</translation>
+        </message>
+        <message>
+            <source>Everything in it was first checked against the order and the trainer's signature, and then this machine with known answers. Nothing was taken on the word of whoever wrote the capsule.</source>
+            <translation>Alles darin wurde zuerst mit dem Auftrag und der Unterschrift des Trainers verglichen, dann dieser Rechner mit bekannten Antworten. Nichts wurde dem geglaubt, der die Kapsel geschrieben hat.</translation>
+        </message>
+        <message>
+            <source>File of the capsule</source>
+            <translation>Datei der Kapsel</translation>
         </message>
         <message>
             <source>File of the order</source>
@@ -13080,6 +13100,10 @@ Lauf zu finden</translation>
         <message>
             <source>Method</source>
             <translation>Verfahren</translation>
+        </message>
+        <message>
+            <source>Nothing follows for or against the trainer, nor for or against whoever wrote the capsule.</source>
+            <translation>Es folgt nichts für oder gegen den Trainer, und nichts für oder gegen den, der die Kapsel geschrieben hat.</translation>
         </message>
         <message>
             <source>On paper, for who needs that; what can be checked is the digital signature above.</source>
@@ -13178,12 +13202,24 @@ Lauf zu finden</translation>
             <translation>Schritt</translation>
         </message>
         <message>
+            <source>Steps replayed and judged</source>
+            <translation>Schritte nachgerechnet und beurteilt</translation>
+        </message>
+        <message>
             <source>The auditor first checked the file against the order and the trainer's signature, and then this machine with known answers.</source>
             <translation>Der Prüfer verglich zuerst die Datei mit dem Auftrag und der Unterschrift des Trainers und prüfte dann diesen Rechner mit bekannten Antworten.</translation>
         </message>
         <message>
             <source>The auditor's machine</source>
             <translation>Der Rechner des Prüfers</translation>
+        </message>
+        <message>
+            <source>The disputed step was carried out once more, by somebody who trusts neither side, and came out as the trainer signed it. About this step the accusation is wrong; of other steps nothing was looked at.</source>
+            <translation>Der strittige Schritt wurde noch einmal ausgeführt, von jemandem, der keiner Seite traut, und kam so heraus, wie der Trainer ihn unterschrieben hat. Für diesen Schritt ist der Vorwurf falsch; andere Schritte wurden nicht angesehen.</translation>
+        </message>
+        <message>
+            <source>The disputed step was carried out once more, by somebody who trusts neither side, and is not what was ordered. The trainer's signature binds it to what it signed.</source>
+            <translation>Der strittige Schritt wurde noch einmal ausgeführt, von jemandem, der keiner Seite traut, und ist nicht der bestellte. Die Unterschrift des Trainers bindet ihn an das, was er unterschrieben hat.</translation>
         </message>
         <message>
             <source>The file is not an acceptable run of the order. Nothing was concluded about the training itself; ask the trainer for the run of this order.</source>
@@ -13208,6 +13244,10 @@ Lauf zu finden</translation>
         <message>
             <source>The trainer's machine, as the trainer signed it</source>
             <translation>Der Rechner des Trainers, wie ihn der Trainer unterschrieben hat</translation>
+        </message>
+        <message>
+            <source>Then each step of the capsule was carried out again, operation by operation, and its hash compared with the trainer's: equal hashes mean equal results, down to the last bit.</source>
+            <translation>Dann wurde jeder Schritt der Kapsel noch einmal ausgeführt, Operation für Operation, und sein Hash mit dem des Trainers verglichen: Gleiche Hashes bedeuten gleiche Ergebnisse, bis zum letzten Bit.</translation>
         </message>
         <message>
             <source>Then the auditor carried the chosen steps out again, operation by operation, and compared each step's hash with the trainer's: equal hashes mean equal results, down to the last bit.</source>
