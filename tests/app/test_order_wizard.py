@@ -154,7 +154,7 @@ def test_a_failure_opens_the_settings_that_are_folded(wizard: OrderWizard, engin
     wizard.go(Stage.TRY.value)
     wizard.forward()
     qtbot.waitUntil(lambda: wizard.stage is Stage.SETTINGS)
-    assert wizard.settings.fields[-1].controls["commit_every"].isVisible()
+    qtbot.waitUntil(wizard.settings.fields[-1].controls["commit_every"].isVisible)
 
 
 def test_the_trial_can_be_stopped_and_begun_again(wizard: OrderWizard, engine: FakeEngine, qtbot: QtBot) -> None:
