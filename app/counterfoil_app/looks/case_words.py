@@ -84,7 +84,9 @@ def outcome(file: CaseFile) -> Look:
     It is a memory, and what it rests on was not kept: so nothing is shown as verified.
     """
     icon = {FileKind.VERDICT: "verdict", FileKind.WEIGHTS: "compare"}.get(file.kind, "disputed")
-    return Look(strangers.sentence(file.outcome), icon, Tone.BAD if file.outcome in _BAD else Tone.INFO)
+    return Look(
+        words.as_signed(strangers.sentence(file.outcome)), icon, Tone.BAD if file.outcome in _BAD else Tone.INFO
+    )
 
 
 _BAD = (Outcome.DISPUTED.value, AdjudicationOutcome.CONFIRMED.value, DeliveryOutcome.DIFFERENT.value)

@@ -334,9 +334,9 @@ class DeliveryDialog(InquiryDialog):
         looks = {
             DeliveryOutcome.DELIVERED: Look(self.tr("DELIVERED: these are the verified weights"), "verified", Tone.OK),
             DeliveryOutcome.DIFFERENT: Look(self.tr("DIFFERENT: these are other weights"), "disputed", Tone.BAD),
-            DeliveryOutcome.INCONCLUSIVE: Look("INCONCLUSIVE", "inconclusive", Tone.WARN),
-            DeliveryOutcome.REFUSED: Look("REFUSED", "refused", Tone.WARN),
-            DeliveryOutcome.ERROR: Look("ERROR", "error", Tone.WARN),
+            DeliveryOutcome.INCONCLUSIVE: Look(words.as_signed("INCONCLUSIVE"), "inconclusive", Tone.WARN),
+            DeliveryOutcome.REFUSED: Look(words.as_signed("REFUSED"), "refused", Tone.WARN),
+            DeliveryOutcome.ERROR: Look(words.as_signed("ERROR"), "error", Tone.WARN),
         }
         look = looks[report.outcome]
         if report.outcome is DeliveryOutcome.INCONCLUSIVE and delivery.disputed:
