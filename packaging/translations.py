@@ -76,6 +76,12 @@ NOT_SHOWN = (
 runs recorded. They are shown in English should they come there all the same."""
 
 
+SHOWN = tuple(
+    f"counterfoil/training/{name}.py" for name in ("recorder", "recording", "recordingfolder", "tree_head_file")
+)
+"""Those of them that it shows all the same, since it records runs too."""
+
+
 class UntranslatableError(Exception):
     """A text that the script cannot collect."""
 
@@ -144,7 +150,7 @@ def shown_modules() -> Iterator[tuple[str, str]]:
     for folder in (ENGINE, APP):
         for path in sorted(folder.rglob("*.py")):
             name = path.relative_to(folder.parent).as_posix()
-            if not name.startswith(NOT_SHOWN):
+            if name in SHOWN or not name.startswith(NOT_SHOWN):
                 yield name, path.read_text("utf-8")
 
 

@@ -275,10 +275,10 @@ class Dropping(QObject):
         if paths:
             self._session.ask(partial(_recognise, paths=tuple(paths[:MOST_FILES])), self._recognised)
 
-    def foresee(self, paths: Sequence[Path], say: Callable[[Sequence[str]], None]) -> None:
+    def foresee(self, paths: Sequence[Path], tell: Callable[[Sequence[str]], None]) -> None:
         """Say what will become of files that are dragged over the window; nothing while the worker is at something."""
         if paths and len(paths) <= FORESEEN_FILES and not self._session.busy:
-            self._session.ask(partial(_recognise, paths=tuple(paths)), lambda result: say(self._foreseen(result)))
+            self._session.ask(partial(_recognise, paths=tuple(paths)), lambda result: tell(self._foreseen(result)))
 
     def _foreseen(self, result: JobResult) -> list[str]:
         if not isinstance(result.value, tuple):
