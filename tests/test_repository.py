@@ -113,7 +113,9 @@ NAdam
 NeighbourOperator
 OperatorDone
 OperatorElements
+OperatorLook
 OperatorRecorded
+OperatorValue
 OrderSource
 OrderTrust
 Outcome
@@ -202,9 +204,9 @@ compare_tensor
 discard_recording
 exact_allreduce_hook
 export_weights
+figures
 find_disputed_rows
 find_progress
-figures
 follow
 follow_run
 generate_key
@@ -220,6 +222,7 @@ list_devices
 load_private_key
 load_public_key
 log_said
+look_at_operator
 loop
 meaning_of
 measured_by
@@ -242,8 +245,8 @@ ranges
 read_client_order
 recognise
 record
-rows_named
 recorded_log_said
+rows_named
 run_audit
 run_difference
 run_panel

@@ -22,6 +22,9 @@ from .audit.following import (
 from .audit.keeping import (
     state_folder as state_folder,
 )
+from .audit.operatorlook import (
+    look_at_operator as look_at_operator,
+)
 from .audit.overview import (
     inspect as inspect,
     inspect_stages as inspect_stages,
@@ -80,6 +83,8 @@ from .audit.values.adjudication import (
 from .audit.values.closelook import (
     DisputedRows as DisputedRows,
     LookProgress as LookProgress,
+    OperatorLook as OperatorLook,
+    OperatorValue as OperatorValue,
     RowKind as RowKind,
     RowsRead as RowsRead,
     TensorSides as TensorSides,

@@ -94,6 +94,19 @@ def test_a_tensor_of_both_sides_is_shown_and_another_can_be_chosen(
     assert "of 10 elements" in look.sides.said.text()
 
 
+def test_an_operator_is_shown_with_its_inputs(look: LookView, engine: FakeEngine, qtbot: QtBot) -> None:
+    look.inputs.button.click()
+    qtbot.waitUntil(lambda: look.inputs_look.found is not None)
+    assert [(asked.step, asked.tensor) for asked in engine.looks] == [(8, "")]
+    model = look.operator.model
+    lines = [[model.index(row, column).data() for column in range(6)] for row in range(model.rowCount())]
+    assert lines[0] == ["weight", "10 \u00d7 32", "float32", "-1", "0", "1"]
+    assert lines[1] == ["stride", "", "", "", "", ""]
+    assert model.index(1, 6).data() == "[1, 1]"
+    assert lines[2][:3] == ["output of the replay", "scalar", "float32"]
+    assert "Of the trainer's output the run holds a fingerprint and no values." in look.operator.said.text()
+
+
 def test_a_look_can_be_stopped_and_wanted_again(look: LookView, engine: FakeEngine, qtbot: QtBot) -> None:
     engine.gate.clear()
     look.rows.button.click()

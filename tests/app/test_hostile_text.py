@@ -17,7 +17,18 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QLineEdit, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from counterfoil import AuditReport, BundleSummary, CounterfoilError, Dispute, Event, StepTable, Verdict, one_line
+from counterfoil import (
+    AuditReport,
+    BundleSummary,
+    CapsuleSubject,
+    CounterfoilError,
+    Dispute,
+    Event,
+    PanelEvent,
+    StepTable,
+    Verdict,
+    one_line,
+)
 from counterfoil.audit.statement.model import VerdictStatement, read_statement
 from counterfoil.audit.statement.write import verdict_statement
 from counterfoil_app.engine import strangers
@@ -62,6 +73,18 @@ class Hostile(FakeEngine):
         operator = replace(dispute.operator, module=f"head{BAD}", neighbours=near)
         assert dispute.finding is not None
         return replace(dispute, operator=operator, finding=spoiled(dispute.finding))
+
+    def compare_providers(self, *arguments: Any) -> Iterator[PanelEvent]:
+        yield from map(spoiled, super().compare_providers(*arguments))
+
+    def compare_bundles(self, *arguments: Any) -> Iterator[Any]:
+        yield from map(spoiled, super().compare_bundles(*arguments))
+
+    def disputed_rows(self, *arguments: Any) -> Iterator[Any]:
+        yield from map(spoiled, super().disputed_rows(*arguments))
+
+    def capsule_subject(self, capsule: Path) -> CapsuleSubject:
+        return spoiled(super().capsule_subject(capsule))
 
     def audit(self, *arguments: Any) -> Iterator[Event]:
         for event in super().audit(*arguments):
@@ -134,6 +157,39 @@ def test_everything_that_the_window_shows(
     assert report.title.endswith(BAD), "what is signed is what the engine found, unchanged"
     assert dialog.request().statement == engine.preview(report, dialog.request().signed_at)
     dialog.reject()
+
+
+def test_runs_that_are_compared_rows_and_capsules(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    window = window_of(Hostile(disputed=8))
+    providers = window.comparing.compare_providers()
+    providers.comparison.add([Path(f"/runs/{name}.cfoil") for name in ("honest", "lying", "broken")])
+    for _ in range(2):  # compared, then replayed
+        providers.start.click()
+        qtbot.waitUntil(lambda: not providers.comparison.working)
+        assert assert_harmless(providers) >= 3
+    for provider in range(3):
+        providers.matrix.choose(30, provider)
+        assert assert_harmless(providers)
+    providers.close()
+    bundles = window.comparing.compare_bundles()
+    bundles.difference.choose(Path("/runs/one.cfoil"), Path("/runs/other.cfoil"))
+    qtbot.waitUntil(lambda: not bundles.difference.working)
+    for place in range(bundles.depths.count()):
+        bundles.depths.setCurrentIndex(place)
+        assert assert_harmless(bundles)
+    bundles.close()
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    look = window.dispute.look
+    qtbot.waitUntil(lambda: look.isVisibleTo(window.dispute))
+    look.rows.button.click()
+    qtbot.waitUntil(lambda: look.rows_look.found is not None)
+    assert assert_harmless(look) >= 3
+    window.open_capsule(Path("/runs/dispute.capsule.cfoil"))
+    qtbot.waitUntil(lambda: not window.session.busy)
+    assert assert_harmless(window)
 
 
 def test_a_file_name_and_a_failure(window: MainWindow, engine: FakeEngine, tmp_path: Path, qtbot: QtBot) -> None:

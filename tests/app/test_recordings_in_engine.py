@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -145,7 +146,8 @@ def test_a_recording_is_stopped_gone_on_with_followed_and_handed_over(
     assert counterfoil.load_public_key(folder / "trainer.pub.pem").key_id == trainer.public.key_id
     text = (folder / "README.txt").read_text()
     assert trainer.public.key_id in text
-    (command,) = [line.split() for line in text.splitlines() if line.startswith("  counterfoil ")]
+    lines = text.replace("\\\n", " ").splitlines()
+    (command,) = [shlex.split(line) for line in lines if "counterfoil audit" in line]
     (folder / "job.cfoil").write_bytes(order.read_bytes())
     counterfoil.generate_key(folder / "auditor.pem", None)
     monkeypatch.chdir(folder)

@@ -379,7 +379,7 @@ def test_what_the_auditor_names_reaches_the_page(
     window.commands["verdict"].trigger()
     again = window.findChildren(SigningDialog)[-1]
     assert again.case.auditor.text() == "Ada Pruefer"
-    assert again.case.number.text() == ""
+    assert again.case.number.text() == "3 O 112/26", "remembered with the case"
     again.reject()
     qtbot.waitUntil(lambda: not window.session.busy)
 

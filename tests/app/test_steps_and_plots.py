@@ -146,7 +146,7 @@ def test_a_search_is_kept_as_a_button(window: MainWindow, qtbot: QtBot) -> None:
     steps.wanted.setText("colour > 4")
     assert not steps.keep_search.isEnabled(), "what is not understood cannot be kept"
     steps.wanted.setText("corrections > 4 and step < 20")
-    QTest.mouseClick(steps.keep_search, LEFT)
+    steps.keep_search.trigger()
     assert window.settings.searches == ("corrections > 4 and step < 20",)
     steps.wanted.clear()
     chip = steps.searches.findChild(QPushButton)

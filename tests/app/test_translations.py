@@ -303,13 +303,17 @@ def visible_texts(widget: QWidget) -> Iterator[str]:
         yield from (action.text(), action.toolTip(), action.statusTip())
 
 
+ARRAYS = {"images", "labels"}
+"""Names of arrays of an order, the same in every language; an account of a dispute has words for them."""
+
+
 def english(texts: Iterator[str], german: dict[object, str]) -> set[str]:
     """Those of the texts that were made from an English source which has another German translation."""
     fixed, patterns = set(), []
     shown = set(german.values())
     for text, translation in german.items():
         source = text.source  # type: ignore[attr-defined]
-        if source == translation or source in shown:
+        if source == translation or source in shown or source in ARRAYS:
             continue
         if PLACE.search(source):
             if len(PLACE.sub("", source)) > 8:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from counterfoil import (
     Adjudication,
@@ -55,6 +56,7 @@ from counterfoil import (
     NeighbourOperator,
     OperatorDone,
     OperatorElements,
+    OperatorLook,
     OrderSource,
     Outcome,
     PanelAdmitted,
@@ -97,6 +99,7 @@ from counterfoil import (
     trust_of,
 )
 from counterfoil.audit.disputedrows import NOT_KNOWN
+from counterfoil.audit.operatorlook import SAID, value_of
 from counterfoil.audit.panel import conclude_panel, judge_members
 from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, read_statement
 from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
@@ -798,6 +801,15 @@ class FakeEngine:
                 RowsRead("weights", RowKind.NUMBERS, (3,), False, NOT_KNOWN, images[:, :3], nothing),
             ),
         )
+
+    def operator_look(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | OperatorLook]:
+        self.looks.append(asked)
+        yield LookProgress(say("Replaying step {0}", asked.step), 0, 1)
+        while not self.gate.wait(0.01):
+            cancel.check()
+        weights = torch.linspace(-1, 1, 320).reshape(10, 32)
+        values = value_of("weight", weights), value_of("stride", [1, 1]), value_of("", weights.sum())
+        yield OperatorLook(asked.step, 55, self.operator().where, SAID, values)
 
     def tensor_sides(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | TensorSides]:
         self.looks.append(asked)

@@ -36,7 +36,7 @@ def main(folder: Path) -> None:
     give_keyboard(window)
     user = XInput()
     try:
-        button = window.welcome.samples[1]
+        button = window.home.samples[1]
         until(button.isVisible, "the sample is offered")
         user.click(*place(button))
         until(lambda: window.session.phase is Phase.READY, "a click recorded the tampered sample", PATIENCE)

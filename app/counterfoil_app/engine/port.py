@@ -37,6 +37,7 @@ from counterfoil import (
     Kept,
     Limits,
     LookProgress,
+    OperatorLook,
     PanelEvent,
     Plan,
     PlanProgress,
@@ -161,7 +162,7 @@ class LookRequest:
     Attributes:
         run: The run.
         step: The step, from 1.
-        part: The share whose rows are meant, where shares make the step; else empty.
+        part: The part of the step that is meant, where shares make it; else empty.
         tensor: Name of the tensor, where one is to be compared.
         data: The data file, for an order that keeps data outside.
         device: Where it is replayed.
@@ -300,6 +301,9 @@ class Engine(Protocol):
 
     def disputed_rows(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | DisputedRows]:
         """Show the rows that a step was ordered to read, and read; the last value has them. Raises CounterfoilError."""
+
+    def operator_look(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | OperatorLook]:
+        """Replay up to a step, and show what its first differing operator was given; raises CounterfoilError."""
 
     def tensor_sides(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | TensorSides]:
         """Replay up to a stored state, and compare a tensor of it with it; the last value has both sides.
@@ -554,6 +558,20 @@ class LibraryEngine:
         """Show the rows that a step was ordered to read, and read; the last value has them. Raises CounterfoilError."""
         yield (
             yield from counterfoil.find_disputed_rows(asked.run, asked.step, asked.part, data=asked.data, cancel=cancel)
+        )
+
+    def operator_look(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | OperatorLook]:
+        """Replay up to a step, and show what its first differing operator was given; raises CounterfoilError."""
+        yield (
+            yield from counterfoil.look_at_operator(
+                asked.run,
+                asked.step,
+                asked.part,
+                data=asked.data,
+                device=asked.device,
+                threads=asked.threads,
+                cancel=cancel,
+            )
         )
 
     def tensor_sides(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | TensorSides]:

@@ -85,6 +85,7 @@ class ProcessEngine:
     verify_weights = _carried_out(Engine.verify_weights)
     compare_bundles = _carried_out(Engine.compare_bundles)
     disputed_rows = _carried_out(Engine.disputed_rows)
+    operator_look = _carried_out(Engine.operator_look)
     tensor_sides = _carried_out(Engine.tensor_sides)
     compare_providers = _carried_out(Engine.compare_providers)
     preview = _carried_out(Engine.preview)

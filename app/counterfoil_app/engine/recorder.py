@@ -6,10 +6,11 @@ goes to whoever asked, whose signer signs it.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
+from shlex import quote
 
 import counterfoil
 from counterfoil import CancelToken, CounterfoilError
@@ -33,8 +34,8 @@ from counterfoil_app.engine.recordings import (
 )
 
 _PIECE_BYTES = 2**23
-KEY = "trainer.pub.pem"
-"""The name of the public key in a folder that is handed over."""
+_TEXT = "handed-run.txt"
+"""The text that goes with a run that is handed over, for people of any language: in English."""
 
 
 @dataclass(frozen=True)
@@ -136,31 +137,22 @@ def hand_over_run(run: Path, heads: Path | None, public: str, folder: Path) -> P
     _copy(run, folder / run.name, say("the run"))
     if heads is not None:
         _copy(heads, folder / heads.name, say("the tree heads"))
-    write_whole(folder / KEY, counterfoil.pem_of(public).encode(), what=say("the public key"))
-    text = _readme(run.name, None if heads is None else heads.name, counterfoil.key_id_of(public))
-    write_whole(folder / "README.txt", text.encode(), what=say("this page"))
+    key = "trainer.pub.pem"
+    write_whole(folder / key, counterfoil.pem_of(public).encode(), what=say("the public key"))
+    text = (
+        resources.files("counterfoil_resources")
+        .joinpath("texts", _TEXT)
+        .read_text("utf-8")
+        .format(
+            run=quote(run.name),
+            key=key,
+            key_id=counterfoil.key_id_of(public),
+            heads="" if heads is None else f"tree heads   {quote(heads.name)}\n",
+            heads_option="" if heads is None else f" --heads {quote(heads.name)}",
+        )
+    )
+    write_whole(folder / "README.txt", text.encode(), what=say("the text"))
     return folder
-
-
-def _readme(run: str, heads: str | None, key_id: str) -> str:
-    """Return what lies in the folder, and how a stranger checks it; a test runs the command."""
-    command = ["counterfoil", "audit", run, "--order", "job.cfoil", "--trainer-key", KEY]
-    command += [] if heads is None else ["--heads", heads]
-    command += ["--verdict", "verdict.json", "--key", "auditor.pem"]
-    lines = [
-        say("In this folder"),
-        "",
-        f"  {shlex.quote(run)}: {say('the run')}",
-        *([] if heads is None else [f"  {shlex.quote(heads)}: {say('the tree heads')}"]),
-        f"  {KEY}: {say('the public key')}, {key_id}",
-        "",
-        say("Whoever has the client's own copy of the order, job.cfoil, checks the run with Counterfoil:"),
-        "",
-        f"  {shlex.join(command)}",
-        "",
-        say("Compare the key id with what the trainer says on another way than the one on which this folder came."),
-    ]
-    return "\n".join([*lines, ""])
 
 
 def _copy(source: Path, target: Path, what: str) -> None:

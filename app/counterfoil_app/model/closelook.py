@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from PySide6.QtCore import QObject
 
-from counterfoil import CancelToken, Dispute, DisputedRows, LookProgress, TensorSides
+from counterfoil import CancelToken, Dispute, DisputedRows, LookProgress, OperatorLook, TensorSides
 from counterfoil_app.engine.port import Engine, LookRequest
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.model.inquiry import Inquiry
@@ -16,7 +16,7 @@ from counterfoil_app.model.inquiry import Inquiry
 if TYPE_CHECKING:
     from counterfoil_app.model.session import Session
 
-Found = TypeVar("Found", DisputedRows, TensorSides)
+Found = TypeVar("Found", DisputedRows, TensorSides, OperatorLook)
 
 
 class CloseLook(Inquiry[LookProgress], Generic[Found]):
@@ -91,6 +91,17 @@ class RowsLook(CloseLook[DisputedRows]):
 
     def _values(self, engine: Engine, asked: LookRequest, token: CancelToken) -> Iterator[LookProgress | DisputedRows]:
         return engine.disputed_rows(asked, token)
+
+
+class InputsLook(CloseLook[OperatorLook]):
+    """Looks at the first differing operator, with its inputs."""
+
+    def look_at(self, dispute: Dispute) -> None:
+        """Show what the operator was given, which replays the steps up to it."""
+        self.look(dispute.step, part=dispute.part)
+
+    def _values(self, engine: Engine, asked: LookRequest, token: CancelToken) -> Iterator[LookProgress | OperatorLook]:
+        return engine.operator_look(asked, token)
 
 
 class TensorLook(CloseLook[TensorSides]):

@@ -96,7 +96,7 @@ class Chronicle(QObject):
         self._disputed = session.dispute.step if session.dispute is not None else None
         when = text.moment(session.report.ended_at) if session.report.ended_at else "\u2013"
         said = self.tr("Shown again: {0}, {1}. The replay ended at {2}.")
-        self._note(said.format(name_of(session.path), session.report.outcome.value, when))
+        self._note(said.format(name_of(session.path), words.as_signed(session.report.outcome.value), when))
 
     def _note_sample(self) -> None:
         sample = self._session.sample

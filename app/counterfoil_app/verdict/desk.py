@@ -63,7 +63,7 @@ class VerdictDesk(QObject):
         self._window = window
         self._open: set[QDialog] = set()
         self._key_in_use: Path | None = None
-        self._handing = HandOverDesk(session, keys.book, self.sign, theme, window)
+        self._handing = HandOverDesk(session, keys.book, self.sign, settings, theme, window)
         self.handed_over = self._handing.done
         session.exports.finished.connect(self._exported)
         keys.book.changed.connect(self._check_all)

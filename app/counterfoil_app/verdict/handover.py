@@ -25,6 +25,7 @@ from counterfoil_app.model.finished import VerdictMaterial
 from counterfoil_app.model.history import capsule_of
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.session import Session
+from counterfoil_app.model.settings import Settings
 from counterfoil_app.verdict.export import contents_of
 from counterfoil_app.verdict.handover_dialog import HandOverDialog
 from counterfoil_app.verdict.report_document import NO_CASE, Case
@@ -62,6 +63,7 @@ class HandOverDesk(QObject):
         session: What was found.
         book: The known keys.
         sign: Asks how to sign the report, and calls back once it is signed.
+        settings: Remember the auditor's name.
         theme: The theme of the application.
         window: The window that the dialog belongs to.
     """
@@ -74,6 +76,7 @@ class HandOverDesk(QObject):
         session: Session,
         book: KeyBook,
         sign: Callable[[Callable[[Case], None]], None],
+        settings: Settings,
         theme: Theme,
         window: QWidget,
     ) -> None:
@@ -81,6 +84,7 @@ class HandOverDesk(QObject):
         self._session = session
         self._book = book
         self._sign = sign
+        self._settings = settings
         self._theme = theme
         self._window = window
         self._named: dict[Path, Case] = {}
@@ -93,7 +97,16 @@ class HandOverDesk(QObject):
         if session.verdict_file is None:
             self._sign(self._signed)
         else:
-            self._ask(self._named.get(session.verdict_file, NO_CASE))
+            self._ask(self._named.get(session.verdict_file) or self._remembered())
+
+    def _remembered(self) -> Case:
+        """What was named when the case was signed, on another day too."""
+        report, cases = self._session.report, self._session.cases
+        order = None if report is None else report.run_order or report.order_digest
+        if cases is None or order is None:
+            return Case(auditor=self._settings.auditor_name)
+        parties = cases.parties(order)
+        return Case(parties.number, parties.client, parties.trainer, self._settings.auditor_name)
 
     def _signed(self, case: Case) -> None:
         if self._session.verdict_file is not None:

@@ -7,11 +7,12 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 from counterfoil import Dispute
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.theme import Theme, Tone
-from counterfoil_app.model.closelook import RowsLook, TensorLook, reads_rows
+from counterfoil_app.model.closelook import InputsLook, RowsLook, TensorLook, reads_rows
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
 from counterfoil_app.views.layouts import button, choices
+from counterfoil_app.views.look_operator import OperatorView
 from counterfoil_app.views.look_rows import RowsTable
 from counterfoil_app.views.look_tensor import TensorView
 from counterfoil_app.views.parts import Folded, caption, label, tell
@@ -20,7 +21,7 @@ from counterfoil_app.views.parts import Folded, caption, label, tell
 class Waiting(QWidget):
     """How far a look is, with a button to stop it, or why it failed."""
 
-    def __init__(self, look: RowsLook | TensorLook) -> None:
+    def __init__(self, look: RowsLook | InputsLook | TensorLook) -> None:
         super().__init__()
         self._look = look
         self.said = label("", "muted")
@@ -65,6 +66,11 @@ class LookView(QWidget):
         self.table = RowsTable(theme)
         self.rows_waiting = Waiting(self.rows_look)
         layouts.fill(self.rows.column, self.rows_waiting, self.table)
+        self.inputs_look = InputsLook(session, self)
+        self.inputs = Folded(self.tr("The first operator that differs, with its inputs"))
+        self.operator = OperatorView(theme)
+        self.inputs_waiting = Waiting(self.inputs_look)
+        layouts.fill(self.inputs.column, self.inputs_waiting, self.operator)
         self.tensor = Folded(self.tr("Both sides of a tensor, and what would change"))
         self.not_stored = label()
         self.chosen = choices([], name=self.tr("Tensor that is compared"))
@@ -74,11 +80,12 @@ class LookView(QWidget):
         self.sides = TensorView(theme)
         self.tensor_waiting = Waiting(self.tensor_look)
         layouts.fill(self.tensor.column, self.not_stored, choose, self.tensor_waiting, self.sides)
-        layouts.column(self.rows, self.tensor, inside=self, margins=layouts.NONE)
+        layouts.column(self.rows, self.inputs, self.tensor, inside=self, margins=layouts.NONE)
         self.rows.button.toggled.connect(self._look)
+        self.inputs.button.toggled.connect(self._look)
         self.tensor.button.toggled.connect(self._look)
         session.phase_changed.connect(self._look)
-        follow(self.refresh, self.rows_look.changed, self.tensor_look.changed)
+        follow(self.refresh, self.rows_look.changed, self.inputs_look.changed, self.tensor_look.changed)
         self.refresh()
 
     def show_dispute(self, dispute: Dispute) -> None:
@@ -90,8 +97,8 @@ class LookView(QWidget):
             dispute.part,
             dispute.compared_at,
         ):
-            self.rows_look.forget()
-            self.tensor_look.forget()
+            for look in (self.rows_look, self.inputs_look, self.tensor_look):
+                look.forget()
         names = [tensor.name for tensor in dispute.tensors]
         self.chosen.clear()
         self.chosen.addItems(names)
@@ -111,6 +118,8 @@ class LookView(QWidget):
         if dispute is not None and not self._session.running:
             if self.rows.button.isChecked() and reads_rows(dispute):
                 self.rows_look.look_at(dispute)
+            if self.inputs.button.isChecked() and dispute.operator is not None:
+                self.inputs_look.look_at(dispute)
             if self.tensor.button.isChecked() and self._tensor:
                 self.tensor_look.look_at(dispute, self._tensor)
         self.refresh()
@@ -123,7 +132,9 @@ class LookView(QWidget):
             return
         self.rows.setVisible(reads_rows(dispute))
         self.tensor.setVisible(dispute.step > 0)
+        self.inputs.setVisible(dispute.operator is not None)
         self.table.show_rows(self.rows_look.found)
+        self.operator.show_operator(self.inputs_look.found)
         self.sides.show_tensor(self.tensor_look.found)
         self.not_stored.setVisible(not self._tensor)
         self.not_stored.setText(self._why_no_tensor(dispute))

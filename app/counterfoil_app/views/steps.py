@@ -13,7 +13,7 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QSpinBox, QTableView, QWidget
 
 from counterfoil import StepMatch, StepRow
-from counterfoil_app.looks import text, words
+from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme, Tone
@@ -329,10 +329,12 @@ class StepsView(QWidget):
         self.wanted.textChanged.connect(self._search)
         words_known = [*columns(StepData()), "and", "or", "not", "abs"]
         self.completer = WordCompleter(words_known, self.wanted)
-        self.keep_search = layouts.button(
-            "+", self._keep_search, tip=self.tr("Keep this search as a button"), name=self.tr("Keep this search")
-        )
+        self.keep_search = layouts.action(self, self.tr("&Keep this search as a button"), "", self._keep_search)
         self.keep_search.setEnabled(False)
+        self.wanted.addAction(self.keep_search, QLineEdit.ActionPosition.TrailingPosition)
+        follow(self._draw_icons, theme.changed)
+        self._theme = theme
+        self._draw_icons()
         self.searches = KeptSearches()
         self.searches.chosen.connect(self.wanted.setText)
         self.jump = QSpinBox()
@@ -352,7 +354,7 @@ class StepsView(QWidget):
         self._said = QWidget()
         layouts.row(self.problem, inside=self._said, margins=(10, 0, 10, 4))
         self._said.hide()
-        controls = (self.show_only, (self.wanted, 2), self.keep_search, self.jump, 1, self.follow)
+        controls = (self.show_only, (self.wanted, 2), self.jump, 1, self.follow)
         bar = layouts.row(*controls, margins=(10, 4, 10, 4), spacing=10)
         kept = layouts.row((self.searches, 1), margins=(10, 0, 10, 0))
         below = (bar, kept, self._said, (self.table, 1), (self.empty, 1))
@@ -397,6 +399,7 @@ class StepsView(QWidget):
         return [
             self.go_action,
             self.search_action,
+            self.keep_search,
             self.next_action,
             self.previous_action,
             self.copy_trainer_action,
@@ -477,6 +480,10 @@ class StepsView(QWidget):
         self.keep_search.setEnabled(bool(wanted.strip()) and not problem)
         self.problem.setText(problem)
         self._said.setVisible(bool(problem))
+
+    def _draw_icons(self) -> None:
+        tokens = self._theme.tokens
+        self.keep_search.setIcon(icons.icon("keep", tokens.text, tokens.muted))
 
     def _keep_search(self) -> None:
         self.searches.keep(self.wanted.text())

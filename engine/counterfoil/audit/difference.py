@@ -16,12 +16,12 @@ import numpy as np
 import torch
 
 from counterfoil.arithmetic.machine import open_machine
-from counterfoil.audit.signedrun import SignedRun
+from counterfoil.audit.signedrun import SignedRun, observe_part
 from counterfoil.audit.step.compare import compare_states, detail_difference
 from counterfoil.audit.step.locate import differing_inputs, first_differing_operator
-from counterfoil.audit.step.replayer import ReplayedStep, StepReplayer, differing_parts
-from counterfoil.audit.step.sharedreplay import SharedReplayer, read_logs, step_replayer
-from counterfoil.audit.step.shares import SharedJob, SharedLogs, State, share_claim, share_name
+from counterfoil.audit.step.replayer import StepReplayer, differing_parts
+from counterfoil.audit.step.sharedreplay import read_logs, step_replayer
+from counterfoil.audit.step.shares import SharedJob, State, share_name
 from counterfoil.audit.values.difference import (
     ComparedRun,
     Difference,
@@ -30,8 +30,7 @@ from counterfoil.audit.values.difference import (
     StateDifference,
     Unlike,
 )
-from counterfoil.audit.values.dispute import COMBINE, UPDATE, listed_parts, share_of
-from counterfoil.audit.values.events import Event
+from counterfoil.audit.values.dispute import COMBINE, UPDATE, listed_parts
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
@@ -236,7 +235,7 @@ def _elements(
     values, reproduced = [], []
     for number, side in enumerate(sides):
         yield DifferenceProgress(say("Replaying"), done + number, total)
-        replayed = finish(_observed(replayer, side, step, part, states[number], place))
+        replayed = finish(observe_part(replayer, side, step, part, states[number], place))
         seen = replayed.observation.after if replayed.observation is not None else None
         if seen is None and replayed.watched is not None:
             seen = replayed.watched.value
@@ -252,24 +251,6 @@ def _elements(
     where = program.places[place]
     shape = () if where.node is None else getattr(program.nodes[where.node].outputs[where.output], "shape", ())
     return _compared(values[0], values[1], shape, (reproduced[0], reproduced[1]))
-
-
-def _observed(
-    replayer: StepReplayer, side: SignedRun, step: int, part: str, state: State, place: int
-) -> Generator[Event, None, ReplayedStep]:
-    """Replay a step, or a part of it, with a run's own log, and keep what happens at a place."""
-    claimed = side.records[step]
-    logs = read_logs(replayer.job, claimed, side.reader)
-    if isinstance(logs, SharedLogs):
-        assert isinstance(replayer, SharedReplayer)
-        share = share_of(part)
-        if share is not None:
-            claim = share_claim(step, logs.shares.records[share])
-            return (yield from replayer.share(share).replay(claim, state, logs.of_shares[share], observe=place))
-        combining, _ = yield from replayer.run_shares(step, state, logs, logs.shares.exponents.tolist())
-        update = replayer.update(combining.together(), combining.buffers)
-        return (yield from update.replay(claimed, state, logs.update, observe=place))
-    return (yield from replayer.replay(claimed, state, logs, observe=place))
 
 
 def _compared(one: Array, other: Array, shape: Sequence[int], reproduced: tuple[bool, bool]) -> OperatorElements:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from counterfoil.audit.referee import result_of
 from counterfoil.audit.signatures import check_claim, need_run
+from counterfoil.audit.step.replayer import ReplayedStep, StepReplayer
+from counterfoil.audit.step.sharedreplay import SharedReplayer, read_logs
+from counterfoil.audit.step.shares import SharedLogs, State, share_claim
+from counterfoil.audit.values.closelook import LookProgress
 from counterfoil.audit.values.difference import ComparedRun
 from counterfoil.audit.values.dispute import share_of
+from counterfoil.audit.values.events import Event
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
@@ -73,6 +78,51 @@ class SignedRun:
     def state(self, step: int) -> dict[str, Array]:
         """Return the state that it stores after a step; 0 is the initial one."""
         return self.reader.checkpoint(step) if step else self.reader.initial_state()
+
+
+def replay_up_to(
+    replayer: StepReplayer, signed: SignedRun, begin: int, end: int, state: State
+) -> Generator[LookProgress, None, State]:
+    """Replay the steps behind ``begin`` up to ``end``, by the run's own logs; returns the state there."""
+    for at in range(begin + 1, end + 1):
+        where = LookProgress(say("Replaying step {0}", at), at - begin - 1, end - begin)
+        yield where
+        logs = read_logs(replayer.job, signed.records[at], signed.reader)
+        replayed = yield from relay(replayer.replay(signed.records[at], state, logs), _same(where))
+        state = replayed.result.state
+    return state
+
+
+def _same(where: LookProgress) -> Callable[[Event], LookProgress]:
+    """Say where the replay is, at each sign of life: whoever waits can stop it."""
+    return lambda _event: where
+
+
+def observe_part(
+    replayer: StepReplayer, signed: SignedRun, step: int, part: str, state: State, place: int | None
+) -> Generator[Event, None, ReplayedStep]:
+    """Replay a step, or a part of it, with a run's own log, and keep what happens at a place.
+
+    Args:
+        replayer: Replays the steps of the run's order.
+        signed: The run.
+        step: The step.
+        part: A share, the update, or empty for a step that no shares make; as :attr:`Dispute.part`.
+        state: The state before it.
+        place: Number of the place; None keeps nothing.
+    """
+    claimed = signed.records[step]
+    logs = read_logs(replayer.job, claimed, signed.reader)
+    if isinstance(logs, SharedLogs):
+        assert isinstance(replayer, SharedReplayer)
+        share = share_of(part)
+        if share is not None:
+            claim = share_claim(step, logs.shares.records[share])
+            return (yield from replayer.share(share).replay(claim, state, logs.of_shares[share], observe=place))
+        combining, _ = yield from replayer.run_shares(step, state, logs, logs.shares.exponents.tolist())
+        update = replayer.update(combining.together(), combining.buffers)
+        return (yield from update.replay(claimed, state, logs.update, observe=place))
+    return (yield from replayer.replay(claimed, state, logs, observe=place))
 
 
 def _logs(record: StepRecord, shares: StepShares | None) -> tuple[Digest | None, ...]:

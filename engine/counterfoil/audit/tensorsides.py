@@ -11,12 +11,11 @@ import numpy.typing as npt
 import torch
 
 from counterfoil.arithmetic.machine import open_machine
-from counterfoil.audit.signedrun import SignedRun
+from counterfoil.audit.signedrun import SignedRun, replay_up_to
 from counterfoil.audit.step.compare import ulp_distances
-from counterfoil.audit.step.sharedreplay import read_logs, step_replayer
+from counterfoil.audit.step.sharedreplay import step_replayer
 from counterfoil.audit.step.shares import State
 from counterfoil.audit.values.closelook import LookProgress, TensorSides
-from counterfoil.audit.values.events import OperatorDone
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import DataError
@@ -74,15 +73,7 @@ def compare_tensor(
         job = with_data_file(load_order(signed.reader), data, stack, cancel)
         state: State = {name: torch.from_numpy(array) for name, array in before.items()}
         with step_replayer(job, open_machine(device, threads), cancel=cancel) as replayer:
-            for at in range(begin + 1, step + 1):
-                logs = read_logs(replayer.job, signed.records[at], signed.reader)
-                where = say("Replaying step {0}", at), at - begin - 1, step - begin
-                yield LookProgress(*where)
-                replayed = yield from relay(
-                    replayer.replay(signed.records[at], state, logs),
-                    lambda event, where=where: LookProgress(*where) if isinstance(event, OperatorDone) else None,  # type: ignore[misc]
-                )
-                state = replayed.result.state
+            state = yield from replay_up_to(replayer, signed, begin, step, state)
         yield LookProgress(say("Comparing"), step - begin, step - begin)
         replay = state[tensor].cpu().numpy()
         return compare_sides(tensor, (begin, step), before[tensor], trainer[tensor], replay)

@@ -25,6 +25,92 @@
         </message>
     </context>
     <context>
+        <name>BatchDesk</name>
+        <message>
+            <source>My key</source>
+            <translation>Mein Schlüssel</translation>
+        </message>
+    </context>
+    <context>
+        <name>BatchDialog</name>
+        <message>
+            <source>A report to &amp;print (PDF) with each</source>
+            <translation>Zu jedem ein Bericht zum &amp;Drucken (PDF)</translation>
+        </message>
+        <message>
+            <source>Choose the private key file</source>
+            <translation>Datei des privaten Schlüssels wählen</translation>
+        </message>
+        <message>
+            <source>Choose…</source>
+            <translation>Wählen…</translation>
+        </message>
+        <message>
+            <source>Outcome</source>
+            <translation>Ergebnis</translation>
+        </message>
+        <message>
+            <source>Passphrase</source>
+            <translation>Passwort</translation>
+        </message>
+        <message>
+            <source>Private key</source>
+            <translation>Privater Schlüssel</translation>
+        </message>
+        <message>
+            <source>Private key file</source>
+            <translation>Datei des privaten Schlüssels</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>Lauf</translation>
+        </message>
+        <message>
+            <source>Say where your key is. A new one is made when you sign a single verdict.</source>
+            <translation>Geben Sie an, wo Ihr Schlüssel ist. Ein neuer entsteht, wenn Sie ein einzelnes Urteil unterschreiben.</translation>
+        </message>
+        <message>
+            <source>Sign the queue</source>
+            <translation>Warteschlange unterschreiben</translation>
+        </message>
+        <message>
+            <source>Sign {0}</source>
+            <translation>{0} unterschreiben</translation>
+        </message>
+        <message>
+            <source>Signing…</source>
+            <translation>Wird unterschrieben…</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>There is no such key file.</source>
+            <translation>Diese Schlüsseldatei gibt es nicht.</translation>
+        </message>
+        <message>
+            <source>Tick what you want to sign.</source>
+            <translation>Kreuzen Sie an, was Sie unterschreiben wollen.</translation>
+        </message>
+        <message>
+            <source>What is signed</source>
+            <translation>Was unterschrieben wird</translation>
+        </message>
+        <message>
+            <source>You sign that you replayed each of the ticked runs and found what stands beside it. Each gets a verdict of its own, beside its file.</source>
+            <translation>Sie unterschreiben, dass Sie jeden angekreuzten Lauf nachgerechnet und gefunden haben, was daneben steht. Jeder bekommt ein eigenes Urteil, neben seiner Datei.</translation>
+        </message>
+        <message>
+            <source>empty if the key has none</source>
+            <translation>leer, wenn der Schlüssel keines hat</translation>
+        </message>
+        <message>
+            <source>{0} of {1} are signed…</source>
+            <translation>{0} von {1} sind unterschrieben…</translation>
+        </message>
+    </context>
+    <context>
         <name>BundleQueue</name>
         <message>
             <source>It needs the data file {0}: open it alone.</source>
@@ -52,6 +138,14 @@
         <message>
             <source>An auditor says that a step of this run is not what was ordered. Replay the step here, and see who is right; neither side is trusted.</source>
             <translation>Ein Prüfer sagt, dass ein Schritt dieses Laufs nicht der bestellte ist. Rechnen Sie den Schritt hier nach und sehen Sie, wer recht hat; keiner Seite wird vertraut.</translation>
+        </message>
+        <message>
+            <source>An auditor says that step {0} of {1} is not what was ordered.</source>
+            <translation>Ein Prüfer sagt, Schritt {0} von {1} sei nicht, was beauftragt war.</translation>
+        </message>
+        <message>
+            <source>An auditor says that step {0} of {1} is not what was ordered: its {2} is another.</source>
+            <translation>Ein Prüfer sagt, Schritt {0} von {1} sei nicht, was beauftragt war: {2} weicht ab.</translation>
         </message>
         <message>
             <source>Being adjudicated</source>
@@ -98,8 +192,16 @@
             <translation>Digest des Auftrags</translation>
         </message>
         <message>
+            <source>Part of the step</source>
+            <translation>Teil des Schritts</translation>
+        </message>
+        <message>
             <source>Progress of the replay</source>
             <translation>Fortschritt der Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Replay it here, and see who is right; neither side is trusted.</source>
+            <translation>Rechnen Sie ihn hier nach und sehen Sie, wer recht hat; keiner Seite wird vertraut.</translation>
         </message>
         <message>
             <source>Run root</source>
@@ -135,6 +237,71 @@
         </message>
     </context>
     <context>
+        <name>Card</name>
+        <message>
+            <source>On the command line:</source>
+            <translation>Auf der Befehlszeile:</translation>
+        </message>
+        <message>
+            <source>On the command line: {0}</source>
+            <translation>Auf der Befehlszeile: {0}</translation>
+        </message>
+    </context>
+    <context>
+        <name>Cards</name>
+        <message>
+            <source>A verdict, a dispute capsule, weights, a run, a key: drop anything here, or choose it.</source>
+            <translation>Ein Urteil, eine Streitfallkapsel, Gewichte, einen Lauf, einen Schlüssel: Legen Sie es hier ab, oder wählen Sie es.</translation>
+        </message>
+        <message>
+            <source>Carry out an order, and record the run so that others can replay it.</source>
+            <translation>Einen Auftrag ausführen und den Lauf so aufzeichnen, dass andere ihn nachrechnen können.</translation>
+        </message>
+        <message>
+            <source>I audit</source>
+            <translation>Ich prüfe</translation>
+        </message>
+        <message>
+            <source>I order training</source>
+            <translation>Ich beauftrage ein Training</translation>
+        </message>
+        <message>
+            <source>I train</source>
+            <translation>Ich trainiere</translation>
+        </message>
+        <message>
+            <source>I was given something</source>
+            <translation>Ich habe etwas bekommen</translation>
+        </message>
+        <message>
+            <source>Replay a run on this machine, see whether it comes out the same, and sign what you found.</source>
+            <translation>Einen Lauf auf diesem Rechner nachrechnen, sehen, ob dasselbe herauskommt, und unterschreiben, was sich ergeben hat.</translation>
+        </message>
+        <message>
+            <source>Say what is to be trained, so that anybody can see later whether it was.</source>
+            <translation>Festlegen, was trainiert werden soll, damit später jeder sehen kann, ob es so geschehen ist.</translation>
+        </message>
+    </context>
+    <context>
+        <name>CaseDesk</name>
+        <message>
+            <source>A replay is running: results can be shown when it is over.</source>
+            <translation>Es wird gerade nachgerechnet: Ergebnisse lassen sich danach zeigen.</translation>
+        </message>
+        <message>
+            <source>Nothing is kept of that replay on this machine as it is now: replay the run from the beginning.</source>
+            <translation>Von dieser Nachrechnung ist auf diesem Rechner, wie er jetzt ist, nichts aufgehoben: Rechnen Sie den Lauf von Anfang an nach.</translation>
+        </message>
+        <message>
+            <source>Show without signing</source>
+            <translation>Ohne Unterschrift zeigen</translation>
+        </message>
+        <message>
+            <source>{0} was found: {1}</source>
+            <translation>{0} wurde gefunden: {1}</translation>
+        </message>
+    </context>
+    <context>
         <name>CaseFields</name>
         <message>
             <source>Auditor's name</source>
@@ -155,6 +322,48 @@
         <message>
             <source>Trainer's name</source>
             <translation>Trainer</translation>
+        </message>
+    </context>
+    <context>
+        <name>CaseList</name>
+        <message>
+            <source>Find a case</source>
+            <translation>Fall suchen</translation>
+        </message>
+        <message>
+            <source>Find a case: number, job, file, outcome</source>
+            <translation>Fall suchen: Aktenzeichen, Auftrag, Datei, Ergebnis</translation>
+        </message>
+        <message>
+            <source>No case has this in it.</source>
+            <translation>In keinem Fall kommt das vor.</translation>
+        </message>
+        <message>
+            <source>{0} more cases: type to find one.</source>
+            <translation>{0} weitere Fälle: Tippen Sie, um einen zu finden.</translation>
+        </message>
+    </context>
+    <context>
+        <name>CaseRow</name>
+        <message>
+            <source>Files of {0}</source>
+            <translation>Dateien von {0}</translation>
+        </message>
+        <message>
+            <source>Files: {0}</source>
+            <translation>Dateien: {0}</translation>
+        </message>
+        <message>
+            <source>Forget this case here; its files and results stay where they are</source>
+            <translation>Diesen Fall hier vergessen; seine Dateien und Ergebnisse bleiben, wo sie sind</translation>
+        </message>
+        <message>
+            <source>Take off the desk</source>
+            <translation>Vom Schreibtisch nehmen</translation>
+        </message>
+        <message>
+            <source>Take off the desk: {0}</source>
+            <translation>Vom Schreibtisch nehmen: {0}</translation>
         </message>
     </context>
     <context>
@@ -199,6 +408,14 @@
             <translation>{0} wird auf {1} nachgerechnet.</translation>
         </message>
         <message>
+            <source>Segments that are replayed: {0} of {1}, namely {2}.</source>
+            <translation>Abschnitte, die nachgerechnet werden: {0} von {1}, nämlich {2}.</translation>
+        </message>
+        <message>
+            <source>Shown again: {0}, {1}. The replay ended at {2}.</source>
+            <translation>Wieder gezeigt: {0}, {1}. Die Nachrechnung endete am {2}.</translation>
+        </message>
+        <message>
             <source>Step {0} comes out different.</source>
             <translation>Schritt {0} kommt anders heraus.</translation>
         </message>
@@ -230,6 +447,10 @@
             <translation>&amp;Hinzufügen…</translation>
         </message>
         <message>
+            <source>&amp;Adjudicate a capsule…</source>
+            <translation>Kapsel &amp;entscheiden…</translation>
+        </message>
+        <message>
             <source>&amp;Conclude as refused</source>
             <translation>Als abgelehnt abs&amp;chließen</translation>
         </message>
@@ -252,6 +473,10 @@
         <message>
             <source>&amp;Stop</source>
             <translation>&amp;Abbrechen</translation>
+        </message>
+        <message>
+            <source>A run, an order, a verdict, a dispute capsule, weights, a key: each is used for what it is</source>
+            <translation>Ein Lauf, ein Auftrag, ein Urteil, eine Streitfallkapsel, Gewichte, ein Schlüssel: Jedes wird als das benutzt, was es ist</translation>
         </message>
         <message>
             <source>Add bundles to the queue</source>
@@ -286,12 +511,20 @@
             <translation>Mit dem bekannten Auftrag &amp;vergleichen</translation>
         </message>
         <message>
+            <source>Delivered &amp;weights…</source>
+            <translation>Gelieferte &amp;Gewichte…</translation>
+        </message>
+        <message>
             <source>Export step &amp;table…</source>
             <translation>Schritt&amp;tabelle exportieren…</translation>
         </message>
         <message>
             <source>Go on with a replay that was paused or stopped</source>
             <translation>Eine angehaltene oder abgebrochene Nachrechnung fortsetzen</translation>
+        </message>
+        <message>
+            <source>Hand over…</source>
+            <translation>Übergeben…</translation>
         </message>
         <message>
             <source>Key&amp;s…</source>
@@ -302,12 +535,20 @@
             <translation>Die Nachrechnung warten lassen; mit „Fortsetzen“ geht sie weiter</translation>
         </message>
         <message>
+            <source>Make a folder for others: verdict, report, capsule, your key, and how to check each</source>
+            <translation>Einen Ordner für andere anlegen: Urteil, Bericht, Kapsel, Ihr Schlüssel, und wie man jedes davon prüft</translation>
+        </message>
+        <message>
             <source>Open a &amp;verdict…</source>
             <translation>Urteil öff&amp;nen…</translation>
         </message>
         <message>
             <source>Open a bundle</source>
             <translation>Ein Bündel öffnen</translation>
+        </message>
+        <message>
+            <source>Open what you were &amp;given…</source>
+            <translation>&amp;Erhaltenes öffnen…</translation>
         </message>
         <message>
             <source>P&amp;lan…</source>
@@ -320,6 +561,10 @@
         <message>
             <source>R&amp;esume</source>
             <translation>F&amp;ortsetzen</translation>
+        </message>
+        <message>
+            <source>Replay the disputed step of a dispute capsule, and see who is right</source>
+            <translation>Den strittigen Schritt einer Streitfallkapsel nachrechnen und sehen, wer recht hat</translation>
         </message>
         <message>
             <source>Replay the waiting bundles one after the other</source>
@@ -336,6 +581,10 @@
         <message>
             <source>Run the checks and conclude REFUSED, so that a verdict can be signed</source>
             <translation>Die Prüfungen ausführen und mit REFUSED abschließen, damit ein Urteil unterschrieben werden kann</translation>
+        </message>
+        <message>
+            <source>S&amp;ign all…</source>
+            <translation>Alle unterschreib&amp;en…</translation>
         </message>
         <message>
             <source>S&amp;top</source>
@@ -356,6 +605,14 @@
         <message>
             <source>See what recording, storing and auditing a run of billions of parameters would take</source>
             <translation>Zeigt, was Aufzeichnen, Speichern und Prüfen eines Laufs mit Milliarden von Parametern braucht</translation>
+        </message>
+        <message>
+            <source>See whether weights are the final state of a run that was verified</source>
+            <translation>Sehen, ob Gewichte der Endzustand eines verifizierten Laufs sind</translation>
+        </message>
+        <message>
+            <source>Sign what the queue found: one list, one passphrase, and a verdict for each</source>
+            <translation>Unterschreiben, was die Warteschlange gefunden hat: eine Liste, eine Passphrase, und für jedes ein Urteil</translation>
         </message>
         <message>
             <source>Sign what the replay found, and save it</source>
@@ -388,6 +645,29 @@
         <message>
             <source>What all replays found, signed or not, those of earlier days too</source>
             <translation>Was alle Nachrechnungen ergeben haben, unterschrieben oder nicht, auch die früherer Tage</translation>
+        </message>
+    </context>
+    <context>
+        <name>CompareDesk</name>
+        <message>
+            <source>&amp;Difference of two bundles…</source>
+            <translation>&amp;Unterschied zweier Bündel…</translation>
+        </message>
+        <message>
+            <source>Compare &amp;providers…</source>
+            <translation>A&amp;nbieter vergleichen…</translation>
+        </message>
+        <message>
+            <source>Compare the runs of one order that several providers made, and see who is right where they part</source>
+            <translation>Die Läufe eines Auftrags vergleichen, die verschiedene Anbieter gemacht haben, und sehen, wer recht hat, wo sie auseinandergehen</translation>
+        </message>
+        <message>
+            <source>Runs to be compared</source>
+            <translation>Läufe, die verglichen werden</translation>
+        </message>
+        <message>
+            <source>Say where two runs first differ: order, step, operator, element; nobody is judged</source>
+            <translation>Sagen, wo zwei Läufe zuerst abweichen: Auftrag, Schritt, Operator, Element; beurteilt wird niemand</translation>
         </message>
     </context>
     <context>
@@ -463,6 +743,10 @@
             <translation>Jeder Tensor wird mit dem Endzustand des Laufs verglichen.</translation>
         </message>
         <message>
+            <source>INCONCLUSIVE: the weights of a disputed run</source>
+            <translation>INCONCLUSIVE: die Gewichte eines strittigen Laufs</translation>
+        </message>
+        <message>
             <source>Largest difference</source>
             <translation>Größter Unterschied</translation>
         </message>
@@ -515,6 +799,10 @@
             <translation>Den Lauf {0} beurteilt das Urteil {1}.</translation>
         </message>
         <message>
+            <source>The run {0} was replayed here and disputed: it is not what was ordered, and its weights are not those of a verified run, also where they are equal to its final state.</source>
+            <translation>Der Lauf {0} wurde hier nachgerechnet und ist strittig: Er ist nicht, was beauftragt war, und seine Gewichte sind nicht die eines verifizierten Laufs, auch wenn sie seinem Endzustand gleichen.</translation>
+        </message>
+        <message>
             <source>The run {0} was replayed here and verified.</source>
             <translation>Der Lauf {0} wurde hier nachgerechnet und verifiziert.</translation>
         </message>
@@ -525,6 +813,10 @@
         <message>
             <source>The verdict on the run</source>
             <translation>Das Urteil über den Lauf</translation>
+        </message>
+        <message>
+            <source>The weights are the final state of the run, and that run was disputed.</source>
+            <translation>Die Gewichte sind der Endzustand des Laufs, und dieser Lauf ist strittig.</translation>
         </message>
         <message>
             <source>Verdicts (*.json)</source>
@@ -572,6 +864,157 @@
         <message>
             <source>Views</source>
             <translation>Ansichten</translation>
+        </message>
+    </context>
+    <context>
+        <name>DifferenceDialog</name>
+        <message>
+            <source>&amp;Compare again</source>
+            <translation>&amp;Noch einmal vergleichen</translation>
+        </message>
+        <message>
+            <source>&amp;Order</source>
+            <translation>&amp;Auftrag</translation>
+        </message>
+        <message>
+            <source>&amp;Replay this step</source>
+            <translation>Diesen Schritt nach&amp;rechnen</translation>
+        </message>
+        <message>
+            <source>&amp;Turn round</source>
+            <translation>&amp;Tauschen</translation>
+        </message>
+        <message>
+            <source>All fingerprints of operators agree.</source>
+            <translation>Alle Fingerabdrücke von Operatoren stimmen überein.</translation>
+        </message>
+        <message>
+            <source>Being compared</source>
+            <translation>Wird verglichen</translation>
+        </message>
+        <message>
+            <source>Both bundles, line by line</source>
+            <translation>Beide Bündel, Zeile für Zeile</translation>
+        </message>
+        <message>
+            <source>C&amp;lose</source>
+            <translation>Sch&amp;ließen</translation>
+        </message>
+        <message>
+            <source>Choose the &amp;first…</source>
+            <translation>&amp;Erstes wählen…</translation>
+        </message>
+        <message>
+            <source>Choose the &amp;second…</source>
+            <translation>&amp;Zweites wählen…</translation>
+        </message>
+        <message>
+            <source>Choose the d&amp;ata…</source>
+            <translation>&amp;Daten wählen…</translation>
+        </message>
+        <message>
+            <source>Choose two runs, of one order or of two, or drop them here.</source>
+            <translation>Wählen Sie zwei Läufe, eines Auftrags oder zweier, oder legen Sie sie hier ab.</translation>
+        </message>
+        <message>
+            <source>Difference of two bundles</source>
+            <translation>Unterschied zweier Bündel</translation>
+        </message>
+        <message>
+            <source>Ele&amp;ment</source>
+            <translation>Ele&amp;ment</translation>
+        </message>
+        <message>
+            <source>First</source>
+            <translation>Erstes</translation>
+        </message>
+        <message>
+            <source>How deep one looks</source>
+            <translation>Wie tief man blickt</translation>
+        </message>
+        <message>
+            <source>Let both change places</source>
+            <translation>Beide die Plätze tauschen lassen</translation>
+        </message>
+        <message>
+            <source>No difference</source>
+            <translation>Kein Unterschied</translation>
+        </message>
+        <message>
+            <source>No later state is stored in both, so that there are no elements to be compared.</source>
+            <translation>Kein späterer Zustand ist in beiden gespeichert; es gibt keine Elemente zu vergleichen.</translation>
+        </message>
+        <message>
+            <source>Nobody is judged here: neither of the two is compared with what was ordered.</source>
+            <translation>Hier wird niemand beurteilt: keines der beiden wird mit dem verglichen, was beauftragt war.</translation>
+        </message>
+        <message>
+            <source>Not compared</source>
+            <translation>Nicht verglichen</translation>
+        </message>
+        <message>
+            <source>Nothing differs.</source>
+            <translation>Nichts weicht ab.</translation>
+        </message>
+        <message>
+            <source>O&amp;perator</source>
+            <translation>O&amp;perator</translation>
+        </message>
+        <message>
+            <source>Other orders, the same results</source>
+            <translation>Andere Aufträge, dieselben Ergebnisse</translation>
+        </message>
+        <message>
+            <source>Progress of the comparison</source>
+            <translation>Fortschritt des Vergleichs</translation>
+        </message>
+        <message>
+            <source>Replay the step in which they part with each run's own log, to compare single elements</source>
+            <translation>Den Schritt, in dem sie auseinandergehen, mit dem Protokoll jedes Laufs nachrechnen, um einzelne Elemente zu vergleichen</translation>
+        </message>
+        <message>
+            <source>Replay this step to compare the elements of the operator's output.</source>
+            <translation>Rechnen Sie diesen Schritt nach, um die Elemente der Ausgabe des Operators zu vergleichen.</translation>
+        </message>
+        <message>
+            <source>Result</source>
+            <translation>Ergebnis</translation>
+        </message>
+        <message>
+            <source>Second</source>
+            <translation>Zweites</translation>
+        </message>
+        <message>
+            <source>St&amp;ep</source>
+            <translation>S&amp;chritt</translation>
+        </message>
+        <message>
+            <source>The orders differ: fingerprints of operators can be compared under one order alone.</source>
+            <translation>Die Aufträge sind verschieden: Fingerabdrücke von Operatoren sind nur unter einem einzigen Auftrag vergleichbar.</translation>
+        </message>
+        <message>
+            <source>They differ from step {0} on</source>
+            <translation>Sie weichen ab Schritt {0} voneinander ab</translation>
+        </message>
+        <message>
+            <source>They differ from the beginning</source>
+            <translation>Sie weichen von Anfang an voneinander ab</translation>
+        </message>
+        <message>
+            <source>What</source>
+            <translation>Was</translation>
+        </message>
+        <message>
+            <source>What was found</source>
+            <translation>Was gefunden wurde</translation>
+        </message>
+        <message>
+            <source>not compared</source>
+            <translation>nicht verglichen</translation>
+        </message>
+        <message>
+            <source>not known</source>
+            <translation>nicht bekannt</translation>
         </message>
     </context>
     <context>
@@ -800,10 +1243,6 @@
     <context>
         <name>DivergenceView</name>
         <message>
-            <source>&amp;Difference, replay minus trainer</source>
-            <translation>&amp;Differenz, Nachrechnung minus Trainer</translation>
-        </message>
-        <message>
             <source>&amp;Logarithmic</source>
             <translation>&amp;Logarithmisch</translation>
         </message>
@@ -816,6 +1255,14 @@
             <translation>Zahlen der Diagramme (&amp;CSV)…</translation>
         </message>
         <message>
+            <source>&amp;Show another run beside it…</source>
+            <translation>&amp;Anderen Lauf daneben zeigen…</translation>
+        </message>
+        <message>
+            <source>Counterfoil bundles (*.cfoil);;All files (*)</source>
+            <translation>Counterfoil-Bündel (*.cfoil);;Alle Dateien (*)</translation>
+        </message>
+        <message>
             <source>Divergence</source>
             <translation>Divergenz</translation>
         </message>
@@ -826,6 +1273,10 @@
         <message>
             <source>Export the plots</source>
             <translation>Diagramme exportieren</translation>
+        </message>
+        <message>
+            <source>Leave the &amp;other run out</source>
+            <translation>Den &amp;anderen Lauf weglassen</translation>
         </message>
         <message>
             <source>Left and right arrow keys choose a step, plus and minus zoom, Home shows the whole run</source>
@@ -864,6 +1315,10 @@
             <translation>Alle Schritte zeigen (Pos1); das Mausrad vergrößert und verkleinert, Ziehen verschiebt</translation>
         </message>
         <message>
+            <source>Show another run beside it</source>
+            <translation>Anderen Lauf daneben zeigen</translation>
+        </message>
+        <message>
             <source>Step {0}</source>
             <translation>Schritt {0}</translation>
         </message>
@@ -878,6 +1333,14 @@
         <message>
             <source>loss {0} (trainer), {1} (replay)</source>
             <translation>Verlust {0} (Trainer), {1} (Nachrechnung)</translation>
+        </message>
+        <message>
+            <source>loss {0} ({1})</source>
+            <translation>Verlust {0} ({1})</translation>
+        </message>
+        <message>
+            <source>run root {0}</source>
+            <translation>Laufwurzel {0}</translation>
         </message>
         <message>
             <source>steps {0} to {1}</source>
@@ -918,8 +1381,16 @@
             <translation>{0} enthält Daten: Öffnen Sie zuerst den Lauf, der sie braucht.</translation>
         </message>
         <message>
+            <source>{0} holds data: the run that needs them uses them.</source>
+            <translation>{0} enthält Daten: Der Lauf, der sie braucht, verwendet sie.</translation>
+        </message>
+        <message>
             <source>{0} holds tree heads: open their run first.</source>
             <translation>{0} enthält Baumköpfe: Öffnen Sie zuerst ihren Lauf.</translation>
+        </message>
+        <message>
+            <source>{0} holds tree heads: they are compared with the run.</source>
+            <translation>{0} enthält Baumköpfe: Sie werden mit dem Lauf verglichen.</translation>
         </message>
         <message>
             <source>{0} holds weights: compare them after the replay.</source>
@@ -930,8 +1401,40 @@
             <translation>{0} enthält Gewichte: Öffnen Sie zuerst den Lauf, aus dem sie stammen sollen.</translation>
         </message>
         <message>
+            <source>{0} holds weights: they are compared with the run.</source>
+            <translation>{0} enthält Gewichte: Sie werden mit dem Lauf verglichen.</translation>
+        </message>
+        <message>
+            <source>{0} is a dispute capsule: it can be adjudicated here.</source>
+            <translation>{0} ist eine Streitfallkapsel: Hier kann über sie entschieden werden.</translation>
+        </message>
+        <message>
+            <source>{0} is a private key: you are asked whether you sign with it.</source>
+            <translation>{0} ist ein privater Schlüssel: Sie werden gefragt, ob Sie damit unterschreiben.</translation>
+        </message>
+        <message>
+            <source>{0} is a public key: you are asked whose it is.</source>
+            <translation>{0} ist ein öffentlicher Schlüssel: Sie werden gefragt, wem er gehört.</translation>
+        </message>
+        <message>
+            <source>{0} is a run.</source>
+            <translation>{0} ist ein Lauf.</translation>
+        </message>
+        <message>
+            <source>{0} is a run: it is opened.</source>
+            <translation>{0} ist ein Lauf: Er wird geöffnet.</translation>
+        </message>
+        <message>
+            <source>{0} is a verdict: its signature is checked, and it is read.</source>
+            <translation>{0} ist ein Urteil: Seine Unterschrift wird geprüft, und es wird gelesen.</translation>
+        </message>
+        <message>
             <source>{0} is about a verdict: drop it together with that verdict.</source>
             <translation>{0} handelt von einem Urteil: Legen Sie es zusammen mit diesem Urteil ab.</translation>
+        </message>
+        <message>
+            <source>{0} is an order: a run is compared with it.</source>
+            <translation>{0} ist ein Auftrag: Ein Lauf wird damit verglichen.</translation>
         </message>
         <message>
             <source>{0} is no file that Counterfoil reads.</source>
@@ -956,6 +1459,10 @@
         <message>
             <source>{0} runs are queued.</source>
             <translation>{0} Läufe sind in der Warteschlange.</translation>
+        </message>
+        <message>
+            <source>{0} says something of a verdict: it is shown with that verdict.</source>
+            <translation>{0} sagt etwas über ein Urteil: Es wird mit diesem gezeigt.</translation>
         </message>
     </context>
     <context>
@@ -997,6 +1504,48 @@
         </message>
     </context>
     <context>
+        <name>FarFileDialog</name>
+        <message>
+            <source>&amp;Path on {0}</source>
+            <translation>&amp;Pfad auf {0}</translation>
+        </message>
+        <message>
+            <source>Looking…</source>
+            <translation>Wird nachgesehen…</translation>
+        </message>
+        <message>
+            <source>Names in the folder</source>
+            <translation>Namen in dem Ordner</translation>
+        </message>
+        <message>
+            <source>Path on {0}</source>
+            <translation>Pfad auf {0}</translation>
+        </message>
+        <message>
+            <source>There are more names; type on.</source>
+            <translation>Es gibt mehr Namen; tippen Sie weiter.</translation>
+        </message>
+        <message>
+            <source>{0} – on {1}</source>
+            <translation>{0} – auf {1}</translation>
+        </message>
+    </context>
+    <context>
+        <name>FileLine</name>
+        <message>
+            <source>Find it…</source>
+            <translation>Suchen…</translation>
+        </message>
+        <message>
+            <source>Find {0}</source>
+            <translation>{0} suchen</translation>
+        </message>
+        <message>
+            <source>file moved</source>
+            <translation>Datei verschoben</translation>
+        </message>
+    </context>
+    <context>
         <name>Files</name>
         <message>
             <source>A replay of {0} is running.</source>
@@ -1005,6 +1554,18 @@
         <message>
             <source>Add to the queue</source>
             <translation>Zur Warteschlange hinzufügen</translation>
+        </message>
+        <message>
+            <source>Adjudicate a capsule</source>
+            <translation>Kapsel entscheiden</translation>
+        </message>
+        <message>
+            <source>All files (*)</source>
+            <translation>Alle Dateien (*)</translation>
+        </message>
+        <message>
+            <source>Choose the data file</source>
+            <translation>Die Datendatei wählen</translation>
         </message>
         <message>
             <source>Choose the data file {0}</source>
@@ -1027,8 +1588,16 @@
             <translation>Counterfoil-Datendateien (*.cfdata);;Alle Dateien (*)</translation>
         </message>
         <message>
+            <source>Delivered weights</source>
+            <translation>Gelieferte Gewichte</translation>
+        </message>
+        <message>
             <source>Dispute capsules (*.cfoil)</source>
             <translation>Streitfallkapseln (*.cfoil)</translation>
+        </message>
+        <message>
+            <source>Dispute capsules (*.cfoil);;All files (*)</source>
+            <translation>Streitfallkapseln (*.cfoil);;Alle Dateien (*)</translation>
         </message>
         <message>
             <source>Export step table</source>
@@ -1045,6 +1614,10 @@
         <message>
             <source>Open a verdict</source>
             <translation>Urteil öffnen</translation>
+        </message>
+        <message>
+            <source>Open what you were given</source>
+            <translation>Erhaltenes öffnen</translation>
         </message>
         <message>
             <source>Open without signing</source>
@@ -1067,8 +1640,79 @@
             <translation>Das Ergebnis von {0} ist nicht unterschrieben: {1}.</translation>
         </message>
         <message>
+            <source>The run that the weights should come from</source>
+            <translation>Der Lauf, aus dem die Gewichte stammen sollen</translation>
+        </message>
+        <message>
             <source>Verdicts (*.json);;All files (*)</source>
             <translation>Urteile (*.json);;Alle Dateien (*)</translation>
+        </message>
+        <message>
+            <source>Weights (*.safetensors);;All files (*)</source>
+            <translation>Gewichte (*.safetensors);;Alle Dateien (*)</translation>
+        </message>
+    </context>
+    <context>
+        <name>FindDialog</name>
+        <message>
+            <source>&amp;Close</source>
+            <translation>&amp;Schließen</translation>
+        </message>
+        <message>
+            <source>&amp;Stop</source>
+            <translation>&amp;Abbrechen</translation>
+        </message>
+        <message>
+            <source>All files (*)</source>
+            <translation>Alle Dateien (*)</translation>
+        </message>
+        <message>
+            <source>Choose the &amp;file…</source>
+            <translation>&amp;Datei wählen…</translation>
+        </message>
+        <message>
+            <source>Find {0}</source>
+            <translation>{0} suchen</translation>
+        </message>
+        <message>
+            <source>It is not in {0}: {1} files were looked at.</source>
+            <translation>In {0} ist sie nicht: {1} Dateien wurden angesehen.</translation>
+        </message>
+        <message>
+            <source>It was</source>
+            <translation>Sie lag hier</translation>
+        </message>
+        <message>
+            <source>Look in a f&amp;older…</source>
+            <translation>In einem &amp;Ordner suchen…</translation>
+        </message>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Progress of the search</source>
+            <translation>Fortschritt der Suche</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>What</source>
+            <translation>Was</translation>
+        </message>
+        <message>
+            <source>{0} is another file: it does not hold the same.</source>
+            <translation>{0} ist eine andere Datei: Sie enthält nicht dasselbe.</translation>
+        </message>
+        <message>
+            <source>{0} is no longer where it was. Choose it, or a folder: a file there is taken only if it holds the same, by its digest, whatever it is called now.</source>
+            <translation>{0} liegt nicht mehr, wo sie lag. Wählen Sie die Datei oder einen Ordner: Eine Datei dort wird nur genommen, wenn sie dem Digest nach dasselbe enthält, wie sie jetzt auch heißt.</translation>
+        </message>
+        <message>
+            <source>{0} of {1} files</source>
+            <translation>{0} von {1} Dateien</translation>
         </message>
     </context>
     <context>
@@ -1278,6 +1922,172 @@ Gerätestunden</translation>
         </message>
     </context>
     <context>
+        <name>FollowForm</name>
+        <message>
+            <source>&amp;Device</source>
+            <translation>&amp;Gerät</translation>
+        </message>
+        <message>
+            <source>&amp;Follow</source>
+            <translation>&amp;Verfolgen</translation>
+        </message>
+        <message>
+            <source>Counterfoil files (*.cfoil)</source>
+            <translation>Counterfoil-Dateien (*.cfoil)</translation>
+        </message>
+        <message>
+            <source>D&amp;ata file</source>
+            <translation>D&amp;atendatei</translation>
+        </message>
+        <message>
+            <source>Data (*)</source>
+            <translation>Daten (*)</translation>
+        </message>
+        <message>
+            <source>Follow a recording</source>
+            <translation>Eine Aufzeichnung verfolgen</translation>
+        </message>
+        <message>
+            <source>It is only watched: nothing is said of whether a step is what was ordered.</source>
+            <translation>Ihr wird nur zugesehen: Ob ein Schritt der bestellte ist, wird nicht gesagt.</translation>
+        </message>
+        <message>
+            <source>Re&amp;play each step beside it, and stop at the first lie</source>
+            <translation>Jeden Schritt daneben &amp;nachrechnen und bei der ersten Lüge anhalten</translation>
+        </message>
+        <message>
+            <source>Say where the recording lies, and which order it is of.</source>
+            <translation>Geben Sie an, wo die Aufzeichnung liegt und zu welchem Auftrag sie gehört.</translation>
+        </message>
+        <message>
+            <source>The &amp;order, as you, the client, kept it</source>
+            <translation>Der &amp;Auftrag, wie Sie, der Auftraggeber, ihn behalten haben</translation>
+        </message>
+        <message>
+            <source>The &amp;trainer</source>
+            <translation>Der &amp;Trainer</translation>
+        </message>
+        <message>
+            <source>The folder may lie on this machine or on a server whose disk is mounted here. It is only read. It need not be there yet: the beginning is waited for.</source>
+            <translation>Der Ordner darf auf diesem Rechner liegen oder auf einem Server, dessen Laufwerk hier eingehängt ist. Er wird nur gelesen. Er muss noch nicht da sein: Auf den Beginn wird gewartet.</translation>
+        </message>
+        <message>
+            <source>The folder of the &amp;recording</source>
+            <translation>Der Ordner der &amp;Aufzeichnung</translation>
+        </message>
+        <message>
+            <source>The trainer</source>
+            <translation>Der Trainer</translation>
+        </message>
+        <message>
+            <source>Tree &amp;heads that came in</source>
+            <translation>&amp;Baumköpfe, die ankamen</translation>
+        </message>
+        <message>
+            <source>Tree heads (*.jsonl)</source>
+            <translation>Baumköpfe (*.jsonl)</translation>
+        </message>
+        <message>
+            <source>When the run is finished it is audited: what was replayed by then counts.</source>
+            <translation>Ist der Lauf fertig, wird er geprüft: Was bis dahin nachgerechnet ist, zählt.</translation>
+        </message>
+        <message>
+            <source>empty: none are compared</source>
+            <translation>leer: Es werden keine verglichen</translation>
+        </message>
+        <message>
+            <source>not known</source>
+            <translation>nicht bekannt</translation>
+        </message>
+        <message>
+            <source>only for an order that names one</source>
+            <translation>nur für einen Auftrag, der eine nennt</translation>
+        </message>
+    </context>
+    <context>
+        <name>HandOverDialog</name>
+        <message>
+            <source>As one &amp;zip file</source>
+            <translation>Als eine &amp;Zip-Datei</translation>
+        </message>
+        <message>
+            <source>Case and parties</source>
+            <translation>Fall und Beteiligte</translation>
+        </message>
+        <message>
+            <source>Choose the folder to hand over</source>
+            <translation>Den Ordner zum Übergeben wählen</translation>
+        </message>
+        <message>
+            <source>Choose…</source>
+            <translation>Wählen…</translation>
+        </message>
+        <message>
+            <source>Folder to hand over</source>
+            <translation>Ordner zum Übergeben</translation>
+        </message>
+        <message>
+            <source>Hand over</source>
+            <translation>Übergeben</translation>
+        </message>
+        <message>
+            <source>Say where the folder goes.</source>
+            <translation>Geben Sie an, wohin der Ordner kommt.</translation>
+        </message>
+        <message>
+            <source>Tell whoever gets it the id of your key, which {0} names, by another way: anybody can put a key into a folder.</source>
+            <translation>Nennen Sie dem Empfänger die Kennung Ihres Schlüssels, die in {0} steht, auf anderem Weg: Einen Schlüssel in einen Ordner legen kann jeder.</translation>
+        </message>
+        <message>
+            <source>The report is printed and the folder is written…</source>
+            <translation>Der Bericht wird gedruckt und der Ordner geschrieben…</translation>
+        </message>
+        <message>
+            <source>There is something of this name already.</source>
+            <translation>Unter diesem Namen gibt es schon etwas.</translation>
+        </message>
+        <message>
+            <source>What others get</source>
+            <translation>Was andere bekommen</translation>
+        </message>
+        <message>
+            <source>Where it goes</source>
+            <translation>Wohin es kommt</translation>
+        </message>
+        <message>
+            <source>how to check each of these, with OpenSSL alone and with Counterfoil</source>
+            <translation>wie man jedes davon prüft, mit OpenSSL allein und mit Counterfoil</translation>
+        </message>
+        <message>
+            <source>the disputed step with its proofs: anybody can replay it</source>
+            <translation>der strittige Schritt mit seinen Beweisen: Jeder kann ihn nachrechnen</translation>
+        </message>
+        <message>
+            <source>the report to print, with a line to sign</source>
+            <translation>der Bericht zum Drucken, mit einer Zeile für die Unterschrift</translation>
+        </message>
+        <message>
+            <source>the same report for a browser</source>
+            <translation>derselbe Bericht für den Browser</translation>
+        </message>
+        <message>
+            <source>the signed verdict, which is what counts</source>
+            <translation>das unterschriebene Urteil, auf das es ankommt</translation>
+        </message>
+        <message>
+            <source>their digests, by which damage on the way shows</source>
+            <translation>ihre Prüfsummen, an denen man Schäden unterwegs erkennt</translation>
+        </message>
+        <message>
+            <source>your public key, which checks it</source>
+            <translation>Ihr öffentlicher Schlüssel, mit dem man es prüft</translation>
+        </message>
+        <message>
+            <source>{0} goes to others, with all that they need to check it without you.</source>
+            <translation>{0} geht an andere, mit allem, was sie brauchen, um es ohne Sie zu prüfen.</translation>
+        </message>
+    </context>
+    <context>
         <name>HeaderView</name>
         <message>
             <source>All {0} steps replayed so far match.</source>
@@ -1294,14 +2104,6 @@ Gerätestunden</translation>
         <message>
             <source>Device of the replay</source>
             <translation>Gerät der Nachrechnung</translation>
-        </message>
-        <message>
-            <source>ERROR</source>
-            <translation>ERROR</translation>
-        </message>
-        <message>
-            <source>INCONCLUSIVE</source>
-            <translation>INCONCLUSIVE</translation>
         </message>
         <message>
             <source>Not yet replayed</source>
@@ -1322,10 +2124,6 @@ Gerätestunden</translation>
         <message>
             <source>Paused</source>
             <translation>Angehalten</translation>
-        </message>
-        <message>
-            <source>REFUSED</source>
-            <translation>REFUSED</translation>
         </message>
         <message>
             <source>Reading {0}</source>
@@ -1354,6 +2152,10 @@ Gerätestunden</translation>
         <message>
             <source>The signed verdict is in {0}.</source>
             <translation>Das unterschriebene Urteil liegt in {0}.</translation>
+        </message>
+        <message>
+            <source>What others get is in {0}.</source>
+            <translation>Was andere bekommen, liegt in {0}.</translation>
         </message>
         <message>
             <source>step {0}: {1} %</source>
@@ -1396,6 +2198,10 @@ Gerätestunden</translation>
             <translation>{0}: {1} Schritte. Eine Nachrechnung wurde unterbrochen. {2}</translation>
         </message>
         <message>
+            <source>{0}: {1} steps. Another window replays this run at this moment.</source>
+            <translation>{0}: {1} Schritte. Ein anderes Fenster rechnet diesen Lauf gerade nach.</translation>
+        </message>
+        <message>
             <source>{0}: {1} steps. Planned: {2}.</source>
             <translation>{0}: {1} Schritte. Geplant: {2}.</translation>
         </message>
@@ -1432,10 +2238,60 @@ Gerätestunden</translation>
         </message>
     </context>
     <context>
+        <name>HomeView</name>
+        <message>
+            <source>Cancel</source>
+            <translation>Abbrechen</translation>
+        </message>
+        <message>
+            <source>Cancel recording the sample</source>
+            <translation>Das Aufzeichnen des Beispiels abbrechen</translation>
+        </message>
+        <message>
+            <source>Cases</source>
+            <translation>Fälle</translation>
+        </message>
+        <message>
+            <source>Home</source>
+            <translation>Schreibtisch</translation>
+        </message>
+        <message>
+            <source>Is the training you ordered the training that happened?</source>
+            <translation>Ist das Training, das Sie bestellt haben, das Training, das stattfand?</translation>
+        </message>
+        <message>
+            <source>No run at hand? Try one that is recorded on this machine:</source>
+            <translation>Kein Lauf zur Hand? Versuchen Sie einen, der auf diesem Rechner aufgezeichnet wird:</translation>
+        </message>
+        <message>
+            <source>Recent files</source>
+            <translation>Zuletzt benutzte Dateien</translation>
+        </message>
+        <message>
+            <source>Your cases will lie here: open a run, an order or anything that you were given.</source>
+            <translation>Hier werden Ihre Fälle liegen: Öffnen Sie einen Lauf, einen Auftrag oder was Sie sonst erhalten haben.</translation>
+        </message>
+    </context>
+    <context>
         <name>InquiryDialog</name>
         <message>
             <source>&amp;Stop</source>
             <translation>&amp;Abbrechen</translation>
+        </message>
+    </context>
+    <context>
+        <name>KeptSearches</name>
+        <message>
+            <source>&amp;Forget this search</source>
+            <translation>Diese Suche &amp;vergessen</translation>
+        </message>
+        <message>
+            <source>Search {0}</source>
+            <translation>{0} suchen</translation>
+        </message>
+        <message>
+            <source>Search {0}; Delete forgets it</source>
+            <translation>{0} suchen; Entf vergisst es</translation>
         </message>
     </context>
     <context>
@@ -1677,6 +2533,37 @@ Gerätestunden</translation>
         </message>
     </context>
     <context>
+        <name>LookView</name>
+        <message>
+            <source>At the trainer's next stored state all tensors are equal: there is nothing that would change.</source>
+            <translation>Im nächsten gespeicherten Zustand des Trainers sind alle Tensoren gleich: nichts würde sich ändern.</translation>
+        </message>
+        <message>
+            <source>Both sides of a tensor, and what would change</source>
+            <translation>Beide Seiten eines Tensors, und was sich ändern würde</translation>
+        </message>
+        <message>
+            <source>It can be looked at when the replay has ended.</source>
+            <translation>Das lässt sich ansehen, wenn die Nachrechnung beendet ist.</translation>
+        </message>
+        <message>
+            <source>Tensor</source>
+            <translation>Tensorname</translation>
+        </message>
+        <message>
+            <source>Tensor that is compared</source>
+            <translation>Tensor, der verglichen wird</translation>
+        </message>
+        <message>
+            <source>The rows that the step read, beside the ordered ones</source>
+            <translation>Die Zeilen, die der Schritt las, neben den beauftragten</translation>
+        </message>
+        <message>
+            <source>The trainer stored no later state: of the state after this step the run holds a digest alone, so that no element of the trainer's can be shown.</source>
+            <translation>Der Trainer hat keinen späteren Zustand gespeichert: Vom Zustand nach diesem Schritt enthält der Lauf nur einen Digest, sodass kein Element des Trainers gezeigt werden kann.</translation>
+        </message>
+    </context>
+    <context>
         <name>MainWindow</name>
         <message>
             <source>&amp;Clear recent files</source>
@@ -1723,6 +2610,10 @@ Gerätestunden</translation>
             <translation>&amp;Schritte</translation>
         </message>
         <message>
+            <source>&amp;Workers…</source>
+            <translation>Hel&amp;fer…</translation>
+        </message>
+        <message>
             <source>A replay of {0} is running.</source>
             <translation>{0} wird gerade nachgerechnet.</translation>
         </message>
@@ -1735,8 +2626,20 @@ Gerätestunden</translation>
             <translation>Ohne Unterschrift schließen</translation>
         </message>
         <message>
+            <source>Counterfoil on {0}</source>
+            <translation>Counterfoil auf {0}</translation>
+        </message>
+        <message>
             <source>Dis&amp;pute</source>
             <translation>Stre&amp;itfall</translation>
+        </message>
+        <message>
+            <source>Go to the desk with all cases; what is open is closed</source>
+            <translation>Zum Schreibtisch mit allen Fällen; was offen ist, wird geschlossen</translation>
+        </message>
+        <message>
+            <source>Ho&amp;me</source>
+            <translation>Sc&amp;hreibtisch</translation>
         </message>
         <message>
             <source>Pre&amp;vious view</source>
@@ -1759,12 +2662,24 @@ Gerätestunden</translation>
             <translation>Das Beispiel wird auf diesem Rechner aufgezeichnet: Der erste Schritt dauert einige Sekunden.</translation>
         </message>
         <message>
+            <source>Show where each worker of the replay is, and how fast it goes</source>
+            <translation>Zeigen, wo jeder Helfer der Nachrechnung ist und wie schnell er ist</translation>
+        </message>
+        <message>
             <source>Show without signing</source>
             <translation>Ohne Unterschrift zeigen</translation>
         </message>
         <message>
+            <source>Something is recorded or followed in this window.</source>
+            <translation>In diesem Fenster wird etwas aufgezeichnet oder verfolgt.</translation>
+        </message>
+        <message>
             <source>Stop it and close</source>
             <translation>Abbrechen und schließen</translation>
+        </message>
+        <message>
+            <source>The engine works on {0}: files are those of that machine, keys are here.</source>
+            <translation>Gerechnet wird auf {0}: Die Dateien liegen auf jenem Rechner, die Schlüssel hier.</translation>
         </message>
         <message>
             <source>Written: {0}</source>
@@ -1777,6 +2692,10 @@ Gerätestunden</translation>
     </context>
     <context>
         <name>Menus</name>
+        <message>
+            <source>&amp;Compare</source>
+            <translation>&amp;Vergleichen</translation>
+        </message>
         <message>
             <source>&amp;Dark</source>
             <translation>&amp;Dunkel</translation>
@@ -1812,6 +2731,10 @@ Gerätestunden</translation>
         <message>
             <source>&amp;Theme</source>
             <translation>&amp;Farben</translation>
+        </message>
+        <message>
+            <source>&amp;Train</source>
+            <translation>&amp;Trainieren</translation>
         </message>
         <message>
             <source>&amp;View</source>
@@ -2016,6 +2939,10 @@ Gerätestunden</translation>
             <translation>Ein Schritt braucht</translation>
         </message>
         <message>
+            <source>Both sides are this file's own words: it was not compared with anybody's order.</source>
+            <translation>Beide Seiten sind die eigenen Angaben dieser Datei: Sie wurde mit niemandes Auftrag verglichen.</translation>
+        </message>
+        <message>
             <source>Checks</source>
             <translation>Prüfungen</translation>
         </message>
@@ -2168,6 +3095,10 @@ Gerätestunden</translation>
             <translation>noch nichts: Dieser Auftrag wurde nicht ausgeführt</translation>
         </message>
         <message>
+            <source>of it judged</source>
+            <translation>davon beurteilt</translation>
+        </message>
+        <message>
             <source>proven for every operator</source>
             <translation>für jeden Operator bewiesen</translation>
         </message>
@@ -2178,10 +3109,6 @@ Gerätestunden</translation>
         <message>
             <source>without a proven bound: {0}</source>
             <translation>ohne bewiesene Schranke: {0}</translation>
-        </message>
-        <message>
-            <source>{0} entries, {1}</source>
-            <translation>{0} Einträge, {1}</translation>
         </message>
         <message>
             <source>{0} more files</source>
@@ -2475,6 +3402,212 @@ Lauf zu finden</translation>
         </message>
     </context>
     <context>
+        <name>ProviderMatrix</name>
+        <message>
+            <source>Arrow keys choose a step and a provider, N and P the next and the last step that differs</source>
+            <translation>Pfeiltasten wählen Schritt und Anbieter, N und P den nächsten und den vorigen Schritt, der abweicht</translation>
+        </message>
+        <message>
+            <source>Results of all providers, step by step</source>
+            <translation>Ergebnisse aller Anbieter, Schritt für Schritt</translation>
+        </message>
+        <message>
+            <source>Step {0}</source>
+            <translation>Schritt {0}</translation>
+        </message>
+        <message>
+            <source>{0} has no step {1}.</source>
+            <translation>{0} hat keinen Schritt {1}.</translation>
+        </message>
+        <message>
+            <source>{0}, step {1}: another result, {2}.</source>
+            <translation>{0}, Schritt {1}: ein anderes Ergebnis, {2}.</translation>
+        </message>
+        <message>
+            <source>{0}, step {1}: result A, that of the largest group.</source>
+            <translation>{0}, Schritt {1}: Ergebnis A, das der größten Gruppe.</translation>
+        </message>
+        <message>
+            <source>{0}, step {1}: {2}.</source>
+            <translation>{0}, Schritt {1}: {2}.</translation>
+        </message>
+    </context>
+    <context>
+        <name>ProvidersDialog</name>
+        <message>
+            <source>&amp;Compare</source>
+            <translation>&amp;Vergleichen</translation>
+        </message>
+        <message>
+            <source>&amp;Compare again</source>
+            <translation>&amp;Noch einmal vergleichen</translation>
+        </message>
+        <message>
+            <source>&amp;Open this run</source>
+            <translation>Diesen Lauf ö&amp;ffnen</translation>
+        </message>
+        <message>
+            <source>&amp;Remove</source>
+            <translation>&amp;Entfernen</translation>
+        </message>
+        <message>
+            <source>A&amp;dd runs…</source>
+            <translation>Läufe &amp;hinzufügen…</translation>
+        </message>
+        <message>
+            <source>Add the runs of one order that several providers made: one that computed honestly exposes the others.</source>
+            <translation>Fügen Sie die Läufe eines Auftrags hinzu, die verschiedene Anbieter gemacht haben: einer, der ehrlich gerechnet hat, überführt die anderen.</translation>
+        </message>
+        <message>
+            <source>Being compared</source>
+            <translation>Wird verglichen</translation>
+        </message>
+        <message>
+            <source>C&amp;lose</source>
+            <translation>Sch&amp;ließen</translation>
+        </message>
+        <message>
+            <source>Choose the d&amp;ata…</source>
+            <translation>&amp;Daten wählen…</translation>
+        </message>
+        <message>
+            <source>Choose the o&amp;rder…</source>
+            <translation>Auft&amp;rag wählen…</translation>
+        </message>
+        <message>
+            <source>Close this page, and audit the chosen run by itself</source>
+            <translation>Diese Seite schließen und den gewählten Lauf für sich prüfen</translation>
+        </message>
+        <message>
+            <source>Compare providers</source>
+            <translation>Anbieter vergleichen</translation>
+        </message>
+        <message>
+            <source>First operator</source>
+            <translation>Erster Operator</translation>
+        </message>
+        <message>
+            <source>Found</source>
+            <translation>Gefunden</translation>
+        </message>
+        <message>
+            <source>No part is taken by: {0}.</source>
+            <translation>Nicht teilgenommen hat: {0}.</translation>
+        </message>
+        <message>
+            <source>No step differs.</source>
+            <translation>Kein Schritt weicht ab.</translation>
+        </message>
+        <message>
+            <source>Nobody is accused yet: replay the step to see who is right.</source>
+            <translation>Noch ist niemand beschuldigt: Rechnen Sie den Schritt nach, um zu sehen, wer recht hat.</translation>
+        </message>
+        <message>
+            <source>Not compared</source>
+            <translation>Nicht verglichen</translation>
+        </message>
+        <message>
+            <source>Not compared yet</source>
+            <translation>Noch nicht verglichen</translation>
+        </message>
+        <message>
+            <source>Progress of the comparison</source>
+            <translation>Fortschritt des Vergleichs</translation>
+        </message>
+        <message>
+            <source>Providers</source>
+            <translation>Anbieter</translation>
+        </message>
+        <message>
+            <source>Re&amp;play step {0}</source>
+            <translation>Schritt {0} nach&amp;rechnen</translation>
+        </message>
+        <message>
+            <source>Remark</source>
+            <translation>Bemerkung</translation>
+        </message>
+        <message>
+            <source>Replay</source>
+            <translation>Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Results, step by step</source>
+            <translation>Ergebnisse, Schritt für Schritt</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>Lauf</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>Schritt</translation>
+        </message>
+        <message>
+            <source>The first such step is step {0} of {1}.</source>
+            <translation>Der erste solche Schritt ist Schritt {0} von {1}.</translation>
+        </message>
+        <message>
+            <source>The runs are compared step by step. Where they part, the step can be replayed here: the replay decides, not the majority.</source>
+            <translation>Die Läufe werden Schritt für Schritt verglichen. Wo sie auseinandergehen, lässt sich der Schritt hier nachrechnen: Die Nachrechnung entscheidet, nicht die Mehrheit.</translation>
+        </message>
+        <message>
+            <source>The runs are read, and compared with what was signed.</source>
+            <translation>Die Läufe werden gelesen und mit dem verglichen, was unterschrieben wurde.</translation>
+        </message>
+        <message>
+            <source>The step in which they part is replayed, once with each run's own log.</source>
+            <translation>Der Schritt, in dem sie auseinandergehen, wird nachgerechnet, je einmal mit dem Protokoll jedes Laufs.</translation>
+        </message>
+        <message>
+            <source>They are compared with the order {0}.</source>
+            <translation>Sie werden mit dem Auftrag {0} verglichen.</translation>
+        </message>
+        <message>
+            <source>They are not compared with the client's own order: what the first run says of its order counts.</source>
+            <translation>Sie werden nicht mit dem Auftrag des Auftraggebers selbst verglichen: Es gilt, was der erste Lauf von seinem Auftrag sagt.</translation>
+        </message>
+        <message>
+            <source>They part at step {0}</source>
+            <translation>Sie gehen in Schritt {0} auseinander</translation>
+        </message>
+        <message>
+            <source>Trainer's key</source>
+            <translation>Schlüssel des Trainers</translation>
+        </message>
+        <message>
+            <source>Up to step {0} the results of {1} and of {2} are the same.</source>
+            <translation>Bis Schritt {0} sind die Ergebnisse von {1} und von {2} dieselben.</translation>
+        </message>
+        <message>
+            <source>What differs</source>
+            <translation>Was abweicht</translation>
+        </message>
+        <message>
+            <source>What the replay says of each run</source>
+            <translation>Was die Nachrechnung über jeden Lauf sagt</translation>
+        </message>
+        <message>
+            <source>What the replay says of each run, by its own rounding log</source>
+            <translation>Was die Nachrechnung über jeden Lauf sagt, mit dessen eigenem Rundungsprotokoll</translation>
+        </message>
+        <message>
+            <source>What was found</source>
+            <translation>Was gefunden wurde</translation>
+        </message>
+        <message>
+            <source>the same key as another run</source>
+            <translation>derselbe Schlüssel wie bei einem anderen Lauf</translation>
+        </message>
+        <message>
+            <source>{0} left</source>
+            <translation>noch {0}</translation>
+        </message>
+    </context>
+    <context>
         <name>QueueView</name>
         <message>
             <source>Add several runs: they are replayed one after the other.</source>
@@ -2522,6 +3655,371 @@ Lauf zu finden</translation>
         </message>
     </context>
     <context>
+        <name>RecordForm</name>
+        <message>
+            <source>&amp;Device</source>
+            <translation>&amp;Gerät</translation>
+        </message>
+        <message>
+            <source>&amp;Passphrase</source>
+            <translation>&amp;Passwort</translation>
+        </message>
+        <message>
+            <source>&amp;Replay it beside the recording, on the same device</source>
+            <translation>Neben der Aufzeichnung auf demselben Gerät &amp;nachrechnen</translation>
+        </message>
+        <message>
+            <source>&amp;Start</source>
+            <translation>&amp;Starten</translation>
+        </message>
+        <message>
+            <source>Counterfoil files (*.cfoil)</source>
+            <translation>Counterfoil-Dateien (*.cfoil)</translation>
+        </message>
+        <message>
+            <source>Da&amp;ta file</source>
+            <translation>Da&amp;tendatei</translation>
+        </message>
+        <message>
+            <source>Data (*)</source>
+            <translation>Daten (*)</translation>
+        </message>
+        <message>
+            <source>Each of them is a file of its own.</source>
+            <translation>Jedes davon ist eine eigene Datei.</translation>
+        </message>
+        <message>
+            <source>Every step is kept as soon as it is finished: whatever stops the recording, it goes on from there. The run appears when the last step is done, signed with your key.</source>
+            <translation>Jeder Schritt wird behalten, sobald er fertig ist: Was die Aufzeichnung auch anhält, von dort geht sie weiter. Der Lauf erscheint nach dem letzten Schritt, unterschrieben mit Ihrem Schlüssel.</translation>
+        </message>
+        <message>
+            <source>Passphrase</source>
+            <translation>Passwort</translation>
+        </message>
+        <message>
+            <source>Private keys (*.pem)</source>
+            <translation>Private Schlüssel (*.pem)</translation>
+        </message>
+        <message>
+            <source>Record an order</source>
+            <translation>Einen Auftrag aufzeichnen</translation>
+        </message>
+        <message>
+            <source>Say which order is recorded, where the run goes, and with which key it is signed.</source>
+            <translation>Geben Sie an, welcher Auftrag aufgezeichnet wird, wohin der Lauf kommt und mit welchem Schlüssel er unterschrieben wird.</translation>
+        </message>
+        <message>
+            <source>The client's &amp;order</source>
+            <translation>Der &amp;Auftrag des Auftraggebers</translation>
+        </message>
+        <message>
+            <source>The r&amp;un, when it is finished</source>
+            <translation>Der fertige &amp;Lauf</translation>
+        </message>
+        <message>
+            <source>Tree &amp;heads, to be published</source>
+            <translation>&amp;Baumköpfe, zum Veröffentlichen</translation>
+        </message>
+        <message>
+            <source>Tree heads (*.jsonl)</source>
+            <translation>Baumköpfe (*.jsonl)</translation>
+        </message>
+        <message>
+            <source>Until then it lies in {0}. A recording that lies there already is gone on with.</source>
+            <translation>Bis dahin liegt sie in {0}. Eine Aufzeichnung, die dort schon liegt, wird fortgesetzt.</translation>
+        </message>
+        <message>
+            <source>Your private &amp;key, as the trainer</source>
+            <translation>Ihr privater &amp;Schlüssel als Trainer</translation>
+        </message>
+        <message>
+            <source>empty if the key has none</source>
+            <translation>leer, wenn der Schlüssel keines hat</translation>
+        </message>
+        <message>
+            <source>empty: none are published</source>
+            <translation>leer: Es werden keine veröffentlicht</translation>
+        </message>
+        <message>
+            <source>only for an order that names one</source>
+            <translation>nur für einen Auftrag, der eine nennt</translation>
+        </message>
+    </context>
+    <context>
+        <name>RecordingDesk</name>
+        <message>
+            <source>&amp;Record or follow…</source>
+            <translation>&amp;Aufzeichnen oder verfolgen…</translation>
+        </message>
+        <message>
+            <source>Record a run of an order, or follow a recording and replay it while it is made</source>
+            <translation>Einen Lauf eines Auftrags aufzeichnen, oder eine Aufzeichnung verfolgen und nachrechnen, während sie entsteht</translation>
+        </message>
+        <message>
+            <source>The folder that is handed over</source>
+            <translation>Der Ordner, der übergeben wird</translation>
+        </message>
+    </context>
+    <context>
+        <name>RecordingPage</name>
+        <message>
+            <source>&amp;Close</source>
+            <translation>&amp;Schließen</translation>
+        </message>
+        <message>
+            <source>&amp;Follow a recording…</source>
+            <translation>Aufzeichnung &amp;verfolgen…</translation>
+        </message>
+        <message>
+            <source>&amp;Hand over…</source>
+            <translation>Über&amp;geben…</translation>
+        </message>
+        <message>
+            <source>&amp;Open the run</source>
+            <translation>&amp;Lauf öffnen</translation>
+        </message>
+        <message>
+            <source>&amp;Pause</source>
+            <translation>An&amp;halten</translation>
+        </message>
+        <message>
+            <source>&amp;Record an order…</source>
+            <translation>Auftrag &amp;aufzeichnen…</translation>
+        </message>
+        <message>
+            <source>&amp;Stop</source>
+            <translation>&amp;Abbrechen</translation>
+        </message>
+        <message>
+            <source>A step differs</source>
+            <translation>Ein Schritt weicht ab</translation>
+        </message>
+        <message>
+            <source>Behind</source>
+            <translation>Rückstand</translation>
+        </message>
+        <message>
+            <source>Device</source>
+            <translation>Gerät</translation>
+        </message>
+        <message>
+            <source>Every step is kept as soon as it is finished.</source>
+            <translation>Jeder Schritt wird behalten, sobald er fertig ist.</translation>
+        </message>
+        <message>
+            <source>Finished</source>
+            <translation>Beendet</translation>
+        </message>
+        <message>
+            <source>Following</source>
+            <translation>Wird verfolgt</translation>
+        </message>
+        <message>
+            <source>It is being stopped.</source>
+            <translation>Sie wird angehalten.</translation>
+        </message>
+        <message>
+            <source>Judged</source>
+            <translation>Beurteilt</translation>
+        </message>
+        <message>
+            <source>Not followed</source>
+            <translation>Nicht verfolgt</translation>
+        </message>
+        <message>
+            <source>Not recorded</source>
+            <translation>Nicht aufgezeichnet</translation>
+        </message>
+        <message>
+            <source>Nothing goes on</source>
+            <translation>Nichts ist im Gang</translation>
+        </message>
+        <message>
+            <source>Now</source>
+            <translation>Jetzt</translation>
+        </message>
+        <message>
+            <source>Order</source>
+            <translation>Auftrag</translation>
+        </message>
+        <message>
+            <source>Paused</source>
+            <translation>Angehalten</translation>
+        </message>
+        <message>
+            <source>Record an order as its trainer, or follow a recording as its client or auditor: each step is replayed as soon as it lies there, and the first lie ends it.</source>
+            <translation>Zeichnen Sie als Trainer einen Auftrag auf, oder verfolgen Sie als Auftraggeber oder Prüfer eine Aufzeichnung: Jeder Schritt wird nachgerechnet, sobald er daliegt, und die erste Lüge beendet es.</translation>
+        </message>
+        <message>
+            <source>Record and follow</source>
+            <translation>Aufzeichnen und verfolgen</translation>
+        </message>
+        <message>
+            <source>Recorded</source>
+            <translation>Aufgezeichnet</translation>
+        </message>
+        <message>
+            <source>Recorded steps</source>
+            <translation>Aufgezeichnete Schritte</translation>
+        </message>
+        <message>
+            <source>Recording</source>
+            <translation>Wird aufgezeichnet</translation>
+        </message>
+        <message>
+            <source>Replayed</source>
+            <translation>Nachgerechnet</translation>
+        </message>
+        <message>
+            <source>Replayed steps</source>
+            <translation>Nachgerechnete Schritte</translation>
+        </message>
+        <message>
+            <source>Res&amp;ume</source>
+            <translation>&amp;Fortsetzen</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>Lauf</translation>
+        </message>
+        <message>
+            <source>S&amp;top</source>
+            <translation>A&amp;bbrechen</translation>
+        </message>
+        <message>
+            <source>Speed</source>
+            <translation>Tempo</translation>
+        </message>
+        <message>
+            <source>Step {0} came out otherwise. It is looked at once more before anybody is accused.</source>
+            <translation>Schritt {0} kam anders heraus. Er wird noch einmal angesehen, bevor jemand beschuldigt wird.</translation>
+        </message>
+        <message>
+            <source>Steps {0} to {1} are replayed.</source>
+            <translation>Die Schritte {0} bis {1} werden nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>Stop following</source>
+            <translation>Verfolgen anhalten</translation>
+        </message>
+        <message>
+            <source>Stop the recording</source>
+            <translation>Die Aufzeichnung anhalten</translation>
+        </message>
+        <message>
+            <source>Stopped</source>
+            <translation>Angehalten</translation>
+        </message>
+        <message>
+            <source>Stopping…</source>
+            <translation>Wird angehalten…</translation>
+        </message>
+        <message>
+            <source>The order is read, and this machine is tested.</source>
+            <translation>Der Auftrag wird gelesen und dieser Rechner getestet.</translation>
+        </message>
+        <message>
+            <source>The order is read.</source>
+            <translation>Der Auftrag wird gelesen.</translation>
+        </message>
+        <message>
+            <source>The recording</source>
+            <translation>Die Aufzeichnung</translation>
+        </message>
+        <message>
+            <source>The recording waits. The steps that are finished are kept.</source>
+            <translation>Die Aufzeichnung wartet. Die fertigen Schritte bleiben.</translation>
+        </message>
+        <message>
+            <source>The replay beside it</source>
+            <translation>Die Nachrechnung daneben</translation>
+        </message>
+        <message>
+            <source>The run is made and signed: {0}. Hand it over with the public key.</source>
+            <translation>Der Lauf ist gemacht und unterschrieben: {0}. Übergeben Sie ihn mit dem öffentlichen Schlüssel.</translation>
+        </message>
+        <message>
+            <source>The run is made, and is audited.</source>
+            <translation>Der Lauf ist gemacht und wird geprüft.</translation>
+        </message>
+        <message>
+            <source>The steps that are finished are kept, and the recording goes on from them.</source>
+            <translation>Die fertigen Schritte bleiben, und die Aufzeichnung geht von ihnen aus weiter.</translation>
+        </message>
+        <message>
+            <source>Time left</source>
+            <translation>Restzeit</translation>
+        </message>
+        <message>
+            <source>Trainer's key</source>
+            <translation>Schlüssel des Trainers</translation>
+        </message>
+        <message>
+            <source>Tree heads</source>
+            <translation>Baumköpfe</translation>
+        </message>
+        <message>
+            <source>Watching</source>
+            <translation>Wird beobachtet</translation>
+        </message>
+        <message>
+            <source>What goes on here goes on when this window is closed.</source>
+            <translation>Was hier im Gang ist, geht weiter, wenn dieses Fenster geschlossen wird.</translation>
+        </message>
+        <message>
+            <source>What was replayed is not kept. Follow it again, or audit the run when it is made.</source>
+            <translation>Was nachgerechnet wurde, bleibt nicht. Verfolgen Sie sie erneut, oder prüfen Sie den Lauf, wenn er gemacht ist.</translation>
+        </message>
+        <message>
+            <source>Written</source>
+            <translation>Geschrieben</translation>
+        </message>
+        <message>
+            <source>about {0}</source>
+            <translation>etwa {0}</translation>
+        </message>
+        <message>
+            <source>all {0} steps match</source>
+            <translation>alle {0} Schritte stimmen überein</translation>
+        </message>
+        <message>
+            <source>none in the folder</source>
+            <translation>keine im Ordner</translation>
+        </message>
+        <message>
+            <source>not at all</source>
+            <translation>keiner</translation>
+        </message>
+        <message>
+            <source>step {0} came out otherwise</source>
+            <translation>Schritt {0} kam anders heraus</translation>
+        </message>
+        <message>
+            <source>{0} of {1} steps</source>
+            <translation>{0} von {1} Schritten</translation>
+        </message>
+        <message>
+            <source>{0} published</source>
+            <translation>{0} veröffentlicht</translation>
+        </message>
+        <message>
+            <source>{0} steps</source>
+            <translation>{0} Schritte</translation>
+        </message>
+        <message>
+            <source>{0} {1} %</source>
+            <translation>{0} {1} %</translation>
+        </message>
+        <message>
+            <source>{0}, about {1}</source>
+            <translation>{0}, etwa {1}</translation>
+        </message>
+        <message>
+            <source>{0}, {1} checked, up to step {2}</source>
+            <translation>{0}, {1} geprüft, bis Schritt {2}</translation>
+        </message>
+    </context>
+    <context>
         <name>ResultsDialog</name>
         <message>
             <source>&amp;Close</source>
@@ -2546,6 +4044,10 @@ Lauf zu finden</translation>
         <message>
             <source>Re&amp;move…</source>
             <translation>Ent&amp;fernen…</translation>
+        </message>
+        <message>
+            <source>Reading the results…</source>
+            <translation>Die Ergebnisse werden gelesen…</translation>
         </message>
         <message>
             <source>Replays: {0}. Not signed: {1}. They are kept until you remove them.</source>
@@ -2574,6 +4076,49 @@ Lauf zu finden</translation>
         <message>
             <source>{0} of {1} steps</source>
             <translation>{0} von {1} Schritten</translation>
+        </message>
+    </context>
+    <context>
+        <name>RowsTable</name>
+        <message>
+            <source>In the batch</source>
+            <translation>Im Stapel</translation>
+        </message>
+        <message>
+            <source>Row of the data</source>
+            <translation>Zeile der Daten</translation>
+        </message>
+        <message>
+            <source>Rows of the disputed step</source>
+            <translation>Zeilen des strittigen Schritts</translation>
+        </message>
+        <message>
+            <source>image of row {0}</source>
+            <translation>Bild von Zeile {0}</translation>
+        </message>
+        <message>
+            <source>not known</source>
+            <translation>nicht bekannt</translation>
+        </message>
+        <message>
+            <source>{0} of {1} rows are shown, those that differ first.</source>
+            <translation>{0} von {1} Zeilen sind gezeigt, die abweichenden zuerst.</translation>
+        </message>
+        <message>
+            <source>{0}, ordered</source>
+            <translation>{0}, beauftragt</translation>
+        </message>
+        <message>
+            <source>{0}, read</source>
+            <translation>{0}, gelesen</translation>
+        </message>
+        <message>
+            <source>{0}: the trainer's fingerprint is that of the ordered rows.</source>
+            <translation>{0}: Der Fingerabdruck des Trainers ist der der beauftragten Zeilen.</translation>
+        </message>
+        <message>
+            <source>{0}: {1} A batch that is changed so has exactly the trainer's fingerprint.</source>
+            <translation>{0}: {1} Ein so geänderter Stapel hat genau den Fingerabdruck des Trainers.</translation>
         </message>
     </context>
     <context>
@@ -2898,6 +4443,10 @@ Lauf zu finden</translation>
             <translation>&amp;Zu Schritt gehen…</translation>
         </message>
         <message>
+            <source>&amp;Keep this search as a button</source>
+            <translation>Diese Suche als &amp;Knopf behalten</translation>
+        </message>
+        <message>
             <source>&amp;Next mismatch</source>
             <translation>&amp;Nächste Abweichung</translation>
         </message>
@@ -2912,6 +4461,14 @@ Lauf zu finden</translation>
         <message>
             <source>All steps</source>
             <translation>Alle Schritte</translation>
+        </message>
+        <message>
+            <source>Copied: the replay's hash of step {0}, {1}.</source>
+            <translation>Kopiert: Hash der Nachrechnung von Schritt {0}, {1}.</translation>
+        </message>
+        <message>
+            <source>Copied: the trainer's hash of step {0}, {1}.</source>
+            <translation>Kopiert: Hash des Trainers von Schritt {0}, {1}.</translation>
         </message>
         <message>
             <source>Copy the &amp;replay's hash</source>
@@ -2974,6 +4531,18 @@ Lauf zu finden</translation>
             <translation>Suche: 10-20, Hash, loss &gt; 1</translation>
         </message>
         <message>
+            <source>Show in &amp;Dispute</source>
+            <translation>Im &amp;Streitfall zeigen</translation>
+        </message>
+        <message>
+            <source>Show in &amp;Merkle</source>
+            <translation>Im &amp;Merkle-Baum zeigen</translation>
+        </message>
+        <message>
+            <source>Show in Di&amp;vergence</source>
+            <translation>In der Di&amp;vergenz zeigen</translation>
+        </message>
+        <message>
             <source>Step</source>
             <translation>Schritt</translation>
         </message>
@@ -3000,6 +4569,65 @@ Lauf zu finden</translation>
         <message>
             <source>With corrections</source>
             <translation>Mit Korrekturen</translation>
+        </message>
+    </context>
+    <context>
+        <name>TensorView</name>
+        <message>
+            <source>Element</source>
+            <translation>Elementindex</translation>
+        </message>
+        <message>
+            <source>Histogram of the distances</source>
+            <translation>Histogramm der Abstände</translation>
+        </message>
+        <message>
+            <source>Histogram of the values of both sides</source>
+            <translation>Histogramm der Werte beider Seiten</translation>
+        </message>
+        <message>
+            <source>How far the two sides lie apart, in units in the last place (heights are logarithms)</source>
+            <translation>Wie weit die Seiten auseinanderliegen, in Einheiten der letzten Stelle (Höhen sind Logarithmen)</translation>
+        </message>
+        <message>
+            <source>How the values are spread</source>
+            <translation>Wie die Werte verteilt sind</translation>
+        </message>
+        <message>
+            <source>Replay</source>
+            <translation>Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Replay, exactly</source>
+            <translation>Nachrechnung, exakt</translation>
+        </message>
+        <message>
+            <source>The elements that lie farthest apart</source>
+            <translation>Die Elemente, die am weitesten auseinanderliegen</translation>
+        </message>
+        <message>
+            <source>The {0} of {1} differing elements that lie farthest apart</source>
+            <translation>Die {0} von {1} abweichenden Elementen, die am weitesten auseinanderliegen</translation>
+        </message>
+        <message>
+            <source>Trainer</source>
+            <translation>Trainer</translation>
+        </message>
+        <message>
+            <source>Trainer, exactly</source>
+            <translation>Trainer, exakt</translation>
+        </message>
+        <message>
+            <source>equal</source>
+            <translation>gleich</translation>
+        </message>
+        <message>
+            <source>ulps</source>
+            <translation>Ulps</translation>
+        </message>
+        <message>
+            <source>{0} to {1}</source>
+            <translation>{0} bis {1}</translation>
         </message>
     </context>
     <context>
@@ -3263,30 +4891,230 @@ Lauf zu finden</translation>
         </message>
     </context>
     <context>
-        <name>WelcomeView</name>
+        <name>Waiting</name>
         <message>
-            <source>Cancel</source>
-            <translation>Abbrechen</translation>
+            <source>&amp;Stop</source>
+            <translation>&amp;Abbrechen</translation>
         </message>
         <message>
-            <source>Cancel recording the sample</source>
-            <translation>Das Aufzeichnen des Beispiels abbrechen</translation>
+            <source>Progress of the look</source>
+            <translation>Fortschritt</translation>
+        </message>
+    </context>
+    <context>
+        <name>WorkersDialog</name>
+        <message>
+            <source>C&amp;lose</source>
+            <translation>Sch&amp;ließen</translation>
         </message>
         <message>
-            <source>Is the training you ordered the training that happened?</source>
-            <translation>Ist das Training, das Sie bestellt haben, das Training, das stattfand?</translation>
+            <source>Workers</source>
+            <translation>Helfer</translation>
+        </message>
+    </context>
+    <context>
+        <name>WorkersTable</name>
+        <message>
+            <source>Device</source>
+            <translation>Gerät</translation>
         </message>
         <message>
-            <source>No run at hand? Try one that is recorded on this machine:</source>
-            <translation>Kein Lauf zur Hand? Versuchen Sie einen, der auf diesem Rechner aufgezeichnet wird:</translation>
+            <source>Host</source>
+            <translation>Rechner</translation>
         </message>
         <message>
-            <source>Open the trainer's run (a .cfoil file), or drop it here, and replay it on this machine.</source>
-            <translation>Öffnen Sie den Lauf des Trainers (eine .cfoil-Datei), oder legen Sie ihn hier ab, und rechnen Sie ihn nach.</translation>
+            <source>No.</source>
+            <translation>Nr.</translation>
         </message>
         <message>
-            <source>Recent</source>
-            <translation>Zuletzt geöffnet</translation>
+            <source>Rate</source>
+            <translation>Tempo</translation>
+        </message>
+        <message>
+            <source>Segment</source>
+            <translation>Segmentnummer</translation>
+        </message>
+        <message>
+            <source>Segments done</source>
+            <translation>Fertige Segmente</translation>
+        </message>
+        <message>
+            <source>Steps done</source>
+            <translation>Fertige Schritte</translation>
+        </message>
+        <message>
+            <source>Workers</source>
+            <translation>Helfer</translation>
+        </message>
+        <message>
+            <source>can do no more</source>
+            <translation>kann nicht mehr</translation>
+        </message>
+        <message>
+            <source>no rate yet</source>
+            <translation>noch keine Rate</translation>
+        </message>
+        <message>
+            <source>not ready</source>
+            <translation>nicht bereit</translation>
+        </message>
+        <message>
+            <source>opening the run</source>
+            <translation>öffnet den Lauf</translation>
+        </message>
+        <message>
+            <source>replaying</source>
+            <translation>rechnet nach</translation>
+        </message>
+        <message>
+            <source>waiting</source>
+            <translation>wartet</translation>
+        </message>
+        <message>
+            <source>{0} of {1} workers replay; together {2} steps, {3}.</source>
+            <translation>{0} von {1} Helfern rechnen nach; zusammen {2} Schritte, {3}.</translation>
+        </message>
+    </context>
+    <context>
+        <name>_Form</name>
+        <message>
+            <source>Choose: {0}</source>
+            <translation>Auswählen: {0}</translation>
+        </message>
+        <message>
+            <source>Choose…</source>
+            <translation>Wählen…</translation>
+        </message>
+        <message>
+            <source>Device</source>
+            <translation>Gerät</translation>
+        </message>
+    </context>
+    <context>
+        <name>case_words</name>
+        <message>
+            <source>Dispute capsule</source>
+            <translation>Streitfallkapsel</translation>
+        </message>
+        <message>
+            <source>Find it…</source>
+            <translation>Suchen…</translation>
+        </message>
+        <message>
+            <source>Open</source>
+            <translation>Öffnen</translation>
+        </message>
+        <message>
+            <source>Open to replay</source>
+            <translation>Zum Nachrechnen öffnen</translation>
+        </message>
+        <message>
+            <source>Order</source>
+            <translation>Auftrag</translation>
+        </message>
+        <message>
+            <source>Order {0}</source>
+            <translation>Auftrag {0}</translation>
+        </message>
+        <message>
+            <source>Resume</source>
+            <translation>Fortsetzen</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>Lauf</translation>
+        </message>
+        <message>
+            <source>Show</source>
+            <translation>Anzeigen</translation>
+        </message>
+        <message>
+            <source>Show the replay</source>
+            <translation>Nachrechnung zeigen</translation>
+        </message>
+        <message>
+            <source>Signed in {0}.</source>
+            <translation>Unterschrieben in {0}.</translation>
+        </message>
+        <message>
+            <source>Sign…</source>
+            <translation>Unterschreiben…</translation>
+        </message>
+        <message>
+            <source>So says {0} in {1}.</source>
+            <translation>So steht es in {0} in {1}.</translation>
+        </message>
+        <message>
+            <source>The replay of {0} ({1} steps) did not come to its end.</source>
+            <translation>Die Nachrechnung von {0} ({1} Schritte) kam nicht zu ihrem Ende.</translation>
+        </message>
+        <message>
+            <source>The replay of {0} stopped after step {1} of {2}.</source>
+            <translation>Die Nachrechnung von {0} hielt nach Schritt {1} von {2} an.</translation>
+        </message>
+        <message>
+            <source>Verdict</source>
+            <translation>Urteil</translation>
+        </message>
+        <message>
+            <source>Weights</source>
+            <translation>Gewichte</translation>
+        </message>
+        <message>
+            <source>being replayed</source>
+            <translation>wird nachgerechnet</translation>
+        </message>
+        <message>
+            <source>given to you, not judged here</source>
+            <translation>erhalten, hier nicht beurteilt</translation>
+        </message>
+        <message>
+            <source>ordered</source>
+            <translation>beauftragt</translation>
+        </message>
+        <message>
+            <source>recorded, not replayed here</source>
+            <translation>aufgezeichnet, hier nicht nachgerechnet</translation>
+        </message>
+        <message>
+            <source>stopped</source>
+            <translation>angehalten</translation>
+        </message>
+        <message>
+            <source>{0} in {1} is replayed now.</source>
+            <translation>{0} in {1} wird gerade nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>{0} in {1}.</source>
+            <translation>{0} in {1}.</translation>
+        </message>
+        <message>
+            <source>{0} in {1}. No run of it was opened here.</source>
+            <translation>{0} in {1}. Ein Lauf davon wurde hier noch nicht geöffnet.</translation>
+        </message>
+        <message>
+            <source>{0} in {1}. Replay it to see whether it comes out the same.</source>
+            <translation>{0} in {1}. Rechnen Sie ihn nach, um zu sehen, ob dasselbe herauskommt.</translation>
+        </message>
+        <message>
+            <source>{0} is no longer in {1}: file moved; find it.</source>
+            <translation>{0} liegt nicht mehr in {1}: Datei verschoben; suchen Sie sie.</translation>
+        </message>
+        <message>
+            <source>{0} runs: {1}.</source>
+            <translation>{0} Läufe: {1}.</translation>
+        </message>
+        <message>
+            <source>{0}, file moved</source>
+            <translation>{0}, Datei verschoben</translation>
+        </message>
+        <message>
+            <source>{0}, not signed</source>
+            <translation>{0}, nicht unterschrieben</translation>
+        </message>
+        <message>
+            <source>{0}: {1} of {2} steps judged on {3}.</source>
+            <translation>{0}: {1} von {2} Schritten beurteilt am {3}.</translation>
         </message>
     </context>
     <context>
@@ -3387,6 +5215,10 @@ Lauf zu finden</translation>
             <translation>Weiter nachrechnen</translation>
         </message>
         <message>
+            <source>Keep the window</source>
+            <translation>Fenster behalten</translation>
+        </message>
+        <message>
             <source>Leave it</source>
             <translation>Lassen</translation>
         </message>
@@ -3431,6 +5263,14 @@ Lauf zu finden</translation>
             <translation>Unterschreiben…</translation>
         </message>
         <message>
+            <source>Steps that are recorded are kept, and can be gone on with; what was only replayed is not.</source>
+            <translation>Aufgezeichnete Schritte bleiben und können fortgesetzt werden; was nur nachgerechnet wurde, bleibt nicht.</translation>
+        </message>
+        <message>
+            <source>Stop it and close</source>
+            <translation>Abbrechen und schließen</translation>
+        </message>
+        <message>
             <source>What is in it now will be lost.</source>
             <translation>Was jetzt darin steht, geht verloren.</translation>
         </message>
@@ -3444,7 +5284,114 @@ Lauf zu finden</translation>
         </message>
     </context>
     <context>
+        <name>difference</name>
+        <message>
+            <source>Element {0}</source>
+            <translation>Element {0}</translation>
+        </message>
+        <message>
+            <source>First part that differs</source>
+            <translation>Erster Teil, der abweicht</translation>
+        </message>
+        <message>
+            <source>Its elements</source>
+            <translation>Dessen Elemente</translation>
+        </message>
+        <message>
+            <source>Machine: {0}</source>
+            <translation>Rechner: {0}</translation>
+        </message>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Results</source>
+            <translation>Ergebnisse</translation>
+        </message>
+        <message>
+            <source>Rounding log, which two honest machines need not share</source>
+            <translation>Rundungsprotokoll, das zwei ehrliche Rechner nicht gemeinsam haben müssen</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>State, {0}: equal</source>
+            <translation>Zustand, {0}: gleich</translation>
+        </message>
+        <message>
+            <source>Steps ordered</source>
+            <translation>Schritte, beauftragt</translation>
+        </message>
+        <message>
+            <source>Steps recorded</source>
+            <translation>Schritte, aufgezeichnet</translation>
+        </message>
+        <message>
+            <source>The recorded output of the operator</source>
+            <translation>Die aufgezeichnete Ausgabe des Operators</translation>
+        </message>
+        <message>
+            <source>What the step read: {0}</source>
+            <translation>Was der Schritt las: {0}</translation>
+        </message>
+        <message>
+            <source>another from step {0} on</source>
+            <translation>ein anderes ab Schritt {0}</translation>
+        </message>
+        <message>
+            <source>another result</source>
+            <translation>ein anderes Ergebnis</translation>
+        </message>
+        <message>
+            <source>came out again here</source>
+            <translation>kam hier wieder heraus</translation>
+        </message>
+        <message>
+            <source>did not come out here</source>
+            <translation>kam hier nicht heraus</translation>
+        </message>
+        <message>
+            <source>follows from it</source>
+            <translation>folgt daraus</translation>
+        </message>
+        <message>
+            <source>not fingerprinted</source>
+            <translation>ohne Fingerabdruck</translation>
+        </message>
+        <message>
+            <source>one result</source>
+            <translation>ein Ergebnis</translation>
+        </message>
+        <message>
+            <source>the same result</source>
+            <translation>dasselbe Ergebnis</translation>
+        </message>
+        <message>
+            <source>the same up to step {0}</source>
+            <translation>dieselben bis Schritt {0}</translation>
+        </message>
+        <message>
+            <source>{0} of {1} elements differ, by up to {2}</source>
+            <translation>{0} von {1} Elementen weichen ab, um bis zu {2}</translation>
+        </message>
+        <message>
+            <source>{0} tensors</source>
+            <translation>{0} Tensoren</translation>
+        </message>
+        <message>
+            <source>{0}: {1} elements, up to {2} ulp</source>
+            <translation>{0}: {1} Elemente, bis zu {2} Ulp</translation>
+        </message>
+    </context>
+    <context>
         <name>divergence</name>
+        <message>
+            <source>Apart</source>
+            <translation>Abstand</translation>
+        </message>
         <message>
             <source>Largest difference of each state tensor at the stored states</source>
             <translation>Größter Unterschied jedes Zustandstensors in den gespeicherten Zuständen</translation>
@@ -3452,6 +5399,10 @@ Lauf zu finden</translation>
         <message>
             <source>Loss</source>
             <translation>Verlust</translation>
+        </message>
+        <message>
+            <source>Losses apart</source>
+            <translation>Abstand der Verluste</translation>
         </message>
         <message>
             <source>Number</source>
@@ -3524,6 +5475,14 @@ Lauf zu finden</translation>
     </context>
     <context>
         <name>engine</name>
+        <message>
+            <source>, {0:,} different</source>
+            <translation>, {0:,} abweichend</translation>
+        </message>
+        <message>
+            <source>, {0:,} recorded</source>
+            <translation>, {0:,} aufgezeichnet</translation>
+        </message>
         <message>
             <source>A B-tree of the file has more records than it says.</source>
             <translation>Ein B-Baum der Datei hat mehr Einträge, als er angibt.</translation>
@@ -3641,6 +5600,10 @@ Lauf zu finden</translation>
             <translation>Ein nachgerechneter Schritt dauert {0}-mal so lange wie ein aufgezeichneter, auf einem Gerät; ein Prüfer bekommt Zustände mit {1:.3g} GB/s.</translation>
         </message>
         <message>
+            <source>A report to hand over is called {0} or {1}.</source>
+            <translation>Ein Bericht zum Übergeben heißt {0} oder {1}.</translation>
+        </message>
+        <message>
             <source>A rounding log has {0} bytes too many.</source>
             <translation>Ein Rundungsprotokoll hat {0} Bytes zu viel.</translation>
         </message>
@@ -3745,12 +5708,28 @@ Lauf zu finden</translation>
             <translation>Ein Urteil braucht den Lauf: Prüfen Sie ihn, wenn er fertig ist.</translation>
         </message>
         <message>
+            <source>A verdict that the trainer of its run signs is no audit, and is not handed on as one.</source>
+            <translation>Ein Urteil, das der Trainer des Laufs unterschreibt, ist keine Prüfung und wird nicht als eine weitergegeben.</translation>
+        </message>
+        <message>
             <source>Activations do not fit, so that forward passes run twice: {0:.3g} times the time.</source>
             <translation>Aktivierungen passen nicht in den Speicher, daher laufen Vorwärtsläufe zweimal: das {0:.3g}-fache der Zeit.</translation>
         </message>
         <message>
+            <source>Add --bundle FILE to see that it is about your file.</source>
+            <translation>Mit --bundle DATEI sieht man, dass es um die eigene Datei geht.</translation>
+        </message>
+        <message>
+            <source>Add --order FILE with the client's own order, and --trainer-key FILE with the trainer's key.</source>
+            <translation>Dazu --order DATEI mit dem Auftrag des Auftraggebers, und --trainer-key DATEI mit dem Schlüssel des Trainers.</translation>
+        </message>
+        <message>
             <source>Adding them once more in another way gave this machine's result again.</source>
             <translation>Noch einmal auf andere Weise addiert ergab sich wieder das Ergebnis dieser Maschine.</translation>
+        </message>
+        <message>
+            <source>All {0} elements are equal, bit for bit.</source>
+            <translation>Alle {0} Elemente sind gleich, Bit für Bit.</translation>
         </message>
         <message>
             <source>All {0} judged steps match.</source>
@@ -3769,8 +5748,16 @@ Lauf zu finden</translation>
             <translation>Alle {0} Operatoren stehen auf der Liste der erlaubten; {1} werden gerundet.</translation>
         </message>
         <message>
+            <source>All {0} runs agree in every step. If one of their providers is honest and computed by itself, the losses and the committed states of all are what was ordered; nothing was replayed to show that.</source>
+            <translation>Alle {0} Läufe stimmen in jedem Schritt überein. Ist einer ihrer Anbieter ehrlich und hat selbst gerechnet, so sind die Verluste und die festgelegten Zustände aller das, was beauftragt war; nachgerechnet wurde dafür nichts.</translation>
+        </message>
+        <message>
             <source>All {0} steps since the last committed state are needed: too many for a capsule.</source>
             <translation>Alle {0} Schritte seit dem letzten festgelegten Zustand werden gebraucht: zu viele für eine Kapsel.</translation>
+        </message>
+        <message>
+            <source>All {0} steps that were compared are equal.</source>
+            <translation>Alle {0} verglichenen Schritte sind gleich.</translation>
         </message>
         <message>
             <source>All {0} steps were replayed, and every one came out exactly as the trainer signed it.</source>
@@ -3783,6 +5770,10 @@ Lauf zu finden</translation>
         <message>
             <source>An argument of the program is of an unknown kind.</source>
             <translation>Ein Argument des Programms ist von unbekannter Art.</translation>
+        </message>
+        <message>
+            <source>An auditor can take a verdict back, and a trainer can reply to one: ask both whether there is more. How far a verdict goes is written in docs/threat-model.md of Counterfoil, and every field of it in docs/verdict.md.</source>
+            <translation>Ein Prüfer kann ein Urteil zurücknehmen, und ein Trainer kann darauf antworten: Fragen Sie beide, ob es mehr gibt. Wie weit ein Urteil reicht, steht in docs/threat-model.md von Counterfoil, und jedes seiner Felder in docs/verdict.md.</translation>
         </message>
         <message>
             <source>An element of the verdict's finding has a quantum or a midpoint that cannot be.</source>
@@ -3981,6 +5972,14 @@ Lauf zu finden</translation>
             <translation>GEÄNDERT</translation>
         </message>
         <message>
+            <source>Check it with Counterfoil</source>
+            <translation>Mit Counterfoil prüfen</translation>
+        </message>
+        <message>
+            <source>Check it with OpenSSL alone</source>
+            <translation>Mit OpenSSL allein prüfen</translation>
+        </message>
+        <message>
             <source>Check that you have permission to read it.</source>
             <translation>Prüfen Sie, ob Sie sie lesen dürfen.</translation>
         </message>
@@ -3989,12 +5988,20 @@ Lauf zu finden</translation>
             <translation>Prüfen Sie den Datenträger oder die Netzwerkfreigabe, oder kopieren Sie die Datei auf einen anderen Datenträger, und beginnen Sie von vorn.</translation>
         </message>
         <message>
+            <source>Check the signature; OpenSSL says 'Signature Verified Successfully':</source>
+            <translation>Die Unterschrift prüfen; OpenSSL sagt 'Signature Verified Successfully':</translation>
+        </message>
+        <message>
             <source>Checking the data file: {0} %.</source>
             <translation>Die Datendatei wird geprüft: {0} %.</translation>
         </message>
         <message>
             <source>Choose a count or a confidence too.</source>
             <translation>Wählen Sie auch eine Anzahl oder eine Sicherheit.</translation>
+        </message>
+        <message>
+            <source>Choose a run of it.</source>
+            <translation>Wählen Sie einen Lauf davon.</translation>
         </message>
         <message>
             <source>Choose a shorter name.</source>
@@ -4019,6 +6026,14 @@ Lauf zu finden</translation>
         <message>
             <source>Choose another name.</source>
             <translation>Wählen Sie einen anderen Namen.</translation>
+        </message>
+        <message>
+            <source>Choose another one.</source>
+            <translation>Wählen Sie einen anderen.</translation>
+        </message>
+        <message>
+            <source>Choose another place.</source>
+            <translation>Wählen Sie einen anderen Ort.</translation>
         </message>
         <message>
             <source>Choose numbers as in 1,4,7-9, or a count, or all.</source>
@@ -4053,12 +6068,20 @@ Lauf zu finden</translation>
             <translation>Schließen Sie andere Programme, nehmen Sie weniger Threads oder ein anderes Gerät, oder einen Rechner mit mehr Speicher.</translation>
         </message>
         <message>
+            <source>Comparing</source>
+            <translation>Wird verglichen</translation>
+        </message>
+        <message>
             <source>Comparing {0}</source>
             <translation>{0} wird verglichen</translation>
         </message>
         <message>
             <source>Confidence and bad fraction are shares between 0 and 1.</source>
             <translation>Sicherheit und schlechter Anteil liegen zwischen 0 und 1.</translation>
+        </message>
+        <message>
+            <source>Copy it there, and open it by its path there; or start the window without --engine.</source>
+            <translation>Kopieren Sie die Datei dorthin und öffnen Sie sie unter ihrem Pfad dort; oder starten Sie das Fenster ohne --engine.</translation>
         </message>
         <message>
             <source>Copy the file to a place where nobody else writes to it, and start again with the copy.</source>
@@ -4121,6 +6144,18 @@ Lauf zu finden</translation>
             <translation>Jeder Schritt wurde nachgerechnet</translation>
         </message>
         <message>
+            <source>Every value was read as {0}.</source>
+            <translation>Jeder Wert wurde als {0} gelesen.</translation>
+        </message>
+        <message>
+            <source>Every value x was read as x + {0}, modulo {1}.</source>
+            <translation>Jeder Wert x wurde als x + {0} modulo {1} gelesen.</translation>
+        </message>
+        <message>
+            <source>Every value x was read as {0} - x.</source>
+            <translation>Jeder Wert x wurde als {0} - x gelesen.</translation>
+        </message>
+        <message>
             <source>Everything after follows from it: the model of this run is not the one that was ordered.</source>
             <translation>Alles danach folgt daraus: Das Modell dieses Laufs ist nicht das bestellte.</translation>
         </message>
@@ -4129,12 +6164,28 @@ Lauf zu finden</translation>
             <translation>Exakte Operanden von {0} Bit werden nicht unterstützt; {1} bis {2} schon.</translation>
         </message>
         <message>
+            <source>File that was judged: {0}</source>
+            <translation>Geprüfte Datei: {0}</translation>
+        </message>
+        <message>
+            <source>Files</source>
+            <translation>Dateien</translation>
+        </message>
+        <message>
             <source>Find out which of the two is the client's, and give that.</source>
             <translation>Finden Sie heraus, welcher von beiden der des Auftraggebers ist, und geben Sie diesen an.</translation>
         </message>
         <message>
+            <source>Finished steps are computed again.</source>
+            <translation>Fertige Schritte werden noch einmal berechnet.</translation>
+        </message>
+        <message>
             <source>Follow it again when the trainer goes on with it.</source>
             <translation>Verfolgen Sie sie erneut, wenn der Trainer sie fortsetzt.</translation>
+        </message>
+        <message>
+            <source>From step {0} to step {1} the ordered training moves this tensor by {2:.3g} (Euclidean norm). The trainer's lies {3:.3g} from there: {4:.3g} % of that way.</source>
+            <translation>Von Schritt {0} bis Schritt {1} bewegt das beauftragte Training diesen Tensor um {2:.3g} (euklidische Norm). Der des Trainers liegt {3:.3g} davon entfernt: {4:.3g} % dieses Wegs.</translation>
         </message>
         <message>
             <source>From {0:.3g} billion parameters on, weights, moments and gradients are more than the {1:.0f} GB of one {2}. Every device that records or replays holds all of them: dividing a state is not built.</source>
@@ -4165,6 +6216,10 @@ Lauf zu finden</translation>
             <translation>Geben Sie mit --prefix an, was den Namen in den Dateien fehlt.</translation>
         </message>
         <message>
+            <source>Give it another name: nothing is put among other files.</source>
+            <translation>Geben Sie ihm einen anderen Namen: Nichts wird zwischen andere Dateien gelegt.</translation>
+        </message>
+        <message>
             <source>Give it through a file descriptor, whose number is in the environment variable {0}, or in the environment variable {1}.</source>
             <translation>Geben Sie es durch einen Dateideskriptor, dessen Nummer in der Umgebungsvariablen {0} steht, oder in der Umgebungsvariablen {1}.</translation>
         </message>
@@ -4189,6 +6244,10 @@ Lauf zu finden</translation>
             <translation>Geben Sie Größen wie 1,8,70 an.</translation>
         </message>
         <message>
+            <source>Give the capsule that the same audit wrote.</source>
+            <translation>Geben Sie die Kapsel an, die dieselbe Prüfung geschrieben hat.</translation>
+        </message>
+        <message>
             <source>Give the client's order file as well, with --order, or take it where a run is asked for.</source>
             <translation>Geben Sie auch die Auftragsdatei des Auftraggebers mit --order an, oder nehmen Sie sie anstelle des Laufs.</translation>
         </message>
@@ -4199,6 +6258,10 @@ Lauf zu finden</translation>
         <message>
             <source>Give the folder of a recording that goes on, .NAME.recording beside its run.</source>
             <translation>Geben Sie den Ordner einer laufenden Aufzeichnung an, .NAME.recording neben ihrem Lauf.</translation>
+        </message>
+        <message>
+            <source>Give the folder of a recording, .NAME.recording beside its run NAME.</source>
+            <translation>Geben Sie den Ordner einer Aufzeichnung an, .NAME.recording neben ihrem Lauf NAME.</translation>
         </message>
         <message>
             <source>Give the folder, or the file, that the model's weights were delivered in.</source>
@@ -4237,6 +6300,10 @@ Lauf zu finden</translation>
             <translation>Geben Sie den ganzen Lauf dem, der ihn beurteilen soll.</translation>
         </message>
         <message>
+            <source>Give two runs of the same order, or more.</source>
+            <translation>Geben Sie zwei Läufe desselben Auftrags an, oder mehr.</translation>
+        </message>
+        <message>
             <source>Go on with --resume without workers, or on machines with more memory.</source>
             <translation>Fahren Sie mit --resume ohne Helfer fort oder auf Rechnern mit mehr Speicher.</translation>
         </message>
@@ -4257,8 +6324,16 @@ Lauf zu finden</translation>
             <translation>Die Gewichte werden gehasht</translation>
         </message>
         <message>
-            <source>Have the run audited first.</source>
-            <translation>Lassen Sie den Lauf erst prüfen.</translation>
+            <source>Hashing {0}</source>
+            <translation>Hashes von {0}</translation>
+        </message>
+        <message>
+            <source>Have the run audited by somebody else.</source>
+            <translation>Lassen Sie den Lauf von jemand anderem prüfen.</translation>
+        </message>
+        <message>
+            <source>Have the run audited to its end first.</source>
+            <translation>Lassen Sie den Lauf erst zu Ende prüfen.</translation>
         </message>
         <message>
             <source>Have the share computed by others.</source>
@@ -4281,6 +6356,10 @@ Lauf zu finden</translation>
             <translation>Wissen Sie nicht, warum, so entfernen Sie ihn: Ein anderer wird erzeugt, und was vorher aufbewahrt wurde, wird nicht benutzt.</translation>
         </message>
         <message>
+            <source>If you have the file that was judged: its SHA-256 must be {0}.</source>
+            <translation>Wenn Sie die geprüfte Datei haben: Ihr SHA-256 muss {0} sein.</translation>
+        </message>
+        <message>
             <source>In a shell: {0}=3 counterfoil ... 3&lt; &lt;(your password manager)</source>
             <translation>In einer Shell: {0}=3 counterfoil ... 3&lt; &lt;(Ihr Passwortprogramm)</translation>
         </message>
@@ -4293,12 +6372,20 @@ Lauf zu finden</translation>
             <translation>In Schritt {0} des Trainers ist der strittige Teil ({1}) richtig: Er ergibt Bit für Bit, was der Trainer unterschrieben hat, also gibt es an ihm nichts zu beanstanden. Andere Teile des Schritts und andere Schritte wurden nicht angesehen.</translation>
         </message>
         <message>
+            <source>In this folder, in a POSIX shell, with OpenSSL 3.0 or later. Nothing came to harm on the way:</source>
+            <translation>In diesem Ordner, in einer POSIX-Shell, mit OpenSSL 3.0 oder neuer. Unterwegs ist nichts zu Schaden gekommen:</translation>
+        </message>
+        <message>
             <source>Install Counterfoil again.</source>
             <translation>Installieren Sie Counterfoil neu.</translation>
         </message>
         <message>
             <source>Install a torch version that Counterfoil supports (2.11 to 2.13).</source>
             <translation>Installieren Sie eine Version von torch, die Counterfoil unterstützt (2.11 bis 2.13).</translation>
+        </message>
+        <message>
+            <source>Install it (on Debian: apt-get install openssh-client).</source>
+            <translation>Installieren Sie es (unter Debian: apt-get install openssh-client).</translation>
         </message>
         <message>
             <source>Install it here and on the machines: pip install counterfoil[cluster]</source>
@@ -4311,6 +6398,10 @@ Lauf zu finden</translation>
         <message>
             <source>Install it; on Debian and Ubuntu: apt-get install libxcb-cursor0</source>
             <translation>Installieren Sie sie; unter Debian und Ubuntu: apt-get install libxcb-cursor0</translation>
+        </message>
+        <message>
+            <source>Install the same version on both.</source>
+            <translation>Installieren Sie auf beiden dieselbe Version.</translation>
         </message>
         <message>
             <source>It accepted the order, signed with the key {0}, as it says on {1}.</source>
@@ -4417,6 +6508,14 @@ Lauf zu finden</translation>
             <translation>Ihre Unterschrift bindet sie daran; den Streit kann also jeder klären, der diesen einen Anteil wiederholt.</translation>
         </message>
         <message>
+            <source>Its signature, its form and that it does not contradict itself; the exit code is {0}, as the outcome has it:</source>
+            <translation>Unterschrift, Form und dass es sich nicht widerspricht; der Rückgabewert ist {0}, wie es das Ergebnis verlangt:</translation>
+        </message>
+        <message>
+            <source>Job: {0}</source>
+            <translation>Auftrag: {0}</translation>
+        </message>
+        <message>
             <source>Keep the divisor away from zero, for instance with clamp(min=1).</source>
             <translation>Halten Sie den Divisor von null fern, zum Beispiel mit clamp(min=1).</translation>
         </message>
@@ -4485,6 +6584,18 @@ Lauf zu finden</translation>
             <translation>Sehen Sie nach dem Platz auf dem Datenträger und nach NUMBA_CACHE_DIR, das einen Ordner dafür nennt. Ohne das übersetzt jeder Prozess, was er braucht.</translation>
         </message>
         <message>
+            <source>Look whether it is there.</source>
+            <translation>Sehen Sie nach, ob sie da ist.</translation>
+        </message>
+        <message>
+            <source>Look whether ssh reaches that machine without a password, and finds the command counterfoil there.</source>
+            <translation>Sehen Sie nach, ob ssh jenen Rechner ohne Passwort erreicht und dort den Befehl counterfoil findet.</translation>
+        </message>
+        <message>
+            <source>Looking for the rows that were read</source>
+            <translation>Die gelesenen Zeilen werden gesucht</translation>
+        </message>
+        <message>
             <source>Machine</source>
             <translation>Rechner</translation>
         </message>
@@ -4507,6 +6618,10 @@ Lauf zu finden</translation>
         <message>
             <source>Make room there, or open a run of your own.</source>
             <translation>Schaffen Sie dort Platz, oder öffnen Sie einen eigenen Lauf.</translation>
+        </message>
+        <message>
+            <source>Make room there; until then no case is remembered.</source>
+            <translation>Schaffen Sie dort Platz; bis dahin wird kein Fall gemerkt.</translation>
         </message>
         <message>
             <source>Make room there; until then no key is remembered.</source>
@@ -4629,8 +6744,16 @@ Lauf zu finden</translation>
             <translation>Kein Helfer ist mehr da. {0}</translation>
         </message>
         <message>
+            <source>Nobody is accused; use another machine, or audit each of the runs.</source>
+            <translation>Niemand wird beschuldigt; nehmen Sie einen anderen Rechner, oder prüfen Sie jeden der Läufe.</translation>
+        </message>
+        <message>
             <source>Not delivered, since training leaves them as they were ordered, tensors: {0}.</source>
             <translation>Nicht geliefert, weil das Training sie lässt, wie sie bestellt waren, Tensoren: {0}.</translation>
+        </message>
+        <message>
+            <source>Not what was ordered: {0}.</source>
+            <translation>Nicht, was beauftragt war: {0}.</translation>
         </message>
         <message>
             <source>Nothing came to the recording in {0} for {1:.0f} seconds: its recorder seems to have ended after step {2}.</source>
@@ -4647,6 +6770,10 @@ Lauf zu finden</translation>
         <message>
             <source>Nothing was concluded. Please report this with the details below.</source>
             <translation>Es wurde nichts geschlossen. Bitte melden Sie das mit den Einzelheiten unten.</translation>
+        </message>
+        <message>
+            <source>Nothing was replayed.</source>
+            <translation>Nichts wurde nachgerechnet.</translation>
         </message>
         <message>
             <source>Of each rounded value {0} bits are logged under float64-24, as was measured on processors, and a hundred times that under float32-bfloat16.</source>
@@ -4669,12 +6796,20 @@ Lauf zu finden</translation>
             <translation>Von {0} beurteilten Schritten weichen {1} ab; der erste ist {2}.</translation>
         </message>
         <message>
+            <source>On {0} there is Counterfoil {1}, and here {2}.</source>
+            <translation>Auf {0} läuft Counterfoil {1}, hier {2}.</translation>
+        </message>
+        <message>
             <source>One step was measured on {0}, at {1:.3g} operations a second; larger ones are taken to run at that rate. Small ones run at less.</source>
             <translation>Ein Schritt wurde auf {0} gemessen, mit {1:.3g} Operationen je Sekunde; für größere gilt dieselbe Rate. Kleine erreichen weniger.</translation>
         </message>
         <message>
             <source>One tree head that the trainer signed agrees with it</source>
             <translation>Ein Baumkopf, den der Trainer unterschrieben hat, stimmt damit überein</translation>
+        </message>
+        <message>
+            <source>One value is another: in row {0} of the batch {1} stands for {2}.</source>
+            <translation>Ein Wert ist ein anderer: In Zeile {0} des Stapels steht {1} für {2}.</translation>
         </message>
         <message>
             <source>Only {0} of the {1} chosen shares could be judged.</source>
@@ -4699,6 +6834,10 @@ Lauf zu finden</translation>
         <message>
             <source>Order the job anew with an exact profile, so that its operators are taken apart when it is captured.</source>
             <translation>Bestellen Sie die Aufgabe neu mit einem exakten Profil, damit ihre Operatoren beim Erfassen zerlegt werden.</translation>
+        </message>
+        <message>
+            <source>Other rows were read than were ordered: their fingerprint is another. What was read cannot be shown. The run holds a fingerprint of it and no values, and no simple change of the ordered rows gives that fingerprint.</source>
+            <translation>Gelesen wurden andere Zeilen als beauftragt: Ihr Fingerabdruck ist ein anderer. Was gelesen wurde, lässt sich nicht zeigen. Der Lauf enthält davon einen Fingerabdruck und keine Werte, und keine einfache Änderung der beauftragten Zeilen ergibt ihn.</translation>
         </message>
         <message>
             <source>Passphrase of {0}: </source>
@@ -4741,6 +6880,10 @@ Lauf zu finden</translation>
             <translation>Ray ist nicht installiert.</translation>
         </message>
         <message>
+            <source>Reading the data</source>
+            <translation>Die Daten werden gelesen</translation>
+        </message>
+        <message>
             <source>Reading {0} failed: the file is damaged.</source>
             <translation>{0} konnte nicht gelesen werden: Die Datei ist beschädigt.</translation>
         </message>
@@ -4765,6 +6908,10 @@ Lauf zu finden</translation>
             <translation>Rechnen Sie ihn auf einem Gerät mit mehr Speicher nach.</translation>
         </message>
         <message>
+            <source>Replay the disputed step on your own machine. The capsule needs no trust in the auditor: all of it is bound to the order and to what the trainer signed. Exit code 1 and CONFIRMED: the auditor is right; 0 and REJECTED: the trainer is.</source>
+            <translation>Den strittigen Schritt auf dem eigenen Rechner nachrechnen. Die Kapsel verlangt kein Vertrauen in den Prüfer: Alles darin ist an den Auftrag und an das gebunden, was der Trainer unterschrieben hat. Rückgabewert 1 und CONFIRMED: Der Prüfer hat recht; 0 und REJECTED: der Trainer.</translation>
+        </message>
+        <message>
             <source>Replay the run again.</source>
             <translation>Rechnen Sie den Lauf noch einmal nach.</translation>
         </message>
@@ -4773,8 +6920,20 @@ Lauf zu finden</translation>
             <translation>Rechnen Sie den Lauf auf einem anderen Rechner nach; endet er auch dort, so fragen Sie den Trainer, wie es weiterging.</translation>
         </message>
         <message>
+            <source>Replaying</source>
+            <translation>Wird nachgerechnet</translation>
+        </message>
+        <message>
             <source>Replaying segment {0} here too, as a check of {1}.</source>
             <translation>Segment {0} wird auch hier nachgerechnet, zur Probe auf {1}.</translation>
+        </message>
+        <message>
+            <source>Replaying step {0}</source>
+            <translation>Schritt {0} wird nachgerechnet</translation>
+        </message>
+        <message>
+            <source>Results and verdicts are not touched: open a run to see its case again.</source>
+            <translation>Ergebnisse und Urteile sind nicht betroffen: Öffnen Sie einen Lauf, um seinen Fall wieder zu sehen.</translation>
         </message>
         <message>
             <source>Round {0} of the beacon is published at {1}, which has not come yet.</source>
@@ -4789,6 +6948,14 @@ Lauf zu finden</translation>
             <translation>Rundungsentscheidungen, die innerhalb der Fehlerschranke einer Mitte liegen, fehlen im Protokoll von {0} Schritten ({1}), was bei keiner normgerechten Aufzeichnung vorkommt.</translation>
         </message>
         <message>
+            <source>Rounding log, judged</source>
+            <translation>Rundungsprotokoll, beurteilt</translation>
+        </message>
+        <message>
+            <source>Rounding log, recorded</source>
+            <translation>Rundungsprotokoll, aufgezeichnet</translation>
+        </message>
+        <message>
             <source>Rounding site {0} of a log claims {1} entries for {2} elements.</source>
             <translation>Die Rundungsstelle {0} eines Protokolls nennt {1} Einträge für {2} Elemente.</translation>
         </message>
@@ -4799,6 +6966,10 @@ Lauf zu finden</translation>
         <message>
             <source>Rounding site {0} of a log is truncated, or has no proper Rice parameter.</source>
             <translation>Die Rundungsstelle {0} eines Protokolls ist abgeschnitten oder hat keinen richtigen Rice-Parameter.</translation>
+        </message>
+        <message>
+            <source>Row {0} of the batch is row {1} of the data, where row {2} was ordered.</source>
+            <translation>Zeile {0} des Stapels ist Zeile {1} der Daten, wo Zeile {2} beauftragt war.</translation>
         </message>
         <message>
             <source>SHA-256 takes {0:.3g} GB/s, eight threads of a processor; digests are made beside the next step.</source>
@@ -4865,12 +7036,20 @@ Lauf zu finden</translation>
             <translation>Unterschreiben Sie mit dem Schlüssel des Prüfers.</translation>
         </message>
         <message>
+            <source>Signed at {0} with the key {1}</source>
+            <translation>Unterschrieben am {0} mit dem Schlüssel {1}</translation>
+        </message>
+        <message>
             <source>Signed by {0}, {1}.</source>
             <translation>Unterschrieben von {0}, {1}.</translation>
         </message>
         <message>
             <source>Sizes and counts of a plan are more than 0.</source>
             <translation>Größen und Anzahlen eines Plans sind größer als 0.</translation>
+        </message>
+        <message>
+            <source>Some of the runs are signed with the same key: they are not of different providers.</source>
+            <translation>Einige der Läufe sind mit demselben Schlüssel unterschrieben: Sie stammen nicht von verschiedenen Anbietern.</translation>
         </message>
         <message>
             <source>Some values lie close enough to a midpoint for hardware to round them differently, but rounding them to the other side does not lead to what the trainer signed.</source>
@@ -4949,6 +7128,14 @@ Lauf zu finden</translation>
             <translation>Schritt {0} ist nicht der bestellte: Von {1} aus nachgerechnet ergibt er andere Werte, als der Trainer unterschrieben hat (in {2}).</translation>
         </message>
         <message>
+            <source>Step {0} of {1} cannot be decided.</source>
+            <translation>Schritt {0} von {1} lässt sich nicht entscheiden.</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>Schritte</translation>
+        </message>
+        <message>
             <source>Steps before it differ too.</source>
             <translation>Auch Schritte davor weichen ab.</translation>
         </message>
@@ -4981,6 +7168,10 @@ Lauf zu finden</translation>
             <translation>Nehmen Sie die Datei aus dem Ordner, oder nennen Sie sie als unbenutzt (--unused), wenn niemand sie lädt.</translation>
         </message>
         <message>
+            <source>Take statement and signature out of the verdict, and build the bytes that were signed (DSSE):</source>
+            <translation>Aussage und Unterschrift aus dem Urteil nehmen, und die unterschriebenen Bytes zusammensetzen (DSSE):</translation>
+        </message>
+        <message>
             <source>Take the tree heads from where the trainer published them, or audit without them.</source>
             <translation>Nehmen Sie die Baumköpfe von dort, wo der Trainer sie veröffentlicht hat, oder prüfen Sie ohne sie.</translation>
         </message>
@@ -4995,6 +7186,10 @@ Lauf zu finden</translation>
         <message>
             <source>Tensors with values that are infinite, since the smaller dtype ends before them: {0}.</source>
             <translation>Tensoren mit unendlichen Werten, weil der kleinere Typ vor ihnen endet: {0}.</translation>
+        </message>
+        <message>
+            <source>That is the largest group that agrees: a majority proves nothing.</source>
+            <translation>Das ist die größte Gruppe, die übereinstimmt: Eine Mehrheit beweist nichts.</translation>
         </message>
         <message>
             <source>That is the trainer's own key: client and trainer are one.</source>
@@ -5105,6 +7300,10 @@ Lauf zu finden</translation>
             <translation>Die Kapsel beweist nicht, dass ihre Zeilen die des Auftrags sind: {0}.</translation>
         </message>
         <message>
+            <source>The capsule {0} is about step {1} of the run {2}, and the {3} is about something else.</source>
+            <translation>Die Kapsel {0} handelt von Schritt {1} des Laufs {2}, und das {3} von etwas anderem.</translation>
+        </message>
+        <message>
             <source>The capsule's data arrays are not those that its program reads.</source>
             <translation>Die Datenfelder der Kapsel sind nicht die, die ihr Programm liest.</translation>
         </message>
@@ -5149,6 +7348,10 @@ Lauf zu finden</translation>
             <translation>Der Rechentyp {0} wird nicht unterstützt; float64 und float32 werden es.</translation>
         </message>
         <message>
+            <source>The connection to the engine on {0} ended ({1}). Nothing was concluded.</source>
+            <translation>Die Verbindung zum Rechner {0} endete ({1}). Nichts wurde geschlossen.</translation>
+        </message>
+        <message>
             <source>The consistency proof is longer than the Merkle tree is high.</source>
             <translation>Der Konsistenzbeweis ist länger, als der Merkle-Baum hoch ist.</translation>
         </message>
@@ -5171,6 +7374,10 @@ Lauf zu finden</translation>
         <message>
             <source>The data array {0} in {1} is {2} of shape {3}; the order says {4} of shape {5}.</source>
             <translation>Das Datenfeld {0} in {1} ist {2} mit der Form {3}; der Auftrag sagt {4} mit der Form {5}.</translation>
+        </message>
+        <message>
+            <source>The data file is checked.</source>
+            <translation>Die Datendatei wird geprüft.</translation>
         </message>
         <message>
             <source>The data file {0} cannot be used. {1}</source>
@@ -5401,6 +7608,22 @@ Lauf zu finden</translation>
             <translation>Der Fingerabdruck, den der Trainer für die Zeilen von {0} in Schritt {1} unterschrieben hat, ist nicht der der bestellten. Der Auftrag legt seine Daten und die Zeilen jedes Schritts fest; um das zu sehen, ist keine Arithmetik nötig.</translation>
         </message>
         <message>
+            <source>The fingerprints that the runs recorded of what it reads differ: {0}.</source>
+            <translation>Die Fingerabdrücke, die die Läufe von dem aufzeichneten, was er liest, sind verschieden: {0}.</translation>
+        </message>
+        <message>
+            <source>The first operator whose fingerprint differs is {0} of {1}, {2}.</source>
+            <translation>Der erste Operator mit abweichendem Fingerabdruck ist {0} von {1}, {2}.</translation>
+        </message>
+        <message>
+            <source>The first part of it that differs is {0}.</source>
+            <translation>Der erste Teil davon, der abweicht, ist {0}.</translation>
+        </message>
+        <message>
+            <source>The first step that differs is {0} of {1}: {2}.</source>
+            <translation>Der erste Schritt, der abweicht, ist {0} von {1}: {2}.</translation>
+        </message>
+        <message>
             <source>The folder of the verdict cannot be searched for statements about it: {0}.</source>
             <translation>Der Ordner des Urteils lässt sich nicht nach Erklärungen dazu durchsuchen: {0}.</translation>
         </message>
@@ -5415,6 +7638,10 @@ Lauf zu finden</translation>
         <message>
             <source>The folder {0} cannot be read.</source>
             <translation>Der Ordner {0} kann nicht gelesen werden.</translation>
+        </message>
+        <message>
+            <source>The folder {0} cannot be read: {1}.</source>
+            <translation>Der Ordner {0} kann nicht gelesen werden: {1}.</translation>
         </message>
         <message>
             <source>The folder {0} for results cannot be made: {1}.</source>
@@ -5513,6 +7740,10 @@ Lauf zu finden</translation>
             <translation>Der Schlüssel, der dies unterschrieben hat, ist der des Trainers: Ein Trainer kann sich nicht selbst prüfen, dies zeigt also nichts.</translation>
         </message>
         <message>
+            <source>The key to hand over is not the one that signed the verdict.</source>
+            <translation>Der Schlüssel zum Übergeben ist nicht der, der das Urteil unterschrieben hat.</translation>
+        </message>
+        <message>
             <source>The key {0} accepted it as its trainer, as it says on {1}.</source>
             <translation>Der Schlüssel {0} hat ihn als sein Trainer angenommen, wie er sagt am {1}.</translation>
         </message>
@@ -5565,6 +7796,18 @@ Lauf zu finden</translation>
             <translation>Die Zeile ist zu lang.</translation>
         </message>
         <message>
+            <source>The list of cases was damaged, and a new one was begun; the old one is {0}.</source>
+            <translation>Die Liste der Fälle war beschädigt, und eine neue wurde begonnen; die alte ist {0}.</translation>
+        </message>
+        <message>
+            <source>The list of cases {0} cannot be read: {1}.</source>
+            <translation>Die Liste der Fälle {0} lässt sich nicht lesen: {1}.</translation>
+        </message>
+        <message>
+            <source>The list of cases {0} is damaged: {1}.</source>
+            <translation>Die Liste der Fälle {0} ist beschädigt: {1}.</translation>
+        </message>
+        <message>
             <source>The list of keys is full: it holds {0}.</source>
             <translation>Die Liste der Schlüssel ist voll: Sie enthält {0}.</translation>
         </message>
@@ -5603,6 +7846,10 @@ Lauf zu finden</translation>
         <message>
             <source>The loss that the trainer signed for step {0} is not the one that the ordered step gives.</source>
             <translation>Der Verlust, den der Trainer für Schritt {0} unterschrieben hat, ist nicht der, den der bestellte Schritt ergibt.</translation>
+        </message>
+        <message>
+            <source>The loss, and the state where one is signed, are the same in both.</source>
+            <translation>Der Verlust, und der Zustand, wo einer unterschrieben ist, sind in beiden gleich.</translation>
         </message>
         <message>
             <source>The manifest has format {0}; this Counterfoil reads format {1}.</source>
@@ -5819,6 +8066,10 @@ Lauf zu finden</translation>
         <message>
             <source>The order's seed is not an integer in 0 to 2^64 - 1.</source>
             <translation>Der Startwert des Auftrags ist keine ganze Zahl in 0 bis 2^64 - 1.</translation>
+        </message>
+        <message>
+            <source>The others were right where they part from them; their other steps were not replayed.</source>
+            <translation>Die anderen hatten dort recht, wo sie sich von ihnen trennen; ihre übrigen Schritte wurden nicht nachgerechnet.</translation>
         </message>
         <message>
             <source>The output of the operator {0} has no elements, so its fingerprint can only be 0, and the trainer signed another.</source>
@@ -6089,12 +8340,32 @@ Lauf zu finden</translation>
             <translation>Die Rundungsprotokolle von Schritt {0} sind nicht mehr die geprüften.</translation>
         </message>
         <message>
+            <source>The rows of step {0} were read.</source>
+            <translation>Gelesen wurden die Zeilen von Schritt {0}.</translation>
+        </message>
+        <message>
+            <source>The rows of the batch were read in reverse.</source>
+            <translation>Die Zeilen des Stapels wurden in umgekehrter Folge gelesen.</translation>
+        </message>
+        <message>
+            <source>The rows of the batch were read moved along by {0}.</source>
+            <translation>Die Zeilen des Stapels wurden um {0} verschoben gelesen.</translation>
+        </message>
+        <message>
+            <source>The rows {0} and {1} of the batch changed places.</source>
+            <translation>Die Zeilen {0} und {1} des Stapels haben die Plätze getauscht.</translation>
+        </message>
+        <message>
             <source>The rule to stop early asks for a fall of {0}.</source>
             <translation>Die Regel zum vorzeitigen Ende verlangt einen Rückgang um {0}.</translation>
         </message>
         <message>
             <source>The rule to stop early looks back {0} steps, and the order has {1}: it would never fire.</source>
             <translation>Die Regel zum vorzeitigen Ende blickt {0} Schritte zurück, und der Auftrag hat {1}: Sie würde nie greifen.</translation>
+        </message>
+        <message>
+            <source>The run cannot be audited as it is: ask the trainer for one that can, and for its weights.</source>
+            <translation>Der Lauf lässt sich so nicht prüfen: Bitten Sie den Trainer um einen, der sich prüfen lässt, und um dessen Gewichte.</translation>
         </message>
         <message>
             <source>The run commits to another state before its first step than the initial state that was ordered.</source>
@@ -6181,6 +8452,10 @@ Lauf zu finden</translation>
             <translation>Der Lauf ist unterschrieben. Sein Inhalt wird mit dem verglichen, was der Trainer unterschrieben hat.</translation>
         </message>
         <message>
+            <source>The run is written.</source>
+            <translation>Der Lauf wird geschrieben.</translation>
+        </message>
+        <message>
             <source>The run keeps no average of its weights.</source>
             <translation>Der Lauf führt keinen Durchschnitt seiner Gewichte.</translation>
         </message>
@@ -6189,12 +8464,24 @@ Lauf zu finden</translation>
             <translation>Der Lauf nennt seine ersten Gewichte mit ihrem Digest und überlässt sie dem Auftrag des Auftraggebers.</translation>
         </message>
         <message>
+            <source>The run was audited, and it is not what was ordered: whatever weights it ends in are not those of a verified run. Ask the trainer for a run that comes out as ordered, and for its weights.</source>
+            <translation>Der Lauf wurde geprüft, und er ist nicht, was beauftragt war: In welchen Gewichten er auch endet, es sind nicht die eines verifizierten Laufs. Bitten Sie den Trainer um einen Lauf, der wie beauftragt herauskommt, und um dessen Gewichte.</translation>
+        </message>
+        <message>
             <source>The run was made for another order than the client's.</source>
             <translation>Der Lauf wurde für einen anderen Auftrag als den des Auftraggebers gemacht.</translation>
         </message>
         <message>
+            <source>The run was made for another order than the first run.</source>
+            <translation>Der Lauf wurde für einen anderen Auftrag gemacht als der erste Lauf.</translation>
+        </message>
+        <message>
             <source>The run was made for this order</source>
             <translation>Der Lauf wurde für diesen Auftrag gemacht</translation>
+        </message>
+        <message>
+            <source>The run was made.</source>
+            <translation>Der Lauf wurde gemacht.</translation>
         </message>
         <message>
             <source>The run was made; its audit concludes.</source>
@@ -6207,6 +8494,14 @@ Lauf zu finden</translation>
         <message>
             <source>The run's claim names another public key than the one that signs it.</source>
             <translation>Die Erklärung des Laufs nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreibt.</translation>
+        </message>
+        <message>
+            <source>The runs are of different orders; what differs: {0}.</source>
+            <translation>Die Läufe gehören zu verschiedenen Aufträgen; was abweicht: {0}.</translation>
+        </message>
+        <message>
+            <source>The runs that took part agree in every step.</source>
+            <translation>Die Läufe, die teilnahmen, stimmen in jedem Schritt überein.</translation>
         </message>
         <message>
             <source>The schedule names the rows {0} to {1}; the data array {2} has {3} rows.</source>
@@ -6273,6 +8568,10 @@ Lauf zu finden</translation>
             <translation>Der unterschriebene Inhalt ist nicht von der Art {0}.</translation>
         </message>
         <message>
+            <source>The signed statement says, among the rest, what was found:</source>
+            <translation>Die unterschriebene Aussage sagt unter anderem, was gefunden wurde:</translation>
+        </message>
+        <message>
             <source>The signed tree head is malformed.</source>
             <translation>Der unterschriebene Baumkopf ist fehlerhaft.</translation>
         </message>
@@ -6303,6 +8602,10 @@ Lauf zu finden</translation>
         <message>
             <source>The state after step {0} and the records of the steps after it, up to step {1}, are proven parts of the run root {2}.</source>
             <translation>Der Zustand nach Schritt {0} und die Einträge der Schritte danach bis Schritt {1} sind bewiesene Teile der Laufwurzel {2}.</translation>
+        </message>
+        <message>
+            <source>The state has no tensor {0}.</source>
+            <translation>Der Zustand hat keinen Tensor {0}.</translation>
         </message>
         <message>
             <source>The state in the capsule is not the one that the run commits to after step {0}.</source>
@@ -6359,6 +8662,10 @@ Lauf zu finden</translation>
         <message>
             <source>The steps of this order have the shares 0 to {0}, and each can be chosen once.</source>
             <translation>Die Schritte dieses Auftrags haben die Anteile 0 bis {0}, und jeder kann einmal gewählt werden.</translation>
+        </message>
+        <message>
+            <source>The steps of {0} are not those that its trainer signed.</source>
+            <translation>Die Schritte von {0} sind nicht die, die sein Trainer unterschrieben hat.</translation>
         </message>
         <message>
             <source>The stored state of step {0} differs from the state root of that step.</source>
@@ -6491,6 +8798,10 @@ Lauf zu finden</translation>
         <message>
             <source>The trainer signed {0} steps, but the order has {1}.</source>
             <translation>Der Trainer hat {0} Schritte unterschrieben, der Auftrag hat aber {1}.</translation>
+        </message>
+        <message>
+            <source>The trainer stored no state after step {0}, so there is nothing to compare.</source>
+            <translation>Der Trainer hat nach Schritt {0} keinen Zustand gespeichert; es gibt nichts zu vergleichen.</translation>
         </message>
         <message>
             <source>The trainer's key was taken from the run itself, so it is open who trained.</source>
@@ -6825,6 +9136,10 @@ Lauf zu finden</translation>
             <translation>Die Aussage ({0}) widerspricht sich: {1}.</translation>
         </message>
         <message>
+            <source>The {0} has another sentence in its template and values than in its text, under {1}: in another language it would say something else.</source>
+            <translation>Das {0} hat in Vorlage und Werten einen anderen Satz als im Text, unter {1}: In einer anderen Sprache würde es etwas anderes sagen.</translation>
+        </message>
+        <message>
             <source>The {0} has format {1}; this Counterfoil reads format {2}.</source>
             <translation>Die Datei ({0}) hat das Format {1}; dieses Counterfoil liest Format {2}.</translation>
         </message>
@@ -6905,6 +9220,10 @@ Lauf zu finden</translation>
             <translation>Die {0} Schritte haben die unterschriebene Laufwurzel {1}.</translation>
         </message>
         <message>
+            <source>There are no rows to be shown: this part of the step reads none.</source>
+            <translation>Es gibt keine Zeilen zu zeigen: Dieser Teil des Schritts liest keine.</translation>
+        </message>
+        <message>
             <source>There are {0} bytes to sign; the signer takes {1}.</source>
             <translation>Zu unterschreiben sind {0} Bytes; der unterschreibende Prozess nimmt {1} an.</translation>
         </message>
@@ -6927,6 +9246,10 @@ Lauf zu finden</translation>
         <message>
             <source>There is no folder for the temporary files of a replay: {0}.</source>
             <translation>Es gibt keinen Ordner für die temporären Dateien einer Nachrechnung: {0}.</translation>
+        </message>
+        <message>
+            <source>There is no folder {0}.</source>
+            <translation>Es gibt keinen Ordner {0}.</translation>
         </message>
         <message>
             <source>There is no room for {0} in {1}: it needs {2}, and {3} are free.</source>
@@ -6953,12 +9276,24 @@ Lauf zu finden</translation>
             <translation>Es gibt kein Urteil zu unterschreiben: Der Lauf wurde auf nachgeahmter Hardware nachgerechnet.</translation>
         </message>
         <message>
+            <source>There is nothing to compare with one run.</source>
+            <translation>Mit einem einzigen Lauf gibt es nichts zu vergleichen.</translation>
+        </message>
+        <message>
             <source>There is nothing to sign: the capsule could not be read, or changed while it was read.</source>
             <translation>Es gibt nichts zu unterschreiben: Die Kapsel konnte nicht gelesen werden oder änderte sich, während sie gelesen wurde.</translation>
         </message>
         <message>
             <source>These are all {0}.</source>
             <translation>Das ist der ganze Lauf ({0}).</translation>
+        </message>
+        <message>
+            <source>They differ from the beginning: the initial states are not the same.</source>
+            <translation>Sie weichen von Anfang an voneinander ab: Die Anfangszustände sind nicht dieselben.</translation>
+        </message>
+        <message>
+            <source>This command prints the id of the key in the folder:</source>
+            <translation>Dieser Befehl zeigt die Kennung des Schlüssels im Ordner:</translation>
         </message>
         <message>
             <source>This is a number; a condition compares it, for instance {0}.</source>
@@ -7001,12 +9336,20 @@ Lauf zu finden</translation>
             <translation>Dieser Rechner rechnet falsch ({0}); aus einer Nachrechnung auf ihm lässt sich daher nichts schließen.</translation>
         </message>
         <message>
+            <source>This machine does not give its own result again when reductions run in another order: its arithmetic lies outside the margin.</source>
+            <translation>Dieser Rechner gibt sein eigenes Ergebnis nicht wieder, wenn Summen in anderer Folge gebildet werden: Seine Arithmetik liegt außerhalb der Spanne.</translation>
+        </message>
+        <message>
             <source>This machine does not give the same values again when it replays the step, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
             <translation>Dieser Rechner liefert beim Nachrechnen des Schritts nicht noch einmal dieselben Werte; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>This machine has no device {0}.</source>
             <translation>Dieser Rechner hat kein Gerät {0}.</translation>
+        </message>
+        <message>
+            <source>This machine has no ssh.</source>
+            <translation>Dieser Rechner hat kein ssh.</translation>
         </message>
         <message>
             <source>This machine has too little memory left for the job.</source>
@@ -7083,6 +9426,10 @@ Lauf zu finden</translation>
         <message>
             <source>Until now, another key signed runs of this order, so it is open who trained.</source>
             <translation>Bis jetzt hat ein anderer Schlüssel Läufe dieses Auftrags unterschrieben; wer trainiert hat, ist also offen.</translation>
+        </message>
+        <message>
+            <source>Until then no case is shown.</source>
+            <translation>Bis dahin wird kein Fall gezeigt.</translation>
         </message>
         <message>
             <source>Until then no key is known: verdicts cannot be checked, and a changed key is not noticed.</source>
@@ -7201,12 +9548,20 @@ Lauf zu finden</translation>
             <translation>Was der Trainer für Schritt {0} unterschrieben hat, ist nicht, was der bestellte Schritt ergibt.</translation>
         </message>
         <message>
+            <source>What this does not say</source>
+            <translation>Was dies nicht sagt</translation>
+        </message>
+        <message>
             <source>What was delivered is all that training changed, in the final state of the verified run, after step {0}: {1} tensors, each {2}.</source>
             <translation>Geliefert wurde alles, was das Training geändert hat, im Endzustand des verifizierten Laufs, nach Schritt {0}: {1} Tensoren, jeder {2}.</translation>
         </message>
         <message>
             <source>What was given as the passphrase is too long for one.</source>
             <translation>Was als Passwort angegeben wurde, ist zu lang dafür.</translation>
+        </message>
+        <message>
+            <source>What was recorded is checked.</source>
+            <translation>Was aufgezeichnet ist, wird geprüft.</translation>
         </message>
         <message>
             <source>What {0} holds is too long for a passphrase.</source>
@@ -7221,8 +9576,20 @@ Lauf zu finden</translation>
             <translation>Wo Masken große negative Zahlen sind, benutzen Sie statt ihrer minus unendlich. {0}</translation>
         </message>
         <message>
+            <source>Where the runs part, each is right with its own rounding log: their hardware rounded a value differently. From there on they are different runs, and every later step of both is what was ordered; audit each of them.</source>
+            <translation>Wo die Läufe auseinandergehen, hat jeder mit seinem eigenen Rundungsprotokoll recht: Ihre Hardware rundete einen Wert verschieden. Von da an sind es verschiedene Läufe, und jeder spätere Schritt beider ist, was beauftragt war; prüfen Sie jeden für sich.</translation>
+        </message>
+        <message>
             <source>Whether the model is the one that was ordered cannot be checked.</source>
             <translation>Ob das Modell das bestellte ist, kann nicht geprüft werden.</translation>
+        </message>
+        <message>
+            <source>Whoever wrote this folder could have put a key of their own into it. Ask the auditor for the id of the key, by another way than the one on which this came. It must be:</source>
+            <translation>Wer diesen Ordner geschrieben hat, könnte einen eigenen Schlüssel hineingelegt haben. Fragen Sie den Prüfer nach der Kennung des Schlüssels, auf einem anderen Weg als dem, auf dem dies kam. Sie muss lauten:</translation>
+        </message>
+        <message>
+            <source>Whose key is it?</source>
+            <translation>Wessen Schlüssel ist es?</translation>
         </message>
         <message>
             <source>Without {0}, two tensors of the run have one name.</source>
@@ -7235,6 +9602,14 @@ Lauf zu finden</translation>
         <message>
             <source>Workers replay whole steps, and single shares are to be judged.</source>
             <translation>Helfer rechnen ganze Schritte nach, und einzelne Anteile sollen beurteilt werden.</translation>
+        </message>
+        <message>
+            <source>Write ssh://host, ssh://user@host or ssh://user@host:port.</source>
+            <translation>Schreiben Sie ssh://rechner, ssh://benutzer@rechner oder ssh://benutzer@rechner:port.</translation>
+        </message>
+        <message>
+            <source>a capsule</source>
+            <translation>eine Kapsel</translation>
         </message>
         <message>
             <source>a chain of operators</source>
@@ -7287,6 +9662,10 @@ Lauf zu finden</translation>
         <message>
             <source>a reply to a verdict</source>
             <translation>eine Antwort auf ein Urteil</translation>
+        </message>
+        <message>
+            <source>a report</source>
+            <translation>ein Bericht</translation>
         </message>
         <message>
             <source>a round of a beacon</source>
@@ -7533,6 +9912,10 @@ Lauf zu finden</translation>
             <translation>exakt, Operanden von Produkten mit {0} Bit</translation>
         </message>
         <message>
+            <source>features</source>
+            <translation>Merkmale</translation>
+        </message>
+        <message>
             <source>field {0} of the step record</source>
             <translation>Feld {0} des Schritteintrags</translation>
         </message>
@@ -7563,6 +9946,10 @@ Lauf zu finden</translation>
         <message>
             <source>followed by bits that are not zero</source>
             <translation>gefolgt von Bits, die nicht null sind</translation>
+        </message>
+        <message>
+            <source>for reading and for printing; not signed, it names the SHA-256 of {0}</source>
+            <translation>zum Lesen und Drucken; nicht unterschrieben, nennt den SHA-256 von {0}</translation>
         </message>
         <message>
             <source>gave a value beyond float32's range</source>
@@ -7659,6 +10046,14 @@ Lauf zu finden</translation>
         <message>
             <source>holds {0}, which its format does not know</source>
             <translation>enthält {0}, was ihr Format nicht kennt</translation>
+        </message>
+        <message>
+            <source>images</source>
+            <translation>Bilder</translation>
+        </message>
+        <message>
+            <source>in {0} sittings: it was stopped and gone on with, and the time between them is not counted</source>
+            <translation>in {0} Sitzungen: Sie wurde angehalten und fortgesetzt, und die Zeit dazwischen zählt nicht</translation>
         </message>
         <message>
             <source>inclusion proof of a leaf</source>
@@ -7933,6 +10328,10 @@ Lauf zu finden</translation>
             <translation>hält seine Daten in seinem Kopf, was nicht erlaubt ist.</translation>
         </message>
         <message>
+            <source>labels</source>
+            <translation>Labels</translation>
+        </message>
+        <message>
             <source>lacks the argument {0}</source>
             <translation>hat das Argument {0} nicht</translation>
         </message>
@@ -8177,6 +10576,10 @@ Lauf zu finden</translation>
             <translation>nimmt ganze Zahlen, die zuerst umgewandelt werden müssen</translation>
         </message>
         <message>
+            <source>targets</source>
+            <translation>Zielwerte</translation>
+        </message>
+        <message>
             <source>tensors that differ: {0}</source>
             <translation>abweichende Tensoren: {0}</translation>
         </message>
@@ -8191,6 +10594,10 @@ Lauf zu finden</translation>
         <message>
             <source>the Philox generator</source>
             <translation>den Philox-Generator</translation>
+        </message>
+        <message>
+            <source>the SHA-256 of each file: shows damage on the way, and nothing about who made it</source>
+            <translation>der SHA-256 jeder Datei: zeigt Schäden unterwegs, und nichts darüber, wer sie gemacht hat</translation>
         </message>
         <message>
             <source>the acceptance of an order</source>
@@ -8261,6 +10668,10 @@ Lauf zu finden</translation>
             <translation>die Streitfallkapsel</translation>
         </message>
         <message>
+            <source>the disputed step with its proofs: anybody can replay it</source>
+            <translation>der strittige Schritt mit seinen Beweisen: Jeder kann ihn nachrechnen</translation>
+        </message>
+        <message>
             <source>the file</source>
             <translation>die Datei</translation>
         </message>
@@ -8271,6 +10682,10 @@ Lauf zu finden</translation>
         <message>
             <source>the fingerprints of step {0}</source>
             <translation>die Fingerabdrücke von Schritt {0}</translation>
+        </message>
+        <message>
+            <source>the folder to hand over</source>
+            <translation>der Ordner zum Übergeben</translation>
         </message>
         <message>
             <source>the initial state</source>
@@ -8285,12 +10700,12 @@ Lauf zu finden</translation>
             <translation>dem Schlüssel, den Sie angegeben haben</translation>
         </message>
         <message>
-            <source>the list of keys</source>
-            <translation>die Liste der Schlüssel</translation>
+            <source>the list of cases</source>
+            <translation>die Liste der Fälle</translation>
         </message>
         <message>
-            <source>the list of orders</source>
-            <translation>die Liste der Aufträge</translation>
+            <source>the list of keys</source>
+            <translation>die Liste der Schlüssel</translation>
         </message>
         <message>
             <source>the name is too long</source>
@@ -8341,6 +10756,10 @@ Lauf zu finden</translation>
             <translation>der öffentliche Schlüssel</translation>
         </message>
         <message>
+            <source>the public key that checks it</source>
+            <translation>der öffentliche Schlüssel, mit dem man sie prüft</translation>
+        </message>
+        <message>
             <source>the replay of a training step</source>
             <translation>die Nachrechnung eines Trainingsschritts</translation>
         </message>
@@ -8363,6 +10782,10 @@ Lauf zu finden</translation>
         <message>
             <source>the run</source>
             <translation>der Lauf</translation>
+        </message>
+        <message>
+            <source>the same report for a browser; not signed either</source>
+            <translation>derselbe Bericht für den Browser; ebenfalls nicht unterschrieben</translation>
         </message>
         <message>
             <source>the schedule</source>
@@ -8433,6 +10856,10 @@ Lauf zu finden</translation>
             <translation>der Tensor {0} {1}</translation>
         </message>
         <message>
+            <source>the text</source>
+            <translation>der Text</translation>
+        </message>
+        <message>
             <source>the texts of its header are not texts</source>
             <translation>die Texte ihres Kopfes sind keine Texte</translation>
         </message>
@@ -8475,6 +10902,14 @@ Lauf zu finden</translation>
         <message>
             <source>there is no such folder</source>
             <translation>diesen Ordner gibt es nicht</translation>
+        </message>
+        <message>
+            <source>this page</source>
+            <translation>diese Seite</translation>
+        </message>
+        <message>
+            <source>tokens</source>
+            <translation>Tokens</translation>
         </message>
         <message>
             <source>torch does not accept the switch for deterministic algorithms.</source>
@@ -8529,6 +10964,10 @@ Lauf zu finden</translation>
             <translation>was ein Anteil eines Schritts ergab</translation>
         </message>
         <message>
+            <source>what counts: the auditor's signed statement</source>
+            <translation>das, worauf es ankommt: die unterschriebene Aussage des Prüfers</translation>
+        </message>
+        <message>
             <source>what stands under {0} does not describe a tensor</source>
             <translation>was unter {0} steht, beschreibt keinen Tensor</translation>
         </message>
@@ -8539,6 +10978,10 @@ Lauf zu finden</translation>
         <message>
             <source>what the trainer signed as the result of this step is not what was ordered.</source>
             <translation>was der Trainer als Ergebnis dieses Schritts unterschrieben hat, ist nicht das bestellte.</translation>
+        </message>
+        <message>
+            <source>what was followed</source>
+            <translation>was verfolgt wurde</translation>
         </message>
         <message>
             <source>whether it goes on after a dispute</source>
@@ -8559,6 +11002,22 @@ Lauf zu finden</translation>
         <message>
             <source>your quota of the disk is used up</source>
             <translation>Ihr Anteil am Datenträger ist aufgebraucht</translation>
+        </message>
+        <message>
+            <source>{0:,} entries, {1:,} bytes in all {2:,} steps of the run</source>
+            <translation>{0:,} Einträge, {1:,} Bytes in allen {2:,} Schritten des Laufs</translation>
+        </message>
+        <message>
+            <source>{0:,} entries, {1:,} bytes in the {2:,} steps that match; {3:,} corrections, {4:,} contradictions, {5:,} omissions</source>
+            <translation>{0:,} Einträge, {1:,} Bytes in den {2:,} Schritten, die übereinstimmen; {3:,} Korrekturen, {4:,} Widersprüche, {5:,} Auslassungen</translation>
+        </message>
+        <message>
+            <source>{0:,} of {1:,} segments with {2:,} judged steps, the last of them step {3:,}</source>
+            <translation>{0:,} von {1:,} Segmenten mit {2:,} beurteilten Schritten, der letzte davon Schritt {3:,}</translation>
+        </message>
+        <message>
+            <source>{0:,} ordered{1}, {2:,} judged{3}</source>
+            <translation>{0:,} bestellt{1}, {2:,} beurteilt{3}</translation>
         </message>
         <message>
             <source>{0:capital} cannot be written to {1}: there is a file of this name.</source>
@@ -8697,6 +11156,10 @@ Lauf zu finden</translation>
             <translation>{0} enthält nicht, was {1} Anteile von einem Tensor ergeben, in float32.</translation>
         </message>
         <message>
+            <source>{0} elements moved the other way.</source>
+            <translation>{0} Elemente bewegten sich in die andere Richtung.</translation>
+        </message>
+        <message>
             <source>{0} entries for {1} rounded values: {2} corrections, {3} contradictions, {4} omissions.</source>
             <translation>{0} Einträge für {1} gerundete Werte: {2} Korrekturen, {3} Widersprüche, {4} Auslassungen.</translation>
         </message>
@@ -8711,6 +11174,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} exists already; a key is never overwritten.</source>
             <translation>{0} gibt es schon; ein Schlüssel wird nie überschrieben.</translation>
+        </message>
+        <message>
+            <source>{0} for {1}</source>
+            <translation>{0} für {1}</translation>
         </message>
         <message>
             <source>{0} guard bits are not supported with {1}; 0 to {2} are.</source>
@@ -8853,6 +11320,10 @@ Lauf zu finden</translation>
             <translation>{0} ist ein Auftrag, den niemand ausgeführt hat.</translation>
         </message>
         <message>
+            <source>{0} is an order: it has no losses yet.</source>
+            <translation>{0} ist ein Auftrag: Er hat noch keine Verluste.</translation>
+        </message>
+        <message>
             <source>{0} is damaged.</source>
             <translation>{0} ist beschädigt.</translation>
         </message>
@@ -8893,6 +11364,10 @@ Lauf zu finden</translation>
             <translation>{0} ist keine gewöhnliche Datei.</translation>
         </message>
         <message>
+            <source>{0} is no report to hand over: one PDF and one HTML file can go into the folder.</source>
+            <translation>{0} ist kein Bericht zum Übergeben: In den Ordner kommen höchstens eine PDF- und eine HTML-Datei.</translation>
+        </message>
+        <message>
             <source>{0} is no result of a replay, or one of another version.</source>
             <translation>{0} ist kein Ergebnis einer Nachrechnung oder das einer anderen Version.</translation>
         </message>
@@ -8917,6 +11392,10 @@ Lauf zu finden</translation>
             <translation>{0} ist der Name eines anderen Schlüssels, {1}, bekannt seit {2}.</translation>
         </message>
         <message>
+            <source>{0} is the very file that is examined: the order in it confirms nothing.</source>
+            <translation>{0} ist die untersuchte Datei selbst: Der Auftrag darin bestätigt nichts.</translation>
+        </message>
+        <message>
             <source>{0} is too large for the progress of an audit.</source>
             <translation>{0} ist zu groß für den Fortschritt einer Prüfung.</translation>
         </message>
@@ -8929,8 +11408,24 @@ Lauf zu finden</translation>
             <translation>{0} ist {1}, wo {2} stehen sollte.</translation>
         </message>
         <message>
+            <source>{0} lies on this machine, and the engine works on {1}.</source>
+            <translation>{0} liegt auf diesem Rechner, gerechnet wird aber auf {1}.</translation>
+        </message>
+        <message>
             <source>{0} may hold other weights, which a library can load in the place of those that are compared.</source>
             <translation>{0} kann andere Gewichte enthalten, die eine Bibliothek anstelle der verglichenen lädt.</translation>
+        </message>
+        <message>
+            <source>{0} must name the SHA-256 of {1} under its heading on the signature:</source>
+            <translation>{0} muss unter der Überschrift zur Unterschrift den SHA-256 von {1} nennen:</translation>
+        </message>
+        <message>
+            <source>{0} names no machine.</source>
+            <translation>{0} nennt keinen Rechner.</translation>
+        </message>
+        <message>
+            <source>{0} names the same SHA-256; compare it by eye.</source>
+            <translation>{0} nennt denselben SHA-256; vergleichen Sie ihn mit dem Auge.</translation>
         </message>
         <message>
             <source>{0} of</source>
@@ -8939,6 +11434,14 @@ Lauf zu finden</translation>
         <message>
             <source>{0} of shape {1}, where the run has {2} of shape {3}</source>
             <translation>{0} mit der Form {1}, wo der Lauf {2} mit der Form {3} hat</translation>
+        </message>
+        <message>
+            <source>{0} of {1}</source>
+            <translation>{0} von {1}</translation>
+        </message>
+        <message>
+            <source>{0} of {1} elements would be others, by up to {2} units in the last place and {3:.3g} at most.</source>
+            <translation>{0} von {1} Elementen wären andere, um bis zu {2} Einheiten der letzten Stelle und höchstens {3:.3g}.</translation>
         </message>
         <message>
             <source>{0} of {1} judged steps match.</source>
@@ -8993,6 +11496,10 @@ Lauf zu finden</translation>
             <translation>{0} sollte den Typ {1} und die Form {2} haben; es sind {3} und {4}.</translation>
         </message>
         <message>
+            <source>{0} signed fingerprints of step {1} that the ordered step does not give; the loss, and the state where one is signed, are those of the ordered step.</source>
+            <translation>{0} unterschrieb Fingerabdrücke von Schritt {1}, die der beauftragte Schritt nicht ergibt; der Verlust, und der Zustand, wo einer unterschrieben ist, sind die des beauftragten Schritts.</translation>
+        </message>
+        <message>
             <source>{0} significand bits are not supported with {1}; {2}.</source>
             <translation>{0} Bits Mantisse werden mit {1} nicht unterstützt; {2}.</translation>
         </message>
@@ -9013,6 +11520,10 @@ Lauf zu finden</translation>
             <translation>erlaubt sind {0} bis {1}</translation>
         </message>
         <message>
+            <source>{0} took no part: {1}</source>
+            <translation>{0} nahm nicht teil: {1}</translation>
+        </message>
+        <message>
             <source>{0} tracks the order of its attributes, or is damaged.</source>
             <translation>{0} hält die Reihenfolge seiner Attribute fest oder ist beschädigt.</translation>
         </message>
@@ -9023,10 +11534,6 @@ Lauf zu finden</translation>
         <message>
             <source>{0} uses the HDF5 filter number {1}, which is not allowed.</source>
             <translation>{0} benutzt den HDF5-Filter Nummer {1}, was nicht erlaubt ist.</translation>
-        </message>
-        <message>
-            <source>{0} was given as the client's order of itself.</source>
-            <translation>{0} wurde als Auftrag des Auftraggebers für sich selbst angegeben.</translation>
         </message>
         <message>
             <source>{0} was written by another version of Counterfoil.</source>
@@ -9056,6 +11563,10 @@ Lauf zu finden</translation>
             <source>{0}, proven margins</source>
             <translation>{0}, bewiesene Toleranzen</translation>
         </message>
+        <message>
+            <source>{0}: what an auditor found</source>
+            <translation>{0}: was ein Prüfer gefunden hat</translation>
+        </message>
     </context>
     <context>
         <name>fleet</name>
@@ -9074,6 +11585,29 @@ Lauf zu finden</translation>
         <message>
             <source>Device-hours to record</source>
             <translation>Gerätestunden zum Aufzeichnen</translation>
+        </message>
+    </context>
+    <context>
+        <name>growing</name>
+        <message>
+            <source>Loss</source>
+            <translation>Verlust</translation>
+        </message>
+        <message>
+            <source>Loss of the recording and of the replay, by step</source>
+            <translation>Verlust der Aufzeichnung und der Nachrechnung je Schritt</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>Schritt</translation>
+        </message>
+        <message>
+            <source>replay</source>
+            <translation>Nachrechnung</translation>
+        </message>
+        <message>
+            <source>trainer</source>
+            <translation>vom Trainer</translation>
         </message>
     </context>
     <context>
@@ -9162,10 +11696,6 @@ Lauf zu finden</translation>
             <translation>Urteil unterschreiben</translation>
         </message>
         <message>
-            <source>Steps</source>
-            <translation>Schritte</translation>
-        </message>
-        <message>
             <source>Time</source>
             <translation>Zeit</translation>
         </message>
@@ -9193,10 +11723,6 @@ Lauf zu finden</translation>
             <source>could not be read</source>
             <translation>konnte nicht gelesen werden</translation>
         </message>
-        <message>
-            <source>{0}, {1} different</source>
-            <translation>{0}, {1} abweichend</translation>
-        </message>
     </context>
     <context>
         <name>passphrases</name>
@@ -9215,6 +11741,53 @@ Lauf zu finden</translation>
         <message>
             <source>Unlock the key ring, or leave the box for remembering empty.</source>
             <translation>Entsperren Sie den Schlüsselbund, oder lassen Sie das Kästchen zum Merken leer.</translation>
+        </message>
+    </context>
+    <context>
+        <name>providers</name>
+        <message>
+            <source>AGREED: all runs have the same results</source>
+            <translation>AGREED: alle Läufe haben dieselben Ergebnisse</translation>
+        </message>
+        <message>
+            <source>EXPOSED: a run is not what was ordered</source>
+            <translation>EXPOSED: ein Lauf ist nicht, was beauftragt war</translation>
+        </message>
+        <message>
+            <source>REFUSED: a run took no part</source>
+            <translation>REFUSED: ein Lauf nahm nicht teil</translation>
+        </message>
+        <message>
+            <source>UNDECIDED: nobody is accused</source>
+            <translation>UNDECIDED: niemand wird beschuldigt</translation>
+        </message>
+        <message>
+            <source>as ordered</source>
+            <translation>wie beauftragt</translation>
+        </message>
+        <message>
+            <source>cannot be decided here</source>
+            <translation>hier nicht zu entscheiden</translation>
+        </message>
+        <message>
+            <source>not read yet</source>
+            <translation>noch nicht gelesen</translation>
+        </message>
+        <message>
+            <source>not replayed</source>
+            <translation>nicht nachgerechnet</translation>
+        </message>
+        <message>
+            <source>not what was ordered</source>
+            <translation>nicht, was beauftragt war</translation>
+        </message>
+        <message>
+            <source>right where they part</source>
+            <translation>im Recht, wo sie auseinandergehen</translation>
+        </message>
+        <message>
+            <source>took no part</source>
+            <translation>nahm nicht teil</translation>
         </message>
     </context>
     <context>
@@ -9270,6 +11843,10 @@ Lauf zu finden</translation>
         <message>
             <source>Client's signature</source>
             <translation>Unterschrift des Auftraggebers</translation>
+        </message>
+        <message>
+            <source>Corrections</source>
+            <translation>Korrekturen</translation>
         </message>
         <message>
             <source>Corrections: logged roundings in which this machine took the trainer's direction.</source>
@@ -9352,6 +11929,10 @@ Lauf zu finden</translation>
             <translation>Verfahren</translation>
         </message>
         <message>
+            <source>On paper, for who needs that; what can be checked is the digital signature above.</source>
+            <translation>Auf Papier, für wen das nötig ist; prüfen lässt sich die digitale Unterschrift oben.</translation>
+        </message>
+        <message>
             <source>Order</source>
             <translation>Auftrag</translation>
         </message>
@@ -9366,6 +11947,10 @@ Lauf zu finden</translation>
         <message>
             <source>Part of the step</source>
             <translation>Teil des Schritts</translation>
+        </message>
+        <message>
+            <source>Place and date</source>
+            <translation>Ort und Datum</translation>
         </message>
         <message>
             <source>Precision</source>
@@ -9412,6 +11997,10 @@ Lauf zu finden</translation>
             <translation>Unterschrift</translation>
         </message>
         <message>
+            <source>Signature, {0}</source>
+            <translation>Unterschrift, {0}</translation>
+        </message>
+        <message>
             <source>Signed at</source>
             <translation>Unterschrieben am</translation>
         </message>
@@ -9434,10 +12023,6 @@ Lauf zu finden</translation>
         <message>
             <source>Step</source>
             <translation>Schritt</translation>
-        </message>
-        <message>
-            <source>Steps</source>
-            <translation>Schritte</translation>
         </message>
         <message>
             <source>The auditor first checked the file against the order and the trainer's signature, and then this machine with known answers.</source>
@@ -9664,20 +12249,16 @@ Lauf zu finden</translation>
             <translation>{0} Vergleiche im Merkle-Baum</translation>
         </message>
         <message>
-            <source>{0} different</source>
-            <translation>{0} abweichend</translation>
-        </message>
-        <message>
-            <source>{0} entries, {1}; {2} corrections, {3} contradictions, {4} omissions</source>
-            <translation>{0} Einträge, {1}; {2} Korrekturen, {3} Widersprüche, {4} Auslassungen</translation>
-        </message>
-        <message>
             <source>{0}, number {1} of {2}</source>
             <translation>{0}, Nummer {1} von {2}</translation>
         </message>
         <message>
             <source>{0}: {1}</source>
             <translation>{0}: {1}</translation>
+        </message>
+        <message>
+            <source>{0}: {1} at step {2}, {3} at step {4}; between {5} and {6}.</source>
+            <translation>{0}: {1} bei Schritt {2}, {3} bei Schritt {4}; zwischen {5} und {6}.</translation>
         </message>
     </context>
     <context>
@@ -9793,12 +12374,12 @@ Lauf zu finden</translation>
             <translation>CPU-Befehlssatz</translation>
         </message>
         <message>
-            <source>REJECTED: the trainer is right</source>
-            <translation>REJECTED: Der Trainer hat recht</translation>
+            <source>Kept: {0}. Resume goes on from there.</source>
+            <translation>Aufbewahrt: {0}. „Fortsetzen“ macht dort weiter.</translation>
         </message>
         <message>
-            <source>VERIFIED for {0} of {1} segments</source>
-            <translation>VERIFIED für {0} von {1} Segmenten</translation>
+            <source>REJECTED: the trainer is right</source>
+            <translation>REJECTED: Der Trainer hat recht</translation>
         </message>
         <message>
             <source>a client</source>
@@ -9857,8 +12438,16 @@ Lauf zu finden</translation>
             <translation>verschieden</translation>
         </message>
         <message>
+            <source>disputed</source>
+            <translation>strittig</translation>
+        </message>
+        <message>
             <source>equal</source>
             <translation>gleich</translation>
+        </message>
+        <message>
+            <source>error</source>
+            <translation>Fehler</translation>
         </message>
         <message>
             <source>failed</source>
@@ -9875,6 +12464,10 @@ Lauf zu finden</translation>
         <message>
             <source>in part</source>
             <translation>teilweise</translation>
+        </message>
+        <message>
+            <source>inconclusive</source>
+            <translation>ohne Ergebnis</translation>
         </message>
         <message>
             <source>known</source>
@@ -9925,6 +12518,10 @@ Lauf zu finden</translation>
             <translation>nicht verglichen</translation>
         </message>
         <message>
+            <source>not compared with anybody's order</source>
+            <translation>mit niemandes Auftrag verglichen</translation>
+        </message>
+        <message>
             <source>not reached</source>
             <translation>nicht erreicht</translation>
         </message>
@@ -9947,6 +12544,10 @@ Lauf zu finden</translation>
         <message>
             <source>passed, with a remark</source>
             <translation>bestanden, mit einer Bemerkung</translation>
+        </message>
+        <message>
+            <source>refused</source>
+            <translation>abgelehnt</translation>
         </message>
         <message>
             <source>result</source>
@@ -10009,8 +12610,16 @@ Lauf zu finden</translation>
             <translation>Aktualisierung</translation>
         </message>
         <message>
+            <source>verified</source>
+            <translation>bestätigt</translation>
+        </message>
+        <message>
             <source>yourself</source>
             <translation>Sie selbst</translation>
+        </message>
+        <message>
+            <source>{0} for {1} of {2} segments</source>
+            <translation>{0} für {1} von {2} Segmenten</translation>
         </message>
         <message>
             <source>{0} of {1} elements were computed exactly. The error bound is {2}.</source>
@@ -10023,10 +12632,6 @@ Lauf zu finden</translation>
         <message>
             <source>{0} of {1} ordered</source>
             <translation>{0} (von {1} bestellten)</translation>
-        </message>
-        <message>
-            <source>{0} of {1} segments were judged, up to step {2}. This is kept: Resume goes on from there.</source>
-            <translation>{0} von {1} Segmenten wurden beurteilt, bis Schritt {2}. Das ist aufbewahrt: Fortsetzen macht dort weiter.</translation>
         </message>
         <message>
             <source>{0} ordered, {1} judged</source>

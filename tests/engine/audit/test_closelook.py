@@ -11,10 +11,12 @@ from counterfoil import (
     CounterfoilError,
     DisputedRows,
     LookProgress,
+    OperatorLook,
     RowKind,
     TensorSides,
     compare_tensor,
     find_disputed_rows,
+    look_at_operator,
 )
 from counterfoil.audit.disputedrows import kind_of
 from counterfoil.audit.tensorsides import compare_sides
@@ -23,9 +25,11 @@ from counterfoil.base.errors import CancelledError, CommitmentError
 from counterfoil.base.generators import finish
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.signing.keys import SigningKey
+from counterfoil.training.loaded import load_order
 from counterfoil.training.tamper import LabelFlip
+from support.bent_recorder import bent, rounding_site
 from support.bundles import flip_bit
-from support.jobs import Job, audited, record_job, record_run
+from support.jobs import Job, audited, record_job, record_run, recorded_by
 from support.shared import LIE, other_rows, shared_order
 
 # The job has six steps and stores a checkpoint after every second one.
@@ -166,3 +170,41 @@ def test_it_tells_how_far_it_is_and_can_be_cancelled(flipped: Path) -> None:
     token.cancel()
     with pytest.raises(CancelledError):
         finish(looking)
+
+
+@pytest.fixture(scope="module")
+def other_values(tmp_path_factory: pytest.TempPathFactory, digits_job: Job, trainer_key: SigningKey) -> Path:
+    """A run whose trainer has another value in the output of a convolution in step 3."""
+    path = tmp_path_factory.mktemp("bent") / "run.cfoil"
+    with BundleReader.open(digits_job.order) as reader:
+        site = rounding_site(load_order(reader).program, "convolution")
+
+    def larger(_before: np.ndarray, after: np.ndarray, _grid: object) -> dict[int, float]:
+        return {7: float(after[7]) + 1.0}
+
+    with recorded_by(bent("Larger", step=3, site=site, choose=larger)):
+        return record_run(digits_job.order, path, trainer_key)
+
+
+def test_the_first_differing_operator_is_shown_with_its_inputs(other_values: Path, digits_job: Job) -> None:
+    dispute = audited(other_values, digits_job.order).report.dispute
+    assert dispute is not None
+    assert dispute.operator is not None
+    found: OperatorLook = finish(look_at_operator(other_values, dispute.step, threads=1))
+    assert (found.number, found.where) == (dispute.operator.number, dispute.operator.where)
+    *inputs, output = found.values
+    assert output.name == ""
+    assert output.shape == dispute.operator.shape
+    tensors = [value for value in inputs if value.dtype]
+    assert [value.shape for value in tensors] == list(dispute.operator.input_shapes)
+    for value in tensors:
+        assert value.least <= value.mean <= value.largest
+        assert len(value.first) == min(12, int(np.prod(value.shape)))
+    assert any(value.name == "stride" and value.said for value in inputs)
+    assert "no values" in found.said[-1]
+
+
+def test_where_no_operator_differs_none_is_shown(flipped: Path, digits_job: Job) -> None:
+    for run, step in ((flipped, 3), (digits_job.run, 2), (digits_job.run, 0)):
+        with pytest.raises(CounterfoilError, match="no operator to be shown"):
+            finish(look_at_operator(run, step, threads=1))

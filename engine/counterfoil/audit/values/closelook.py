@@ -118,3 +118,47 @@ class TensorSides:
     trainer: npt.NDArray[np.float64]
     replay: npt.NDArray[np.float64]
     ulps: npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class OperatorValue:
+    """What an operator was given, or gave.
+
+    Attributes:
+        name: Name of the argument; empty for the output.
+        shape: Its shape; empty for a scalar, and for what is no tensor.
+        dtype: Its dtype; empty for what is no tensor.
+        least: The smallest value; not a number where there is none, or what it is no tensor.
+        largest: The largest.
+        mean: Their mean.
+        first: float64 ``[n]``: the first values, in C order.
+        said: What it is, where it is no tensor: a number, a list of numbers.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    least: float
+    largest: float
+    mean: float
+    first: npt.NDArray[np.float64]
+    said: str = ""
+
+
+@dataclass(frozen=True)
+class OperatorLook:
+    """The first operator of a step that differs, with its inputs and its output as the replay has them.
+
+    Attributes:
+        step: The step.
+        number: Its place among the operators of the program, from 1.
+        where: Name, pass and module.
+        said: Whose values these are, and what cannot be shown, in sentences.
+        values: Its arguments, and its output last.
+    """
+
+    step: int
+    number: int
+    where: str
+    said: tuple[str, ...]
+    values: tuple[OperatorValue, ...]
