@@ -41,7 +41,7 @@ from counterfoil.program.limits import LARGE
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil_app.engine.child import Outbox
 from counterfoil_app.engine.messages import SIGNING, Answer, Delivery, Item, Returned, methods
-from counterfoil_app.engine.port import KnownRequest
+from counterfoil_app.engine.port import BundlesRequest, KnownRequest, LookRequest, ProvidersRequest
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.recordings import KnownFollow, RecordRequest
 from counterfoil_app.engine.sample import SampleKind
@@ -234,9 +234,13 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "adjudicate": (CAPSULE, None, "cpu", 2),
     "audit": (ASKED,),
     "audit_followed": (FOLLOWED,),
+    "capsule_subject": (CAPSULE,),
     "carry_capsule": (NEEDED,),
     "client_order": (Path("job.cfoil"), RUN),
+    "compare_bundles": (BundlesRequest(RUN, Path("other.cfoil"), data=Path("d.cfdata")),),
+    "compare_providers": (ProvidersRequest((RUN, Path("other.cfoil")), Path("job.cfoil"), limits=LARGE),),
     "devices": (),
+    "disputed_rows": (LookRequest(RUN, 3, part="share 2"),),
     "find": (Path("v.json"), Wanted(FileUse.RUN, RUN.name, Digest.of(b"order"), Digest.of(b"run"), ("ab" * 32,))),
     "follow": (FOLLOWED,),
     "hand_over_run": (RUN, Path("heads.jsonl"), "ab" * 32, Path("handed over")),
@@ -253,6 +257,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "read_verdict": (Path("v.json"), ("ab" * 32,), None, ()),
     "recognise": (RUN,),
     "record_run": (RecordRequest(Path("job.cfoil"), RUN, "ab" * 32, heads=Path("heads.jsonl"), limits=LARGE),),
+    "tensor_sides": (LookRequest(RUN, 3, tensor="head.weight"),),
     "verify_weights": (Path("model"), RUN, None, (), NEEDED),
     "version": (),
     "write_capsule": (NEEDED, CAPSULE),

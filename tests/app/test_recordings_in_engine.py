@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from counterfoil import (
     StepFollowed,
     StepSealed,
 )
+from counterfoil.cli import main
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.recordings import (
@@ -89,7 +91,11 @@ def stopped_after(
 
 
 def test_a_recording_is_stopped_gone_on_with_followed_and_handed_over(
-    engine: ProcessEngine, order: Path, trainer: counterfoil.SignerProcess, tmp_path: Path
+    engine: ProcessEngine,
+    order: Path,
+    trainer: counterfoil.SignerProcess,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     heads = tmp_path / "heads.jsonl"
     request = request_of(order, tmp_path, trainer, heads=heads, resume=True)
@@ -138,7 +144,15 @@ def test_a_recording_is_stopped_gone_on_with_followed_and_handed_over(
     ]
     assert (folder / "run.cfoil").read_bytes() == request.run.read_bytes()
     assert counterfoil.load_public_key(folder / "trainer.pub.pem").key_id == trainer.public.key_id
-    assert trainer.public.key_id in (folder / "README.txt").read_text()
+    text = (folder / "README.txt").read_text()
+    assert trainer.public.key_id in text
+    lines = text.replace("\\\n", " ").splitlines()
+    (command,) = [shlex.split(line) for line in lines if "counterfoil audit" in line]
+    (folder / "job.cfoil").write_bytes(order.read_bytes())
+    counterfoil.generate_key(folder / "auditor.pem", None)
+    monkeypatch.chdir(folder)
+    assert main(command[1:]) == 0
+    assert (folder / "verdict.json").is_file()
     with pytest.raises(CounterfoilError, match="cannot be made"):
         engine.hand_over_run(request.run, heads, trainer.public.public, folder)
 

@@ -35,6 +35,7 @@ from counterfoil.base.errors import (
     SignerError,
     UnequalStatesError,
 )
+from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import timestamp
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.base.turns import Turns
@@ -176,7 +177,7 @@ def record(
 
 def _needed(key: SigningKey | None) -> SigningKey:
     if key is None:
-        raise SignerError("Rank 0 signs the run, and was given no key.", remedy="Give it the trainer's key.")
+        raise SignerError(say("Rank 0 signs the run, and was given no key."), remedy=say("Give it the trainer's key."))
     return key
 
 
@@ -374,9 +375,12 @@ def _accept(
         check_same_client(open_acceptance(kept, manifest.digest, key.public), client)
     except SignatureError as error:
         raise RecordingError(
-            f"The unfinished recording in {recording.folder} was begun with an order that another client had signed, "
-            "or nobody; or its acceptance is damaged.",
-            remedy="Give the order file that it was begun with, or discard the recording: --fresh.",
+            say(
+                "The unfinished recording in {0} was begun with an order that another client had signed, or nobody; or "
+                "its acceptance is damaged.",
+                recording.folder,
+            ),
+            remedy=say("Give the order file that it was begun with, or discard the recording: --fresh."),
             detail=str(error),
         ) from error
     return kept, None if client is None else client.key_id
@@ -491,13 +495,14 @@ def _kept(recording: Recording) -> Iterator[None]:
     except CancelledError as error:
         if not recording.steps:
             raise
-        kept = "the first step is" if recording.steps == 1 else f"the first {recording.steps} steps are"
-        raise CancelledError(
-            f"Stopped; {kept} kept in {recording.folder}.", remedy="The same command with --resume goes on from there."
-        ) from error
+        kept = say("Stopped; the first {0} steps are kept in {1}.", recording.steps, recording.folder)
+        if recording.steps == 1:
+            kept = say("Stopped; the first step is kept in {0}.", recording.folder)
+        raise CancelledError(kept, remedy=say("The same command with --resume goes on from there.")) from error
     except (FileWriteError, ObstacleError) as error:
         if recording.steps:
-            error.remedy = f"{error.remedy} What was done is kept: --resume goes on from there.".strip()
+            kept = say("What was done is kept: --resume goes on from there.")
+            error.remedy = say("{0} {1}", error.remedy, kept) if error.remedy else kept
         raise
 
 
@@ -547,9 +552,11 @@ def _restore(
     )
     if again.record != record:
         raise RecordingError(
-            f"Step {record.step} gives another result than was recorded, so the recording cannot go on here.",
-            remedy="Use the device, the number of threads and the versions that it was begun with; or start again: "
-            "--fresh.",
+            say("Step {0} gives another result than was recorded, so the recording cannot go on here.", record.step),
+            remedy=say(
+                "Use the device, the number of threads and the versions that it was begun with; or start again: "
+                "--fresh."
+            ),
         )
     return result.state
 

@@ -28,6 +28,7 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.canonical import CanonicalError
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import FileWriteError, RecordingError, SignatureError
+from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import lock, sync_folder, write_whole, writing
 from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.schema import OrderManifest, StepRecord, TreeHead
@@ -117,8 +118,8 @@ class Recording:
         folder = recording_folder(run_path)
         if is_unfinished(run_path):
             raise RecordingError(
-                f"An unfinished recording of this run lies in {folder}.",
-                remedy="Go on with it: add --resume. Or discard it: add --fresh.",
+                say("An unfinished recording of this run lies in {0}.", folder),
+                remedy=say("Go on with it: add --resume. Or discard it: add --fresh."),
             )
         header = encode_header(manifest, key)
         with writing(folder, WHAT):
@@ -251,10 +252,17 @@ class Recording:
         head = self.heads.get(history.size)
         if head is not None and head.root != history.root:
             raise RecordingError(
-                f"The steps up to {history.size - 1} are not those of the tree head that was published on "
-                f"{head.signed_at}: its readers would conclude that history was rewritten.",
-                remedy="Go on with --resume on the machine where the recording was begun, or restore its folder "
-                f"{self.folder} from a backup.",
+                say(
+                    "The steps up to {0} are not those of the tree head that was published on {1}: its readers would "
+                    "conclude that history was rewritten.",
+                    history.size - 1,
+                    head.signed_at,
+                ),
+                remedy=say(
+                    "Go on with --resume on the machine where the recording was begun, or restore its folder {0} from "
+                    "a backup.",
+                    self.folder,
+                ),
             )
 
     def last_state(
@@ -307,7 +315,7 @@ class Recording:
             if last == self.steps:
                 return
         if last < self.steps:
-            raise self._damaged(f"step {last + 1}")
+            raise self._damaged(say("step {0}", last + 1))
 
     def state(self, step: int, initial: Arrays) -> Arrays:
         """Read the state that was stored after a finished step.
@@ -326,7 +334,7 @@ class Recording:
         if arrays is None or state_root(arrays) != self._roots[step]:
             with writing(path, WHAT):
                 path.unlink()
-            raise self._damaged(f"the state after step {step}")
+            raise self._damaged(say("the state after step {0}", step))
         return arrays
 
     # What is added.
@@ -469,8 +477,8 @@ class Recording:
                 head = open_tree_head(line, key)
             except SignatureError as error:
                 raise RecordingError(
-                    f"The tree heads in {path} are damaged.",
-                    remedy="Replace that file by what was published, and go on with --resume.",
+                    say("The tree heads in {0} are damaged.", path),
+                    remedy=say("Replace that file by what was published, and go on with --resume."),
                     detail=str(error),
                 ) from error
             self.heads[head.size] = head
@@ -523,8 +531,8 @@ class Recording:
 
     def _damaged(self, what: str) -> RecordingError:
         return RecordingError(
-            f"In the recording in {self.folder} {what} is damaged.",
-            remedy="Go on with --resume: what is damaged is computed again.",
+            say("In the recording in {0} {1} is damaged.", self.folder, what),
+            remedy=say("Go on with --resume: what is damaged is computed again."),
         )
 
 
@@ -546,14 +554,18 @@ def _other_header(folder: Path, found: bytes, manifest: OrderManifest, key: Publ
     except (CanonicalError, TypeError, LookupError):
         same = {}
     if not same.get("order", True):
-        why, remedy = "is of another order", "Give the order that it was begun with, or discard it: --fresh."
+        why = say("The unfinished recording in {0} is of another order.", folder)
+        remedy = say("Give the order that it was begun with, or discard it: --fresh.")
     elif not same.get("public_key", True):
-        why, remedy = "was begun with another key", "Give the key that it was begun with, or discard it: --fresh."
+        why = say("The unfinished recording in {0} was begun with another key.", folder)
+        remedy = say("Give the key that it was begun with, or discard it: --fresh.")
     elif not same.get("format", True):
-        why, remedy = "was begun by another version", "Use that version of Counterfoil, or discard it: --fresh."
+        why = say("The unfinished recording in {0} was begun by another version.", folder)
+        remedy = say("Use that version of Counterfoil, or discard it: --fresh.")
     else:
-        why, remedy = "is damaged", f"Restore {HEADER} from a backup, or discard it: --fresh."
-    return RecordingError(f"The unfinished recording in {folder} {why}.", remedy=remedy)
+        why = say("The unfinished recording in {0} is damaged.", folder)
+        remedy = say("Restore {0} from a backup, or discard it: --fresh.", HEADER)
+    return RecordingError(why, remedy=remedy)
 
 
 def _remove(folder: Path) -> None:

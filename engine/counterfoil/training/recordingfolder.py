@@ -10,6 +10,7 @@ from pathlib import Path
 
 from counterfoil.base.errors import RecordingError
 from counterfoil.base.obstacles import read_failure
+from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import lock, writing
 
 HEADER = "recording.json"
@@ -19,7 +20,7 @@ OURS = re.compile(
     r"recording\.json|acceptance\.json|heads\.jsonl|(steps|state)-[0-9]{8}|"
     r"\.(recording|acceptance)\.json\.[0-9a-f]{16}\.part"
 )
-WHAT = "the recording"
+WHAT = say("the recording")
 _NAME = re.compile(r"\.(.+)\.recording", re.DOTALL)
 
 
@@ -53,8 +54,8 @@ def check_files(folder: Path) -> None:
         for entry in entries:
             if OURS.fullmatch(entry.name) and not entry.is_file(follow_symlinks=False):
                 raise RecordingError(
-                    f"{entry.path} is no regular file, and no part of a recording.",
-                    remedy="Remove it. What of the recording it stood for is computed again with --resume.",
+                    say("{0} is no regular file, and no part of a recording.", entry.path),
+                    remedy=say("Remove it. What of the recording it stood for is computed again with --resume."),
                 )
 
 
@@ -84,8 +85,8 @@ def discard_recording(run_path: str | os.PathLike[str]) -> None:
 def in_use(folder: Path) -> RecordingError:
     """The error that says that somebody goes on with a recording."""
     return RecordingError(
-        f"Another process goes on with the recording in {folder} right now.",
-        remedy="Wait for it, or stop it, or give the run another name.",
+        say("Another process goes on with the recording in {0} right now.", folder),
+        remedy=say("Wait for it, or stop it, or give the run another name."),
     )
 
 
@@ -103,7 +104,7 @@ def reading_recording(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise read_failure(str(path), error) or RecordingError(
-            f"The recording's file {path} cannot be read.",
-            remedy="Check that it is there, and that you have permission to read it.",
+            say("The recording's file {0} cannot be read.", path),
+            remedy=say("Check that it is there, and that you have permission to read it."),
             detail=f"{type(error).__name__}: {error}",
         ) from error

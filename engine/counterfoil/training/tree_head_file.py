@@ -16,6 +16,7 @@ from typing import Self
 
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import TargetExistsError
+from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import timestamp
 from counterfoil.base.wholefiles import check_target, write_whole, writing
 from counterfoil.bundle.schema import TreeHead
@@ -23,7 +24,7 @@ from counterfoil.commit.merkle import MerkleFrontier
 from counterfoil.signing.envelope import sign_tree_head
 from counterfoil.signing.keys import SigningKey
 
-_WHAT = "the file of tree heads"
+_WHAT = say("the file of tree heads")
 
 
 class TreeHeadFile:
@@ -51,8 +52,8 @@ class TreeHeadFile:
             found = self.path.read_bytes() if self.path.exists() else b""
         if not published.startswith(found):
             raise TargetExistsError(
-                f"The file {self.path} holds other tree heads than those of the recording that is gone on with.",
-                remedy="Name the file that it began, or one that does not exist.",
+                say("The file {0} holds other tree heads than those of the recording that is gone on with.", self.path),
+                remedy=say("Name the file that it began, or one that does not exist."),
             )
         if found != published:
             write_whole(self.path, published, what=_WHAT)
