@@ -76,15 +76,11 @@ NOT_SHOWN = (
 runs recorded. They are shown in English should they come there all the same."""
 
 
-<<<<<<< HEAD
-SHOWN = ("counterfoil/cli/ordering.py",)
-"""Modules of those folders whose sentences the window does show."""
-=======
-SHOWN = tuple(
-    f"counterfoil/training/{name}.py" for name in ("recorder", "recording", "recordingfolder", "tree_head_file")
+SHOWN = (
+    "counterfoil/cli/ordering.py",
+    *(f"counterfoil/training/{name}.py" for name in ("recorder", "recording", "recordingfolder", "tree_head_file")),
 )
-"""Those of them that it shows all the same, since it records runs too."""
->>>>>>> follow
+"""Modules of those folders whose sentences the window does show: it orders, and records runs, too."""
 
 
 class UntranslatableError(Exception):

@@ -6346,6 +6346,14 @@ Lauf zu finden</translation>
             <translation>Ein Auftrag mit Anteilen legt den Zustand nach jedem Schritt fest: commit_every ist 1.</translation>
         </message>
         <message>
+            <source>An unfinished recording of this run lies in {0}.</source>
+            <translation>In {0} liegt eine unfertige Aufzeichnung dieses Laufs.</translation>
+        </message>
+        <message>
+            <source>Another process goes on with the recording in {0} right now.</source>
+            <translation>Ein anderer Prozess führt die Aufzeichnung in {0} gerade fort.</translation>
+        </message>
+        <message>
             <source>Another process is going to write {0}.</source>
             <translation>Ein anderer Prozess wird {0} schreiben.</translation>
         </message>
@@ -6540,6 +6548,10 @@ Lauf zu finden</translation>
         <message>
             <source>Check it with OpenSSL alone</source>
             <translation>Mit OpenSSL allein prüfen</translation>
+        </message>
+        <message>
+            <source>Check that it is there, and that you have permission to read it.</source>
+            <translation>Prüfen Sie, ob sie da ist und ob Sie sie lesen dürfen.</translation>
         </message>
         <message>
             <source>Check that you have permission to read it.</source>
@@ -6810,6 +6822,10 @@ Lauf zu finden</translation>
             <translation>Geben Sie ihm einen anderen Namen: Nichts wird zwischen andere Dateien gelegt.</translation>
         </message>
         <message>
+            <source>Give it the trainer's key.</source>
+            <translation>Geben Sie ihm den Schlüssel des Trainers.</translation>
+        </message>
+        <message>
             <source>Give it through a file descriptor, whose number is in the environment variable {0}, or in the environment variable {1}.</source>
             <translation>Geben Sie es durch einen Dateideskriptor, dessen Nummer in der Umgebungsvariablen {0} steht, oder in der Umgebungsvariablen {1}.</translation>
         </message>
@@ -6858,6 +6874,10 @@ Lauf zu finden</translation>
             <translation>Geben Sie den Ordner oder die Datei an, worin die Gewichte des Modells geliefert wurden.</translation>
         </message>
         <message>
+            <source>Give the key that it was begun with, or discard it: --fresh.</source>
+            <translation>Geben Sie den Schlüssel an, mit dem sie begonnen wurde, oder verwerfen Sie sie: --fresh.</translation>
+        </message>
+        <message>
             <source>Give the name of a file.</source>
             <translation>Geben Sie den Namen einer Datei an.</translation>
         </message>
@@ -6868,6 +6888,14 @@ Lauf zu finden</translation>
         <message>
             <source>Give the name of the right file.</source>
             <translation>Geben Sie die gemeinte Datei an.</translation>
+        </message>
+        <message>
+            <source>Give the order file that it was begun with, or discard the recording: --fresh.</source>
+            <translation>Geben Sie die Auftragsdatei an, mit der sie begonnen wurde, oder verwerfen Sie die Aufzeichnung: --fresh.</translation>
+        </message>
+        <message>
+            <source>Give the order that it was begun with, or discard it: --fresh.</source>
+            <translation>Geben Sie den Auftrag an, mit dem sie begonnen wurde, oder verwerfen Sie sie: --fresh.</translation>
         </message>
         <message>
             <source>Give the order {0}, or only the client's key. If the trainer accepted the order {1} too, ask for the run of that one.</source>
@@ -6894,12 +6922,24 @@ Lauf zu finden</translation>
             <translation>Geben Sie zwei Läufe desselben Auftrags an, oder mehr.</translation>
         </message>
         <message>
+            <source>Go on with --resume on the machine where the recording was begun, or restore its folder {0} from a backup.</source>
+            <translation>Setzen Sie sie mit --resume auf dem Rechner fort, auf dem sie begonnen wurde, oder stellen Sie ihren Ordner {0} aus einer Sicherung wieder her.</translation>
+        </message>
+        <message>
             <source>Go on with --resume without workers, or on machines with more memory.</source>
             <translation>Fahren Sie mit --resume ohne Helfer fort oder auf Rechnern mit mehr Speicher.</translation>
         </message>
         <message>
             <source>Go on with --resume, with other workers or without.</source>
             <translation>Fahren Sie mit --resume fort, mit anderen Helfern oder ohne.</translation>
+        </message>
+        <message>
+            <source>Go on with --resume: what is damaged is computed again.</source>
+            <translation>Fahren Sie mit --resume fort: Was beschädigt ist, wird noch einmal berechnet.</translation>
+        </message>
+        <message>
+            <source>Go on with it: add --resume. Or discard it: add --fresh.</source>
+            <translation>Setzen Sie sie fort: mit --resume. Oder verwerfen Sie sie: mit --fresh.</translation>
         </message>
         <message>
             <source>Hashing the file: {0} %.</source>
@@ -6976,6 +7016,10 @@ Lauf zu finden</translation>
         <message>
             <source>In several steps, the last of them step {0}, the trainer's rounding log is not complete.</source>
             <translation>In mehreren Schritten, zuletzt in Schritt {0}, ist das Rundungsprotokoll des Trainers nicht vollständig.</translation>
+        </message>
+        <message>
+            <source>In the recording in {0} {1} is damaged.</source>
+            <translation>In der Aufzeichnung in {0} ist {1} beschädigt.</translation>
         </message>
         <message>
             <source>In the trainer's step {0} the disputed part ({1}) is right: it gives what the trainer signed, bit for bit, so there is nothing to dispute in it. Other parts of the step, and other steps, were not looked at.</source>
@@ -7306,6 +7350,10 @@ Lauf zu finden</translation>
             <translation>Nennen Sie ein anderes Gerät, oder starten Sie Rechner dafür.</translation>
         </message>
         <message>
+            <source>Name the file that it began, or one that does not exist.</source>
+            <translation>Nennen Sie die Datei, die sie begonnen hat, oder eine, die es nicht gibt.</translation>
+        </message>
+        <message>
             <source>New passphrase: </source>
             <translation>Neues Passwort: </translation>
         </message>
@@ -7518,6 +7566,10 @@ Lauf zu finden</translation>
             <translation>Veröffentlichte Gewichte, mit denen begonnen wird, eine .safetensors-Datei.</translation>
         </message>
         <message>
+            <source>Rank 0 signs the run, and was given no key.</source>
+            <translation>Rang 0 unterschreibt den Lauf und hat keinen Schlüssel bekommen.</translation>
+        </message>
+        <message>
             <source>Rates are those that {0} publishes of the {1}, dense; {2:.0f} % of them is reached, of products and of memory alike. No GPU measured it.</source>
             <translation>Die Raten sind die, die {0} für die {1} veröffentlicht, dicht; erreicht werden davon {2:.0f} %, bei Produkten wie beim Speicher. Keine GPU hat das gemessen.</translation>
         </message>
@@ -7542,12 +7594,20 @@ Lauf zu finden</translation>
             <translation>Entfernen Sie ihn zuerst aus der Liste, wenn das falsch war.</translation>
         </message>
         <message>
+            <source>Remove it. What of the recording it stood for is computed again with --resume.</source>
+            <translation>Entfernen Sie sie. Wofür sie in der Aufzeichnung stand, wird mit --resume noch einmal berechnet.</translation>
+        </message>
+        <message>
             <source>Remove keys that you do not need.</source>
             <translation>Entfernen Sie Schlüssel, die Sie nicht brauchen.</translation>
         </message>
         <message>
             <source>Repair the file, or move it away to begin a new one.</source>
             <translation>Reparieren Sie die Datei, oder verschieben Sie sie, um eine neue zu beginnen.</translation>
+        </message>
+        <message>
+            <source>Replace that file by what was published, and go on with --resume.</source>
+            <translation>Ersetzen Sie diese Datei durch das Veröffentlichte und fahren Sie mit --resume fort.</translation>
         </message>
         <message>
             <source>Replay it on a device with more memory.</source>
@@ -7576,6 +7636,10 @@ Lauf zu finden</translation>
         <message>
             <source>Replaying step {0}</source>
             <translation>Schritt {0} wird nachgerechnet</translation>
+        </message>
+        <message>
+            <source>Restore {0} from a backup, or discard it: --fresh.</source>
+            <translation>Stellen Sie {0} aus einer Sicherung wieder her, oder verwerfen Sie sie: --fresh.</translation>
         </message>
         <message>
             <source>Results and verdicts are not touched: open a run to see its case again.</source>
@@ -7790,6 +7854,10 @@ Lauf zu finden</translation>
             <translation>Schritt {0} kann nicht nachgerechnet werden, obwohl der Trainer ihn aufgezeichnet hat. {1}</translation>
         </message>
         <message>
+            <source>Step {0} gives another result than was recorded, so the recording cannot go on here.</source>
+            <translation>Schritt {0} gibt ein anderes Ergebnis als aufgezeichnet; die Aufzeichnung kann hier also nicht weitergehen.</translation>
+        </message>
+        <message>
             <source>Step {0} has the trainer's Merkle leaf, but the log has {1} contradictions and {2} omissions, which an honest run on sound hardware does not have.</source>
             <translation>Schritt {0} hat das Merkle-Blatt des Trainers, aber das Protokoll hat {1} Widersprüche und {2} Auslassungen, die ein ehrlicher Lauf auf einwandfreier Hardware nicht hat.</translation>
         </message>
@@ -7820,6 +7888,14 @@ Lauf zu finden</translation>
         <message>
             <source>Stopped; nothing was concluded.</source>
             <translation>Angehalten; es wurde nichts geschlossen.</translation>
+        </message>
+        <message>
+            <source>Stopped; the first step is kept in {0}.</source>
+            <translation>Angehalten; der erste Schritt bleibt in {0}.</translation>
+        </message>
+        <message>
+            <source>Stopped; the first {0} steps are kept in {1}.</source>
+            <translation>Angehalten; die ersten {0} Schritte bleiben in {1}.</translation>
         </message>
         <message>
             <source>Store the state every so many steps; a multiple of --commit-every.</source>
@@ -8264,6 +8340,10 @@ Lauf zu finden</translation>
         <message>
             <source>The file {0} holds no tree head, so it says nothing about the run.</source>
             <translation>Die Datei {0} enthält keinen Baumkopf und sagt daher nichts über den Lauf.</translation>
+        </message>
+        <message>
+            <source>The file {0} holds other tree heads than those of the recording that is gone on with.</source>
+            <translation>Die Datei {0} enthält andere Baumköpfe als die der Aufzeichnung, die fortgesetzt wird.</translation>
         </message>
         <message>
             <source>The file's groups are nested more than {0} deep.</source>
@@ -8982,6 +9062,10 @@ Lauf zu finden</translation>
             <translation>Die Aufzeichnung in {0} ist verschwunden, und kein Lauf liegt daneben.</translation>
         </message>
         <message>
+            <source>The recording's file {0} cannot be read.</source>
+            <translation>Die Datei {0} der Aufzeichnung kann nicht gelesen werden.</translation>
+        </message>
+        <message>
             <source>The records of the shares in the capsule are damaged.</source>
             <translation>Die Einträge der Anteile in der Kapsel sind beschädigt.</translation>
         </message>
@@ -9198,6 +9282,10 @@ Lauf zu finden</translation>
             <translation>Die Läufe, die teilnahmen, stimmen in jedem Schritt überein.</translation>
         </message>
         <message>
+            <source>The same command with --resume goes on from there.</source>
+            <translation>Derselbe Befehl mit --resume geht von dort aus weiter.</translation>
+        </message>
+        <message>
             <source>The schedule names the rows {0} to {1}; the data array {2} has {3} rows.</source>
             <translation>Der Ablauf nennt die Zeilen {0} bis {1}; das Datenfeld {2} hat {3} Zeilen.</translation>
         </message>
@@ -9360,6 +9448,10 @@ Lauf zu finden</translation>
         <message>
             <source>The steps of {0} are not those that its trainer signed.</source>
             <translation>Die Schritte von {0} sind nicht die, die sein Trainer unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>The steps up to {0} are not those of the tree head that was published on {1}: its readers would conclude that history was rewritten.</source>
+            <translation>Die Schritte bis {0} sind nicht die des Baumkopfs, der am {1} veröffentlicht wurde: Seine Leser würden schließen, dass der Verlauf umgeschrieben wurde.</translation>
         </message>
         <message>
             <source>The stored state of step {0} differs from the state root of that step.</source>
@@ -9534,8 +9626,32 @@ Lauf zu finden</translation>
             <translation>Der Baumkopf nennt einen anderen öffentlichen Schlüssel als den, der ihn unterschreibt.</translation>
         </message>
         <message>
+            <source>The tree heads in {0} are damaged.</source>
+            <translation>Die Baumköpfe in {0} sind beschädigt.</translation>
+        </message>
+        <message>
             <source>The two passphrases differ.</source>
             <translation>Die beiden Passwörter sind verschieden.</translation>
+        </message>
+        <message>
+            <source>The unfinished recording in {0} is damaged.</source>
+            <translation>Die unfertige Aufzeichnung in {0} ist beschädigt.</translation>
+        </message>
+        <message>
+            <source>The unfinished recording in {0} is of another order.</source>
+            <translation>Die unfertige Aufzeichnung in {0} gehört zu einem anderen Auftrag.</translation>
+        </message>
+        <message>
+            <source>The unfinished recording in {0} was begun by another version.</source>
+            <translation>Die unfertige Aufzeichnung in {0} wurde von einer anderen Version begonnen.</translation>
+        </message>
+        <message>
+            <source>The unfinished recording in {0} was begun with an order that another client had signed, or nobody; or its acceptance is damaged.</source>
+            <translation>Die unfertige Aufzeichnung in {0} wurde mit einem Auftrag begonnen, den ein anderer Auftraggeber unterschrieben hatte, oder niemand; oder seine Annahme ist beschädigt.</translation>
+        </message>
+        <message>
+            <source>The unfinished recording in {0} was begun with another key.</source>
+            <translation>Die unfertige Aufzeichnung in {0} wurde mit einem anderen Schlüssel begonnen.</translation>
         </message>
         <message>
             <source>The update programs of the order are not those of its gradient programs.</source>
@@ -10174,12 +10290,24 @@ Lauf zu finden</translation>
             <translation>Nur so viele Bilder verwenden, die ersten.</translation>
         </message>
         <message>
+            <source>Use that version of Counterfoil, or discard it: --fresh.</source>
+            <translation>Verwenden Sie jene Version von Counterfoil, oder verwerfen Sie sie: --fresh.</translation>
+        </message>
+        <message>
             <source>Use the device cpu.</source>
             <translation>Benutzen Sie das Gerät cpu.</translation>
         </message>
         <message>
+            <source>Use the device, the number of threads and the versions that it was begun with; or start again: --fresh.</source>
+            <translation>Verwenden Sie das Gerät, die Zahl der Threads und die Versionen, mit denen sie begonnen wurde; oder beginnen Sie neu: --fresh.</translation>
+        </message>
+        <message>
             <source>Use {0}.</source>
             <translation>Benutzen Sie {0}.</translation>
+        </message>
+        <message>
+            <source>Wait for it, or stop it, or give the run another name.</source>
+            <translation>Warten Sie auf ihn, halten Sie ihn an, oder geben Sie dem Lauf einen anderen Namen.</translation>
         </message>
         <message>
             <source>Wait until it has ended, or give another name.</source>
@@ -10288,6 +10416,10 @@ Lauf zu finden</translation>
         <message>
             <source>What was delivered is all that training changed, in the final state of the verified run, after step {0}: {1} tensors, each {2}.</source>
             <translation>Geliefert wurde alles, was das Training geändert hat, im Endzustand des verifizierten Laufs, nach Schritt {0}: {1} Tensoren, jeder {2}.</translation>
+        </message>
+        <message>
+            <source>What was done is kept: --resume goes on from there.</source>
+            <translation>Was getan ist, bleibt: --resume geht von dort aus weiter.</translation>
         </message>
         <message>
             <source>What was given as the passphrase is too long for one.</source>
@@ -11366,6 +11498,10 @@ Lauf zu finden</translation>
             <translation>Schritteintrag</translation>
         </message>
         <message>
+            <source>step {0}</source>
+            <translation>Schritt {0}</translation>
+        </message>
+        <message>
             <source>steps of the run</source>
             <translation>Schritte des Laufs</translation>
         </message>
@@ -11498,6 +11634,10 @@ Lauf zu finden</translation>
             <translation>die Datei ist größer, als dort erlaubt ist</translation>
         </message>
         <message>
+            <source>the file of tree heads</source>
+            <translation>die Datei der Baumköpfe</translation>
+        </message>
+        <message>
             <source>the fingerprints of step {0}</source>
             <translation>die Fingerabdrücke von Schritt {0}</translation>
         </message>
@@ -11586,6 +11726,10 @@ Lauf zu finden</translation>
             <translation>der öffentliche Schlüssel, mit dem man sie prüft</translation>
         </message>
         <message>
+            <source>the recording</source>
+            <translation>die Aufzeichnung</translation>
+        </message>
+        <message>
             <source>the replay of a training step</source>
             <translation>die Nachrechnung eines Trainingsschritts</translation>
         </message>
@@ -11636,6 +11780,10 @@ Lauf zu finden</translation>
         <message>
             <source>the signed fingerprints of the rows of {0} are not those of the ordered ones</source>
             <translation>die unterschriebenen Fingerabdrücke der Zeilen von {0} sind nicht die der bestellten</translation>
+        </message>
+        <message>
+            <source>the state after step {0}</source>
+            <translation>der Zustand nach Schritt {0}</translation>
         </message>
         <message>
             <source>the state tensor {0}</source>
@@ -12192,6 +12340,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is no part of an audit.</source>
             <translation>{0} ist kein Teil einer Prüfung.</translation>
+        </message>
+        <message>
+            <source>{0} is no regular file, and no part of a recording.</source>
+            <translation>{0} ist keine gewöhnliche Datei und kein Teil einer Aufzeichnung.</translation>
         </message>
         <message>
             <source>{0} is no regular file.</source>
