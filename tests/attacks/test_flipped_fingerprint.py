@@ -60,8 +60,10 @@ def test_where_runs_are_compared_only_the_fingerprint_is_said_to_be_wrong(forge,
     *_, finished = run_panel([digits_job.run, run], order=digits_job.order, threads=1)
     report = finished.report
     assert (report.outcome, report.members[1].standing) == (PanelOutcome.EXPOSED, Standing.WRONG)
+    name = report.members[1].name  # both are called run.cfoil, so that their folders tell them apart
+    assert name == f"{run.parent.name}/{run.name}"
     assert report.reason.startswith(
-        f"{run.name} signed fingerprints of step 3 that the ordered step does not give; the loss, and the state where "
+        f"{name} signed fingerprints of step 3 that the ordered step does not give; the loss, and the state where "
         "one is signed, are those of the ordered step. The others were right where they part from them; their other "
         "steps were not replayed."
     )
