@@ -241,3 +241,14 @@ def test_the_name_of_a_tensor_opens_no_box() -> None:
     """Where a call names a graphics card its process has no box, and a stranger names the tensors."""
     assert not _device((LookRequest(Path("run.cfoil"), 1, tensor="cuda:0"),))
     assert _device((LookRequest(Path("run.cfoil"), 1, device="cuda:0"),)) == "cuda:0"
+
+
+def test_data_are_looked_at_in_a_box(engine: ProcessEngine, tmp_path: Path) -> None:
+    book = tmp_path / "book.txt"
+    book.write_text("once upon a time")
+    assert engine.preview_data("gpt2", book).text == "once upon a time"
+    assert engine.preview_data("digits-cnn", None).count == 1797
+    assert not enclosure_of("preview_data", ("gpt2", book), "").open
+    assert enclosure_of("preview_data", ("gpt2", book), "").reads == (str(book),)
+    with pytest.raises(CounterfoilError, match="no file"):
+        engine.preview_data("gpt2", tmp_path / "missing.txt")
