@@ -8,11 +8,10 @@ from enum import Enum
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
-from counterfoil_app.looks.fonts import fixed_font
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import FlowLayout
 from counterfoil_app.views.header import ActionButton
-from counterfoil_app.views.parts import caption, enlarged, label
+from counterfoil_app.views.parts import caption, enlarged
 
 SPACING = 12
 
@@ -33,12 +32,9 @@ class Card(QFrame):
         title: The part, as that person says it.
         sentence: What it is.
         actions: What can be done in the window, the obvious one first.
-        command: How it is done on the command line; shown where the window has no action for it.
     """
 
-    def __init__(
-        self, title: str, sentence: str, actions: Sequence[QAction], command: str, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, title: str, sentence: str, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("card")
         self.setAccessibleName(title)
@@ -51,13 +47,7 @@ class Card(QFrame):
         column = layouts.column(
             heading, caption(sentence, "muted"), inside=self, margins=(16, 12, 16, 14), spacing=8
         )  # fmt: skip
-        if self.buttons:
-            layouts.fill(column, below)
-        elif command:
-            line = label(command, wrap=False)
-            line.setFont(fixed_font())
-            line.setAccessibleName(self.tr("On the command line: {0}").format(command))
-            layouts.fill(column, caption(self.tr("On the command line:"), "muted"), line)
+        layouts.fill(column, below)
         column.addStretch(1)
 
 
@@ -74,28 +64,21 @@ class Cards(QWidget):
             Part.CLIENT: (
                 self.tr("I order training"),
                 self.tr("Say what is to be trained, so that anybody can see later whether it was."),
-                "counterfoil order --help",
             ),
             Part.TRAINER: (
                 self.tr("I train"),
                 self.tr("Carry out an order, and record the run so that others can replay it."),
-                "counterfoil train --help",
             ),
             Part.AUDITOR: (
                 self.tr("I audit"),
                 self.tr("Replay a run on this machine, see whether it comes out the same, and sign what you found."),
-                "",
             ),
             Part.RECEIVER: (
                 self.tr("I was given something"),
                 self.tr("A verdict, a dispute capsule, weights, a run, a key: drop anything here, or choose it."),
-                "",
             ),
         }
-        self.of = {
-            part: Card(title, sentence, actions.get(part, ()), command)
-            for part, (title, sentence, command) in said.items()
-        }
+        self.of = {part: Card(title, sentence, actions.get(part, ())) for part, (title, sentence) in said.items()}
         self.of[Part.RECEIVER].setObjectName("drop")
         self._columns = 0
         self._grid = QGridLayout(self)

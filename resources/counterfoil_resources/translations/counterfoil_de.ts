@@ -237,17 +237,6 @@
         </message>
     </context>
     <context>
-        <name>Card</name>
-        <message>
-            <source>On the command line:</source>
-            <translation>Auf der Befehlszeile:</translation>
-        </message>
-        <message>
-            <source>On the command line: {0}</source>
-            <translation>Auf der Befehlszeile: {0}</translation>
-        </message>
-    </context>
-    <context>
         <name>CardView</name>
         <message>
             <source>Order digest</source>
