@@ -51,6 +51,7 @@ screenshots: setup
 	cd build && LANGUAGE=en QT_QPA_PLATFORM=offscreen ../$(BIN)/counterfoil demo
 	cp build/counterfoil-demo/honest.png build/counterfoil-demo/tampered.png docs/images/
 	$(BIN)/python packaging/help_pictures.py build/counterfoil-demo
+	$(BIN)/python packaging/moving_picture.py build/counterfoil-demo docs/images/replay.webp
 
 translations: setup
 	$(BIN)/python packaging/translations.py

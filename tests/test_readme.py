@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,24 @@ def test_every_command_of_the_walk_through_is_shown() -> None:
         "order", "keygen", "train", "inspect", "plan", "audit", "-c", "adjudicate", "referee", "verify",
         "examples/small_gpt.py", "export", "verify-weights",
     }  # fmt: skip
+
+
+LONGEST_SENTENCE = 25
+
+
+def sentences(page: str) -> list[str]:
+    """The sentences of the page's text: of its paragraphs and lists, and not of tables, headings and code."""
+    text = re.sub(r"```.*?```", "", page, flags=re.DOTALL)
+    text = "\n".join(line for line in text.splitlines() if not line.startswith(("|", "#", "![")))
+    text = re.sub(r"`[^`]*`", "code", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text))
+    blocks = (" ".join(block.split()) for block in re.split(r"\n\s*\n|\n(?=[-*] )", text))
+    return [sentence for block in blocks for sentence in re.split(r"(?<=[.?!:;])\s+", block) if sentence]
+
+
+def test_no_sentence_is_long() -> None:
+    found = sentences(README)
+    assert len(found) > 80
+    assert [sentence for sentence in found if len(sentence.split()) > LONGEST_SENTENCE] == []
 
 
 def in_a_shell(command: str, folder: Path) -> str:

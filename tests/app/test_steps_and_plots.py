@@ -304,6 +304,15 @@ def test_the_loss_on_a_logarithmic_axis(window: MainWindow) -> None:
     assert np.array_equal(drawn, losses)
 
 
+@pytest.mark.parametrize("size", [20.0, 45.0, 90.0, 300.0])
+def test_no_number_of_an_axis_lies_over_another(window: MainWindow, size: float) -> None:
+    axis = window.divergence.loss.getAxis("left")
+    for low, high in ((-0.31, 0.29), (0.0, 3.2), (1.0, 1.001)):
+        values = axis.tickValues(low, high, size)[0][1]
+        pixels = np.diff(sorted(values)) * size / (high - low)
+        assert (pixels >= least_row(window.divergence._small) - 1).all()
+
+
 def test_the_losses_apart_have_a_strip_of_their_own(window: MainWindow) -> None:
     view, data = window.divergence, window.session.step_data
     view.redraw()

@@ -127,7 +127,7 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     def tickValues(self, low: float, high: float, size: float) -> object:  # noqa: N802 - pyqtgraph's name
         """On a logarithmic axis the round numbers that have room: powers of ten first, then what lies between them."""
         if not self.logMode:
-            return super().tickValues(low, high, size)
+            return self._apart(super().tickValues(low, high, size), low, high, size)
         apart = least_row(self.style["tickFont"] or self.font()) * (high - low) / max(1.0, size)
         shown: list[float] = []
         for digits in _ROUND_DIGITS:
@@ -138,6 +138,19 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
         if len(shown) < LEAST_TICKS:  # no round number lies there
             shown = [math.log10(float(f"{10 ** (low + share * (high - low)):.3g}")) for share in (0.25, 0.75)]
         return [(1.0, sorted(shown))]
+
+    def _apart(
+        self, levels: list[tuple[float, list[float]]], low: float, high: float, size: float
+    ) -> list[tuple[float, list[float]]]:
+        """Leave numbers out where they would lie over each other."""
+        if not levels:
+            return levels
+        spacing, values = levels[0]
+        least = least_row(self.style["tickFont"] or self.font()) * (high - low) / max(1.0, size)
+        if spacing >= least:
+            return levels
+        every = math.ceil(least / spacing)
+        return [(spacing * every, [value for value in values if round(value / spacing) % every == 0])]
 
     def tickStrings(self, values: Sequence[float], _scale: float, spacing: float) -> list[str]:  # noqa: N802
         """The numbers; what is next to nothing between two ticks is 0."""
