@@ -249,6 +249,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "kept": (ASKED, Digest.of(b"order"), Digest.of(b"run")),
     "list_folder": (Path(),),
     "make_sample": (Path("sample"), SampleKind.TAMPERED),
+    "operator_look": (LookRequest(RUN, 3),),
     "outline": (RUN,),
     "plan": (ASKED, 0.5),
     "preview": (NEEDED, datetime(2026, 1, 31, tzinfo=UTC)),
