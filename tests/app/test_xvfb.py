@@ -13,6 +13,8 @@ from support.x_server import run_session, served
 
 SESSIONS = Path(__file__).resolve().parents[1] / "support"
 STEPS, LIE = 60, 8
+MOST_CLICKS = 20
+"""For a person who orders, records, audits and hands over at one desk; typing begins with a click."""
 
 
 @pytest.fixture
@@ -58,6 +60,18 @@ def test_a_stopped_replay_is_resumed_from_the_desk_with_real_keys(x_server: str,
     lines = session("x_home.py", x_server, tmp_path)
     assert lines[-1] == "the desk offers to sign its result"
     assert "Space on Resume went on" in lines
+
+
+@pytest.mark.xvfb
+def test_an_order_is_recorded_audited_and_handed_over_in_twenty_clicks(x_server: str, tmp_path: Path) -> None:
+    lines = session("x_journey.py", x_server, tmp_path, 580)
+    assert "the page does not lie on top of it" in lines
+    assert any(line.startswith("VERIFIED: All 3 steps") for line in lines)
+    folder, counted = Path(lines[-2]), lines[-1]
+    assert {"README.txt", "auditor.pub.pem", "verdict.json"} <= {path.name for path in folder.iterdir()}
+    clicks, fields = (int(word) for word in counted.replace(",", "").split() if word.isdigit())
+    assert clicks <= MOST_CLICKS, counted
+    assert fields == 2, "steps and rows, which the test makes few of; everything else is proposed"
 
 
 @pytest.mark.xvfb

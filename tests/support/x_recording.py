@@ -114,7 +114,11 @@ def main(folder: Path) -> None:
     until(lambda: window.session.phase is Phase.CONCLUDED, "Alt+O showed the run with its audit")
     assert window.session.report is not None
     assert window.session.report.outcome is Outcome.VERIFIED
+    until(lambda: not page.isVisible(), "the page does not lie on top of it")
 
+    give_keyboard(window)
+    user.press(CONTROL, SHIFT, "n")
+    until(page.isVisible, "Ctrl+Shift+N shows the page again")
     give_keyboard(page)
     user.press(ALT, "f")
     asked = form_of(FollowForm, "Alt+F asked what is followed")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -50,6 +50,7 @@ from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.growing import Floats, GrowingCurve
 from counterfoil_app.model.inquiry import Inquiry, Seen
 from counterfoil_app.model.key_book import KeyBook
+from counterfoil_app.model.key_folder import make_key_folder
 from counterfoil_app.model.open_bundle import OpenBundle, Phase
 
 EVENTS_PER_LOOK = 2_000
@@ -158,11 +159,13 @@ class Recording:
         request: What goes to the recorder, without the key.
         private_key: The trainer's private key file.
         passphrase: Its passphrase; None where it has none.
+        create: The key is made first.
     """
 
     request: RecordRequest
     private_key: Path
-    passphrase: str | None = None
+    passphrase: str | None = field(default=None, repr=False)
+    create: bool = False
 
 
 class Recorder(Going[RecordingEvent]):
@@ -231,7 +234,9 @@ class Recorder(Going[RecordingEvent]):
 
 def _record(asked: Recording, token: CancelToken, gathered: Gathered[RecordingEvent], engine: Engine) -> None:
     """In the worker thread. The key is opened first: a passphrase that is wrong is found before anything begins."""
-    with start_signer(asked.private_key, "train", Passphrase.given(asked.passphrase)) as signer:
+    if asked.create:
+        make_key_folder(asked.private_key.parent)
+    with start_signer(asked.private_key, "train", Passphrase.given(asked.passphrase), create=asked.create) as signer:
         request = replace(asked.request, public=signer.public.public, resume=True)
         gathered.put_all(engine.record_run(request, signer.sign, token))
 

@@ -132,6 +132,8 @@ class Settings:
     """Folder in which a file dialog starts."""
     key_file = Setting(_file, _or_empty)
     """The private key last used to sign; None when there is none or it is gone."""
+    trainer_key_file = Setting(_file, _or_empty)
+    """The private key last used to record; None when there is none or it is gone."""
     auditor_name = Setting(_text)
     """Who the auditor is, for the head of a report; empty at first."""
     language = Setting(_text)

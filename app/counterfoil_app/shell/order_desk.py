@@ -42,6 +42,8 @@ class OrderDesk(QObject):
 
     ordered = Signal(Path, OrderWritten)
     """An order was saved, and what it is."""
+    record_wanted = Signal(Path)
+    """An order that was saved is to be recorded here."""
     placed = Signal(str)
     """What was saved, as a sentence."""
     failed = Signal(Failure)
@@ -74,6 +76,7 @@ class OrderDesk(QObject):
         plan = OrderPlan(self._settings.store)
         wizard = self.wizard = OrderWizard(plan, ordering, self._session, self._theme, self._proposal, self._window)
         wizard.save_wanted.connect(self._save)
+        wizard.record_wanted.connect(self.record_wanted)
         wizard.card_wanted.connect(self._save_card)
         wizard.print_wanted.connect(self._print)
         wizard.finished.connect(partial(self._closed, aside, ordering))

@@ -22,6 +22,9 @@ from counterfoil_app.views.parts import open_dialog
 from counterfoil_app.views.recording_forms import FollowForm, RecordForm, Wanted
 from counterfoil_app.views.recording_page import RecordingPage
 
+TRAINER_KEY = "trainer.pem"
+"""Name that is proposed for a trainer's first key."""
+
 
 class RecordingDesk(QObject):
     """What is recorded and followed in this window; it goes on while other runs are looked at.
@@ -50,6 +53,8 @@ class RecordingDesk(QObject):
         self._session, self._book, self._settings = session, book, settings
         self._theme, self._window = theme, window
         self.recorder = Recorder(engine, self)
+        self.recorder.changed.connect(self._note_key)
+        self._key_in_use: Path | None = None
         self.follower = Follower(engine, book, self)
         self.page: RecordingPage | None = None
 
@@ -84,10 +89,18 @@ class RecordingDesk(QObject):
         for going in (self.recorder, self.follower):
             going.shut_down()
 
-    def ask_record(self, *, again: bool) -> RecordForm:
+    def record(self, order: Path) -> None:
+        """Show the page, and ask how an order is recorded; what is recorded already goes on."""
+        self.show()
+        if not self.recorder.working:
+            self.ask_record(again=False, order=order)
+
+    def ask_record(self, *, again: bool, order: Path | None = None) -> RecordForm:
         """Ask what is recorded; ``again`` proposes what was recorded last."""
         last = self.recorder.asked if again else None
-        form = RecordForm(self._session.devices, self._session.device, self._settings.folder, last)
+        settings, session = self._settings, self._session
+        key = settings.trainer_key_file or settings.config_folder / TRAINER_KEY
+        form = RecordForm(session.devices, session.device, settings.folder, last, order=order, key=key)
         form.wanted.connect(self._begin)
         self._ask(form)
         return form
@@ -106,10 +119,16 @@ class RecordingDesk(QObject):
     def _begin(self, wanted: Wanted) -> None:
         if wanted.recording is not None:
             self.recorder.record(wanted.recording)
+            self._key_in_use = wanted.recording.private_key
             if not self._session.where:
                 self._settings.folder = wanted.recording.request.order.parent
         if wanted.follow is not None:
             self.follower.follow(wanted.follow)
+
+    def _note_key(self) -> None:
+        """A key with which a recording began is proposed for the next."""
+        if self.recorder.begun is not None and self._key_in_use is not None:
+            self._settings.trainer_key_file, self._key_in_use = self._key_in_use, None
 
     def _hand_over(self) -> None:
         made, asked, begun = self.recorder.made, self.recorder.asked, self.recorder.begun
@@ -130,7 +149,13 @@ class RecordingDesk(QObject):
             self.handed_over.emit(result.value)
 
     def _open(self) -> None:
-        """Show the run with its audit; one of a dispute is replayed again, since its evidence lies elsewhere."""
+        """Show the run with its audit; one of a dispute is replayed again, since its evidence lies elsewhere.
+
+        The window comes in front: the page is left where nothing goes on in it.
+        """
+        if self.page is not None and not self.working:
+            self.page.close()
+        self._window.activateWindow()
         run = self.follower.run
         finished = None if run is None else run.finished
         if finished is not None and finished.dispute is None:

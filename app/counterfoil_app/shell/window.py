@@ -288,6 +288,7 @@ class MainWindow(QMainWindow):
         session.misnamed.connect(self._misnamed)
         self.dropping.belonging.connect(self.clerk.note_recognised)
         self.orders.ordered.connect(self.clerk.note_order)
+        self.orders.record_wanted.connect(self.recordings.record)
         self.verdicts.was_read.connect(self.clerk.note_reading)
         self.case_desk.files_wanted.connect(self.open_files)
         self.case_desk.replay_wanted.connect(self._leave_home)

@@ -15,6 +15,7 @@ from counterfoil.signing.publickeys import public_path
 from counterfoil_app.engine.port import Engine, Signable
 from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.model.finished import VerdictMaterial
+from counterfoil_app.model.key_folder import make_key_folder
 from counterfoil_app.verdict import passphrases
 from counterfoil_app.verdict.matter import name_of_judged
 from counterfoil_app.verdict.report_document import NO_CASE, Case, Contents, Curves
@@ -120,7 +121,7 @@ def _sign(engine: Engine, report: Signable, request: SigningRequest) -> bytes:
         )
     statement = request.statement or engine.preview(report, request.signed_at)
     if request.create:
-        _make_folder(request.private_key.parent)
+        make_key_folder(request.private_key.parent)
     passphrase = Passphrase.given(request.passphrase)
     about = name_of_judged(report)
     with start_signer(request.private_key, "audit", passphrase, about=about, create=request.create) as signer:
@@ -164,14 +165,3 @@ def contents_of(material: VerdictMaterial, envelope: bytes, verdict: Path, case:
         order_file=order_file,
         trust=material.trust,
     )
-
-
-def _make_folder(folder: Path) -> None:
-    """Make the folder of a new key; raises KeyFileError."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise KeyFileError(
-            say("The folder {0} for the key cannot be made: {1}.", folder, error.strerror or error),
-            remedy=say("Choose another folder."),
-        ) from error

@@ -190,6 +190,7 @@ class SigningDialog(QDialog):
         self.statement.setPlaceholderText(self.tr("The statement is being prepared."))
         tabs = QTabWidget()
         tabs.setMinimumHeight(scaled(LEAST_PREVIEW))
+        tabs.tabBar().setAccessibleName(self.tr("What is signed"))
         tabs.addTab(readable, self.tr("What is signed, in &words"))
         tabs.addTab(self.statement, self.tr("The same as &JSON"))
         tabs.addTab(self.case, self.tr("C&ase and parties"))

@@ -95,6 +95,7 @@ class FleetDialog(QDialog):
         self.assumptions = label()
         self.tabs = QTabWidget()
         self.tabs.setMinimumHeight(LEAST_HEIGHT)
+        self.tabs.tabBar().setAccessibleName(self.tr("What it takes"))
         self.tabs.addTab(self.table, self.tr("&Table"))
         self.tabs.addTab(self.plot, self.tr("&Plot"))
         self.tabs.addTab(self._assumed(), self.tr("&Assumptions"))

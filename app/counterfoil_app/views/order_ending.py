@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QPlainTextEdit, QProgressBar, QWidget
+from PySide6.QtWidgets import QCheckBox, QPlainTextEdit, QProgressBar, QSizePolicy, QWidget
 
 from counterfoil import CounterfoilError, OrderWritten
 from counterfoil_app.engine.worker import Failure
@@ -164,6 +164,7 @@ class SavePage(WizardPage):
             )
         )
         self.card = CardView()
+        self.card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)  # its lines are not cut
         self.copy = button(self.tr("Copy the &digest"), self._copy)
         self.keep = button(self.tr("Save the card as &text\u2026"), self.card_wanted)
         self.print = button(self.tr("&Print the card\u2026"), self.print_wanted)

@@ -46,6 +46,8 @@ class OrderWizard(QDialog):
 
     save_wanted = Signal(Path, Path)
     """The order that was written, and where it goes."""
+    record_wanted = Signal(Path)
+    """The order that was saved is to be recorded here; the wizard is closed."""
     card_wanted = Signal(object)
     """A card, to be saved as a text."""
     print_wanted = Signal(object)
@@ -80,10 +82,13 @@ class OrderWizard(QDialog):
         self.stack = QStackedWidget()
         self.back = button(self.tr("&Back"), lambda: self.go(self.stage.value - 1))
         self.next = button(self.tr("&Next"), self.forward, primary=True)
+        self.record = button(self.tr("&Record it here\u2026"), self._record)
+        self.record.setToolTip(self.tr("If you are the trainer as well: the order goes on to the recording"))
         self.leave = button(self.tr("Close"), self.reject)
         self.next.setDefault(True)
         self.leave.setAutoDefault(False)
         self.back.setAutoDefault(False)
+        self.record.setAutoDefault(False)
         self._put_together()
         self._connect()
         self.go(0)
@@ -100,7 +105,7 @@ class OrderWizard(QDialog):
             self.stack.addWidget(page)
         self.stages.setFixedWidth(self.stages.sizeHintForColumn(0) + scaled(LIST_PIXELS))
         middle = layouts.row(self.stages, (self.stack, 1), spacing=10)
-        below = layouts.row(1, self.back, self.next, self.leave, spacing=8)
+        below = layouts.row(1, self.back, self.next, self.record, self.leave, spacing=8)
         layouts.column((middle, 1), below, inside=self, spacing=10)
         fit_to_screen(self, QSize(scaled(SIZE.width()), scaled(SIZE.height())))
 
@@ -259,6 +264,11 @@ class OrderWizard(QDialog):
         if self.ordering.written is not None:
             self.save_wanted.emit(self.written_to, self.saving.path)
 
+    def _record(self) -> None:
+        if (saved := self.saved) is not None:
+            self.reject()
+            self.record_wanted.emit(saved)
+
     def show_saved(self, path: Path) -> None:
         """Know that the order was saved."""
         self.saved = path
@@ -290,6 +300,7 @@ class OrderWizard(QDialog):
         )
         self.next.setVisible(stage is not Stage.SAVE)
         self.next.setEnabled(not ordering.working)
+        self.record.setVisible(stage is Stage.SAVE and self.saved is not None)
         self.stages.setEnabled(not ordering.working)
         tokens = self._theme.tokens
         self.stages.blockSignals(True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QGridLayout,
+    QLabel,
     QLineEdit,
     QPushButton,
     QWidget,
@@ -68,8 +69,8 @@ class _Form(QDialog):
         self._grid.setColumnStretch(1, 1)
         self._rows = 0
 
-    def ask(self, name: str, line: QWidget, choose: QPushButton | None = None) -> None:
-        """Add a question."""
+    def ask(self, name: str, line: QWidget, choose: QPushButton | None = None) -> QLabel:
+        """Add a question; returns the label that names it."""
         named = caption(name, wrap=False)
         named.setBuddy(line)
         self._grid.addWidget(named, self._rows, 0)
@@ -77,9 +78,18 @@ class _Form(QDialog):
         if choose is not None:
             self._grid.addWidget(choose, self._rows, 2)
         self._rows += 1
+        return named
 
     def ask_path(
-        self, name: str, hint: str, kinds: str, *, new: bool = False, folder: bool = False, here: bool = False
+        self,
+        name: str,
+        hint: str,
+        kinds: str,
+        *,
+        new: bool = False,
+        folder: bool = False,
+        here: bool = False,
+        may_be_new: Callable[[], bool] = lambda: False,
     ) -> QLineEdit:
         """Add a question for a file or a folder; returns the line with its path."""
         plain = name.replace("&", "")
@@ -90,8 +100,8 @@ class _Form(QDialog):
             start = Path(line.text()).parent if line.text() else self._folder
             if folder:
                 found = layouts.existing_folder(self, plain, start)
-            elif new:
-                found = layouts.new_file(self, plain, line.text() or start, kinds)
+            elif new or may_be_new():
+                found = layouts.new_file(self, plain, line.text() or start, kinds, here=here)
             else:
                 found = layouts.existing_file(self, plain, start, kinds, here=here)
             if found is not None:
@@ -137,22 +147,48 @@ def path_of(line: QLineEdit, *, here: bool = False) -> Path | None:
 
 
 class RecordForm(_Form):
-    """Asks which order is recorded, where to, and with which key."""
+    """Asks which order is recorded, where to, and with which key.
+
+    Args:
+        devices: The devices of this machine.
+        device: The one that is chosen.
+        folder: Where a dialog starts.
+        last: What was recorded before, to be gone on with.
+        order: The order, where it is known which.
+        key: The trainer's private key; where there is none of this name, a new one is proposed.
+    """
 
     wanted = Signal(Wanted)
 
-    def __init__(self, devices: Sequence[Device], device: str, folder: Path, last: Recording | None = None) -> None:
+    def __init__(
+        self,
+        devices: Sequence[Device],
+        device: str,
+        folder: Path,
+        last: Recording | None = None,
+        *,
+        order: Path | None = None,
+        key: Path | None = None,
+    ) -> None:
         super().__init__("", "", devices, device, folder)
         self.setWindowTitle(self.tr("Record an order"))
         self.ok.setText(self.tr("&Start"))
         files = self.tr("Counterfoil files (*.cfoil)")
         self.order = self.ask_path(self.tr("The client's &order"), "job.cfoil", files)
         self.run = self.ask_path(self.tr("The r&un, when it is finished"), "run.cfoil", files, new=True)
-        keys = self.tr("Private keys (*.pem)")
-        self.key = self.ask_path(self.tr("Your private &key, as the trainer"), "trainer.pem", keys, here=True)
+        self.key = self._ask_key()
+        self.makes_key = QCheckBox(self.tr("&Make this key now: it names you as the trainer of what it signs"))
+        self._grid.addWidget(self.makes_key, self._rows, 1, 1, 2)
+        self._rows += 1
         self.passphrase = line_edit(name=self.tr("Passphrase"), hint=self.tr("empty if the key has none"))
         self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
         self.ask(self.tr("&Passphrase"), self.passphrase)
+        self.repeat = line_edit(name=self.tr("Passphrase again"))
+        self.repeat.setEchoMode(QLineEdit.EchoMode.Password)
+        self._repeat_title = self.ask(self.tr("Passphrase a&gain"), self.repeat)
+        for line in (self.passphrase, self.repeat):
+            line.textChanged.connect(self.refresh)
+        self.makes_key.toggled.connect(self.refresh)
         heads = self.tr("Tree heads (*.jsonl)")
         self.heads = self.ask_path(
             self.tr("Tree &heads, to be published"), self.tr("empty: none are published"), heads, new=True
@@ -163,8 +199,14 @@ class RecordForm(_Form):
         self.ask(self.tr("&Device"), self.device)
         self.beside = QCheckBox(self.tr("&Replay it beside the recording, on the same device"))
         self.order.editingFinished.connect(self._propose)
+        if key is not None:
+            self.key.setText(str(key))
+            self.makes_key.setChecked(not key.exists())
         if last is not None:
             self._fill(last)
+        if order is not None:
+            self.order.setText(str(order))
+            self._propose()
         self.arrange(
             self.tr(
                 "Every step is kept as soon as it is finished: whatever stops the recording, it goes on from there. "
@@ -173,7 +215,15 @@ class RecordForm(_Form):
             self.beside,
         )
         self.accepted.connect(lambda: self.wanted.emit(self.request()))
-        (self.passphrase if last is not None else self.order).setFocus()
+        if order is not None and self.ok.isEnabled():
+            self.ok.setFocus()
+        else:
+            (self.passphrase if last is not None else self.order).setFocus()
+
+    def _ask_key(self) -> QLineEdit:
+        """Add the question for the key: one that is there, or where a new one goes."""
+        name, kinds = self.tr("Your private &key, as the trainer"), self.tr("Private keys (*.pem)")
+        return self.ask_path(name, "trainer.pem", kinds, here=True, may_be_new=lambda: self.makes_key.isChecked())
 
     def _fill(self, last: Recording) -> None:
         asked = last.request
@@ -185,6 +235,17 @@ class RecordForm(_Form):
             (self.data, asked.data),
         ):
             line.setText("" if path is None else str(path))
+        self.makes_key.setChecked(last.create and not last.private_key.exists())
+
+    def refresh(self) -> None:
+        """Ask for the passphrase of a new key twice."""
+        create = self.makes_key.isChecked()
+        for part in (self.repeat, self._repeat_title):
+            part.setVisible(create)
+        self.passphrase.setPlaceholderText(
+            self.tr("recommended; protects the key file") if create else self.tr("empty if the key has none")
+        )
+        super().refresh()
 
     def _propose(self) -> None:
         """Propose a run beside the order."""
@@ -199,6 +260,17 @@ class RecordForm(_Form):
         named = [path for path in map(path_of, (self.order, self.run, self.key, self.heads, self.data)) if path]
         if len(set(named)) < len(named):
             return self.tr("Each of them is a file of its own.")
+        return self._problem_of_key()
+
+    def _problem_of_key(self) -> str:
+        key = path_of(self.key, here=True)
+        assert key is not None
+        if not self.makes_key.isChecked():
+            return "" if key.is_file() else self.tr("There is no such key file.")
+        if key.exists():
+            return self.tr("There is a file of this name already; a key is never overwritten.")
+        if self.passphrase.text() != self.repeat.text():
+            return self.tr("The two passphrases differ.")
         return ""
 
     def advice(self) -> str:
@@ -217,7 +289,8 @@ class RecordForm(_Form):
         asked = RecordRequest(order, run, "", data=data, heads=heads, device=device)
         follow = KnownFollow(recording_folder(run), run, order, device=device, data=data)
         passphrase = self.passphrase.text() or None
-        return Wanted(Recording(asked, key, passphrase), follow if self.beside.isChecked() else None)
+        recording = Recording(asked, key, passphrase, create=self.makes_key.isChecked())
+        return Wanted(recording, follow if self.beside.isChecked() else None)
 
 
 class FollowForm(_Form):

@@ -265,6 +265,7 @@ def item_table(titles: Sequence[str], name: str, icons_pixels: int = 0) -> QTabl
     """A table of items, one line of which is chosen at a time, for a list that is short and has no columns to sort."""
     view = QTableWidget(0, len(titles))
     view.setAccessibleName(name)
+    view.setTabKeyNavigation(False)  # else Tab goes from cell to cell, and never out
     view.setHorizontalHeaderLabels(list(titles))
     view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
