@@ -1901,6 +1901,10 @@ die Stichprobe</translation>
             <translation>Token des Laufs</translation>
         </message>
         <message>
+            <source>What it takes</source>
+            <translation>Was es kostet</translation>
+        </message>
+        <message>
             <source>What large runs take</source>
             <translation>Was große Läufe brauchen</translation>
         </message>
@@ -3085,6 +3089,10 @@ Gerätestunden</translation>
             <translation>&amp;Weiter</translation>
         </message>
         <message>
+            <source>&amp;Record it here…</source>
+            <translation>Hier auf&amp;zeichnen…</translation>
+        </message>
+        <message>
             <source>&amp;Try the first step</source>
             <translation>Ersten Schritt &amp;ausprobieren</translation>
         </message>
@@ -3099,6 +3107,10 @@ Gerätestunden</translation>
         <message>
             <source>Close</source>
             <translation>Schließen</translation>
+        </message>
+        <message>
+            <source>If you are the trainer as well: the order goes on to the recording</source>
+            <translation>Wenn Sie auch trainieren: der Auftrag geht weiter zur Aufzeichnung</translation>
         </message>
         <message>
             <source>Needed: {0}.</source>
@@ -3905,6 +3917,10 @@ Lauf zu finden</translation>
             <translation>&amp;Gerät</translation>
         </message>
         <message>
+            <source>&amp;Make this key now: it names you as the trainer of what it signs</source>
+            <translation>Diesen Schlüssel jetzt &amp;machen: er nennt Sie als Trainierenden dessen, was er signiert</translation>
+        </message>
+        <message>
             <source>&amp;Passphrase</source>
             <translation>&amp;Passwort</translation>
         </message>
@@ -3941,6 +3957,14 @@ Lauf zu finden</translation>
             <translation>Passwort</translation>
         </message>
         <message>
+            <source>Passphrase a&amp;gain</source>
+            <translation>Passphrase &amp;noch einmal</translation>
+        </message>
+        <message>
+            <source>Passphrase again</source>
+            <translation>Passwort noch einmal</translation>
+        </message>
+        <message>
             <source>Private keys (*.pem)</source>
             <translation>Private Schlüssel (*.pem)</translation>
         </message>
@@ -3959,6 +3983,18 @@ Lauf zu finden</translation>
         <message>
             <source>The r&amp;un, when it is finished</source>
             <translation>Der fertige &amp;Lauf</translation>
+        </message>
+        <message>
+            <source>The two passphrases differ.</source>
+            <translation>Die beiden Passwörter sind verschieden.</translation>
+        </message>
+        <message>
+            <source>There is a file of this name already; a key is never overwritten.</source>
+            <translation>Eine Datei dieses Namens gibt es schon; ein Schlüssel wird nie überschrieben.</translation>
+        </message>
+        <message>
+            <source>There is no such key file.</source>
+            <translation>Diese Schlüsseldatei gibt es nicht.</translation>
         </message>
         <message>
             <source>Tree &amp;heads, to be published</source>
@@ -3987,6 +4023,10 @@ Lauf zu finden</translation>
         <message>
             <source>only for an order that names one</source>
             <translation>nur für einen Auftrag, der eine nennt</translation>
+        </message>
+        <message>
+            <source>recommended; protects the key file</source>
+            <translation>empfohlen; schützt die Schlüsseldatei</translation>
         </message>
     </context>
     <context>
@@ -4741,6 +4781,10 @@ Lauf zu finden</translation>
         <message>
             <source>There is no such key file.</source>
             <translation>Diese Schlüsseldatei gibt es nicht.</translation>
+        </message>
+        <message>
+            <source>What is signed</source>
+            <translation>Was unterschrieben wird</translation>
         </message>
         <message>
             <source>What is signed, in &amp;words</source>
