@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from counterfoil import __version__
 from counterfoil_app.desktop import startup
+from counterfoil_app.desktop.collector import Collector
 from counterfoil_app.engine.elsewhere import Elsewhere, FarEngine
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.process import ProcessEngine
@@ -107,6 +108,7 @@ def run(
     window = make_window(fresh=fresh, engine=far)
     window.show()
     spare_the_collector()
+    collector = Collector(application())
     if len(paths) == 1 and order is not None:
         window.open_bundle(paths[0], order)
     else:
@@ -116,6 +118,7 @@ def run(
     try:
         return application().exec()
     finally:
+        collector.stop()
         window.shell.guard.uninstall()
         layouts.ask_elsewhere(None)
         if files is not None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -134,6 +135,10 @@ def opened(window: MainWindow, bundle: Path, qtbot: QtBot) -> MainWindow:
     return window
 
 
+MOST_GARBAGE = 20_000
+"""New objects after which a test collects what lies in cycles; to collect after each test takes minutes."""
+
+
 def what_lives() -> set[object]:
     """The engine's threads, the windows and the application's timers that run."""
     found: set[object] = {thread for thread in threading.enumerate() if thread.name == "counterfoil-engine"}
@@ -143,6 +148,15 @@ def what_lives() -> set[object]:
         found |= {widget for widget in QApplication.topLevelWidgets() if isinstance(widget, MainWindow)}
         found |= {timer for timer in application.findChildren(QTimer) if timer.isActive()}
     return found
+
+
+@pytest.fixture(autouse=True)
+def garbage_is_collected_here() -> Iterator[None]:
+    """As in the program: widgets that lie in a cycle are taken down in this thread, and never in the engine's."""
+    gc.disable()
+    yield
+    if gc.get_count()[0] > MOST_GARBAGE:
+        gc.collect()
 
 
 @pytest.fixture(autouse=True)
