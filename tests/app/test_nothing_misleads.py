@@ -291,7 +291,7 @@ def test_each_outcome_says_what_it_does_not(window_of: MakeWindow, bundle: Path,
         qtbot.waitUntil(reached(window, Phase.CONCLUDED))
         assert limit in window.header.limits.text()
         assert window.header.limits.isVisible()
-        qtbot.waitUntil(lambda: not window.session.busy)
+        idle(window, qtbot)
         window.commands["verdict"].trigger()
         (signing,) = window.findChildren(SigningDialog)
         assert any(limit in label.text() and label.isVisible() for label in signing.findChildren(QLabel))
