@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QFileDialog, QLabel
 from pytestqt.qtbot import QtBot
 from tests.app.conftest import MakeWindow
 
-from counterfoil import CheckNumber, CheckState, GivenFileError, Outcome
+from counterfoil import AdjudicationOutcome, CheckNumber, CheckState, GivenFileError, Outcome, Sample, Selection
 from counterfoil_app.engine.port import VerdictReading
-from counterfoil_app.looks import words
+from counterfoil_app.looks import limits, words
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import ThemeChoice
 from counterfoil_app.shell.window import MainWindow
@@ -279,3 +279,27 @@ def test_a_verdict_of_another_key_is_red_as_a_whole(
     idle(window, qtbot)
     assert viewer.headline.text() == "This verdict was not signed with that key"
     assert viewer.property("tone") == "bad"
+
+
+def test_each_outcome_says_what_it_does_not(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    for disputed, limit in ((None, "harmless"), (37, "It does not say why")):
+        window = window_of(FakeEngine(disputed=disputed))
+        window.open_bundle(bundle)
+        qtbot.waitUntil(reached(window, Phase.READY))
+        assert not window.header.limits.isVisible()
+        window.commands["replay"].trigger()
+        qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+        assert limit in window.header.limits.text()
+        assert window.header.limits.isVisible()
+        idle(window, qtbot)
+        window.commands["verdict"].trigger()
+        (signing,) = window.findChildren(SigningDialog)
+        assert any(limit in label.text() and label.isVisible() for label in signing.findChildren(QLabel))
+        signing.reject()
+
+
+def test_a_sample_and_a_confirmed_capsule_have_limits_of_their_own() -> None:
+    sample = Sample(12, ((1, 3),), Selection.LISTED)
+    assert "segments" in limits.not_said(Outcome.VERIFIED, sample)
+    assert "why" in limits.not_said(AdjudicationOutcome.CONFIRMED)
+    assert limits.not_said(Outcome.ERROR) == ""

@@ -18,6 +18,7 @@ from counterfoil_app.model.growing import GrowingCurve
 from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.recordings import Doing, Recording
+from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.recording_forms import RecordForm, Wanted
 from support.fake_engine import FakeEngine
@@ -327,3 +328,34 @@ def test_a_lie_in_a_real_recording_is_named(
     finally:
         desk.shut_down()
     QApplication.processEvents()
+
+
+def test_a_first_key_is_made_and_proposed_the_next_time(
+    window: MainWindow, engine: FakeEngine, settings: Settings, tmp_path: Path, qtbot: QtBot
+) -> None:
+    desk = window.recordings
+    desk.record(tmp_path / "job.cfoil")
+    (form,) = desk.show().findChildren(RecordForm)
+    first = tmp_path / "trainer.pem"
+    assert (form.key.text(), form.makes_key.isChecked(), form.ok.isEnabled()) == (str(first), True, True)
+    form.passphrase.setText("one")
+    assert (form.hint.text(), form.ok.isEnabled()) == ("The two passphrases differ.", False)
+    form.repeat.setText("one")
+    form.accept()
+    qtbot.waitUntil(lambda: desk.recorder.made is not None and not desk.recorder.working)
+    public = counterfoil.load_public_key(tmp_path / "trainer.pub.pem").public
+    assert {request.public for request in engine.recorded} == {public}
+    assert "PRIVATE" in first.read_text()
+    assert counterfoil.load_private_key(first, "one").public.public == public
+    again = desk.ask_record(again=False)
+    assert (again.key.text(), again.makes_key.isChecked()) == (str(first), False)
+    assert settings.trainer_key_file == first
+    again.order.setText(str(tmp_path / "other.cfoil"))
+    again.run.setText(str(tmp_path / "other.run.cfoil"))
+    assert again.ok.isEnabled()
+    again.makes_key.setChecked(True)
+    assert again.hint.text() == "There is a file of this name already; a key is never overwritten."
+    again.makes_key.setChecked(False)
+    again.key.setText(str(tmp_path / "none.pem"))
+    assert (again.hint.text(), again.ok.isEnabled()) == ("There is no such key file.", False)
+    again.reject()

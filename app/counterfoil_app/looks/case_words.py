@@ -116,9 +116,18 @@ def sentence(found: Standing) -> str:
         CaseState.RECORDED: _tr("{0} in {1}. Replay it to see whether it comes out the same."),
         CaseState.REPLAYING: _tr("{0} in {1} is replayed now."),
         CaseState.GIVEN: _tr("{0} in {1}."),
-        CaseState.CONCLUDED: _tr("So says {0} in {1}."),
+        CaseState.CONCLUDED: _judged_here(file.kind),
     }[found.state]
     return about.format(name, folder)
+
+
+def _judged_here(kind: FileKind) -> str:
+    """Who says what a case came to: a verdict says it itself, of a capsule and of weights it was found on this desk."""
+    if kind is FileKind.CAPSULE:
+        return _tr("The step that {0} in {1} is about was adjudicated here.")
+    if kind is FileKind.WEIGHTS:
+        return _tr("{0} in {1}: the weights were compared here.")
+    return _tr("So says {0} in {1}.")
 
 
 def runs(case: Case, standings: list[Look]) -> str:

@@ -141,7 +141,7 @@ class Clerk(QObject):
         order = None if report is None else report.run_order or report.order_digest
         if report is None or order is None:
             return
-        note = partial(self._cases.note, order, root=report.run_root, outcome=report.outcome.value)
+        note = partial(self._cases.note, order, root=report.run_root, outcome=report.outcome.value, title=report.title)
         self._do(partial(note, FileKind.CAPSULE, hearing.path))
         if hearing.signed is not None:
             self._do(partial(note, FileKind.VERDICT, hearing.signed))

@@ -57,7 +57,7 @@ class HandOverDialog(QDialog):
         self._failed = ""
         top = Headline(theme)
         top.show_look(
-            words.conclusion(plain(report)),
+            words.conclusion(plain(report), report.trust),
             self.tr("{0} goes to others, with all that they need to check it without you.").format(name_of(signed)),
         )
         top.trust.show_trust(None)

@@ -13,6 +13,7 @@ from counterfoil_app.engine.strangers import plain
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.language import texts
+from counterfoil_app.looks.limits import not_said
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.key_book import KnownKey
 from counterfoil_app.views.parts import Field, digest_field
@@ -30,6 +31,7 @@ class Matter:
         look: The outcome.
         sentence: What is signed, in one sentence.
         fields: All of it.
+        limits: What it does not say, for whoever signs; not signed. Empty for nothing.
         tabled: Whether a table of steps can go with it.
     """
 
@@ -39,6 +41,7 @@ class Matter:
     sentence: str
     fields: tuple[Field, ...]
     tabled: bool
+    limits: str
 
 
 def matter_of(report: Signable, signed_at: datetime) -> Matter:
@@ -68,6 +71,7 @@ def _audit(report: AuditReport, signed_at: datetime) -> Matter:
         ),
         fields=(*fields, *_foot(report)),
         tabled=True,
+        limits=not_said(report.outcome, report.sample),
     )
 
 
@@ -86,6 +90,7 @@ def _adjudication(report: AdjudicationReport, signed_at: datetime) -> Matter:
         ),
         fields=(*fields, *_foot(report)),
         tabled=False,
+        limits=not_said(report.outcome),
     )
 
 

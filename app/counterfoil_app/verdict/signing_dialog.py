@@ -176,7 +176,10 @@ class SigningDialog(QDialog):
         show_icon(icon, self._matter.look, self._theme, ICON_PIXELS)
         self.what = label(self._matter.sentence)
         head = QWidget()
-        layouts.row(icon, (self.what, 1), inside=head, margins=layouts.NONE, spacing=12)
+        limits = label(self._matter.limits, "muted")
+        limits.setVisible(bool(self._matter.limits))
+        said = layouts.column(self.what, limits, spacing=4)
+        layouts.row(icon, (said, 1), inside=head, margins=layouts.NONE, spacing=12)
         return head
 
     def _preview(self) -> QTabWidget:

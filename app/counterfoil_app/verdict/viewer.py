@@ -14,7 +14,7 @@ from counterfoil import Adjudication, Afterwards, TrainerTrust, Trust, Verdict
 from counterfoil_app.engine.port import NOTHING_LATER, VerdictReading
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
-from counterfoil_app.looks import text, words
+from counterfoil_app.looks import limits, text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.language import texts
@@ -189,6 +189,7 @@ class VerdictViewer(DropDialog):
             self._show(
                 Look(self.tr("The signature holds: {0}").format(look.word), look.icon, look.tone),
                 " ".join(filter(None, (translated(verdict.reason), translated(trust.reason), owner))),
+                _not_said(verdict),
             )
         self._facts.show_fields(self._fields(verdict))
         self.page.show()
@@ -274,11 +275,11 @@ class VerdictViewer(DropDialog):
             )
         self.later.show_later(later)
 
-    def _show(self, look: Look, sentence: str) -> None:
+    def _show(self, look: Look, sentence: str, not_said: str = "") -> None:
         # What does not count must not look like a verdict in which a line is red.
         bad = Tone.BAD.value if look.tone is Tone.BAD and look.icon == "failed" else ""
         self.page.colour(self, bad)
-        self.top.show_look(look, sentence)
+        self.top.show_look(look, sentence, not_said)
 
     def _show_bundle(self, verdict: Verdict | Adjudication, matches: bool | None) -> None:
         name = name_of(self.bundle)
@@ -334,6 +335,10 @@ class VerdictViewer(DropDialog):
     def _ask(self, chosen: SignalInstance, title: str, kinds: str) -> None:
         if path := existing_file(self, title, self.path.parent, kinds, here=True):
             chosen.emit(path)
+
+
+def _not_said(verdict: Verdict | Adjudication) -> str:
+    return limits.not_said(verdict.outcome, verdict.sample if isinstance(verdict, Verdict) else None)
 
 
 def _look(verdict: Verdict | Adjudication, trust: Trust) -> Look:

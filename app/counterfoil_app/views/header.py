@@ -13,6 +13,7 @@ from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.limits import not_said
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.eventloop import follow
@@ -123,6 +124,7 @@ class HeaderView(QFrame):
         kept = self.progress.sizePolicy()
         kept.setRetainSizeWhenHidden(True)  # what is below must not jump when a replay begins or ends
         self.progress.setSizePolicy(kept)
+        self.limits = label("", "muted")
         self.trust = TrustBar(theme)
         self.device = QComboBox()
         self.device.setAccessibleName(self.tr("Device of the replay"))
@@ -141,6 +143,7 @@ class HeaderView(QFrame):
         grid.addWidget(self.outcome, 0, 1)
         grid.addWidget(self.sentence, 1, 1)
         grid.addWidget(self.progress, 2, 1)
+        grid.addWidget(self.limits, 2, 1)  # in the same place: there is progress before the end, and limits after it
         grid.addWidget(self.trust, 0, 2, 3, 1, Qt.AlignmentFlag.AlignTop)
         layouts.column(row, grid, inside=self, margins=(14, 8, 14, 8), spacing=8)
         self.device.activated.connect(self._choose_device)
@@ -193,6 +196,7 @@ class HeaderView(QFrame):
         for widget in (self, self.outcome):
             restyle(widget, "tone", look.tone.value)
         self._show_progress()
+        self._show_limits()
         self._show_trust()
         first = self._next_action()
         for action, button in self.buttons.items():
@@ -201,6 +205,11 @@ class HeaderView(QFrame):
         self.buttons[self._actions["conclude"]].setVisible(self._session.only_refuses)
         self.device.setEnabled(self._session.can_replay)
         self._place_trust()
+
+    def _show_limits(self) -> None:
+        report = self._session.report if self._session.phase is Phase.CONCLUDED else None
+        self.limits.setText("" if report is None else not_said(report.outcome, report.sample))
+        self.limits.setVisible(bool(self.limits.text()))
 
     def _show_trust(self) -> None:
         self.trust.show_trust(self._session.trust)

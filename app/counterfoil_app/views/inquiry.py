@@ -15,6 +15,7 @@ from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.limits import not_said
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.eventloop import follow
@@ -42,14 +43,17 @@ class Headline(QHBoxLayout):
         self.word = label("", "title")
         self.sentence = label()
         self.trust = TrustBar(theme)
-        said = layouts.column(self.word, self.sentence)
+        self.limits = label("", "muted")
+        said = layouts.column(self.word, self.sentence, self.limits)
         layouts.fill(self, self.icon, (said, 1), (self.trust, 0, Qt.AlignmentFlag.AlignTop), spacing=12)
 
-    def show_look(self, look: Look, sentence: str) -> None:
-        """Show what came out."""
+    def show_look(self, look: Look, sentence: str, limits: str = "") -> None:
+        """Show what came out, and what that does not say."""
         show_icon(self.icon, look, self._theme, ICON_PIXELS)
         self.word.setText(look.word)
         self.sentence.setText(sentence)
+        self.limits.setText(limits)
+        self.limits.setVisible(bool(limits))
 
 
 class InquiryDialog(QDialog):
@@ -162,7 +166,7 @@ class CapsuleDialog(InquiryDialog):
     def refresh(self) -> None:
         """Show where the adjudication stands."""
         hearing, report = self.hearing, self.hearing.report
-        self.top.show_look(*self._headline())
+        self.top.show_look(*self._headline(), not_said(report.outcome) if report is not None else "")
         if hearing.order is None:
             unknown = self.tr(
                 "It is not compared with the client's own order: whether this step was ordered is not known."

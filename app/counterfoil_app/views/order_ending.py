@@ -136,7 +136,9 @@ class TryPage(WizardPage):
         if expected.first_seconds is not None and expected.seconds is not None and expected.loss is not None:
             first = self.tr("{0}, loss {1}").format(_seconds(expected.first_seconds), text.loss(expected.loss))
             fields.append(Field(self.tr("First step, on this machine"), first))
-            whole = self.tr("about {0}, if each takes as long as the first").format(text.duration(expected.seconds))
+            whole = self.tr("less than {0} at that speed: the first step also prepares what the others use").format(
+                text.duration(expected.seconds)
+            )
             fields.append(Field(self.tr("All {0} steps, here").format(steps), whole))
         size = self.tr("about {0}").format(text.amount(expected.run_bytes + (expected.log_bytes or 0)))
         if expected.log_bytes is None:

@@ -177,7 +177,10 @@ class RecordForm(_Form):
         self.order = self.ask_path(self.tr("The client's &order"), "job.cfoil", files)
         self.run = self.ask_path(self.tr("The r&un, when it is finished"), "run.cfoil", files, new=True)
         self.key = self._ask_key()
-        self.makes_key = QCheckBox(self.tr("&Make this key now: it names you as the trainer of what it signs"))
+        self.makes_key = QCheckBox(self.tr("&Make a new key of this name"))
+        self.makes_key.setToolTip(
+            self.tr("It says who trained: whoever is to believe that needs its public key from you")
+        )
         self._grid.addWidget(self.makes_key, self._rows, 1, 1, 2)
         self._rows += 1
         self.passphrase = line_edit(name=self.tr("Passphrase"), hint=self.tr("empty if the key has none"))
