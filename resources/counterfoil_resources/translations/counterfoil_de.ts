@@ -3917,8 +3917,8 @@ Lauf zu finden</translation>
             <translation>&amp;Gerät</translation>
         </message>
         <message>
-            <source>&amp;Make this key now: it names you as the trainer of what it signs</source>
-            <translation>Diesen Schlüssel jetzt &amp;machen: er nennt Sie als Trainierenden dessen, was er signiert</translation>
+            <source>&amp;Make a new key of this name</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>&amp;Passphrase</source>
@@ -3951,6 +3951,10 @@ Lauf zu finden</translation>
         <message>
             <source>Every step is kept as soon as it is finished: whatever stops the recording, it goes on from there. The run appears when the last step is done, signed with your key.</source>
             <translation>Jeder Schritt wird behalten, sobald er fertig ist: Was die Aufzeichnung auch anhält, von dort geht sie weiter. Der Lauf erscheint nach dem letzten Schritt, unterschrieben mit Ihrem Schlüssel.</translation>
+        </message>
+        <message>
+            <source>It says who trained: whoever is to believe that needs its public key from you</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Passphrase</source>
@@ -5121,8 +5125,8 @@ Lauf zu finden</translation>
             <translation>etwa {0}</translation>
         </message>
         <message>
-            <source>about {0}, if each takes as long as the first</source>
-            <translation>etwa {0}, wenn jeder so lange dauert wie der erste</translation>
+            <source>less than {0} at that speed: the first step also prepares what the others use</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>{0}, loss {1}</source>
@@ -5509,6 +5513,10 @@ Lauf zu finden</translation>
             <translation>Die Nachrechnung von {0} hielt nach Schritt {1} von {2} an.</translation>
         </message>
         <message>
+            <source>The step that {0} in {1} is about was adjudicated here.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Verdict</source>
             <translation>Urteil</translation>
         </message>
@@ -5551,6 +5559,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} in {1}. Replay it to see whether it comes out the same.</source>
             <translation>{0} in {1}. Rechnen Sie ihn nach, um zu sehen, ob dasselbe herauskommt.</translation>
+        </message>
+        <message>
+            <source>{0} in {1}: the weights were compared here.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>{0} is no longer in {1}: file moved; find it.</source>
@@ -12646,6 +12658,29 @@ Lauf zu finden</translation>
         <message>
             <source>The auditor took this verdict back on {0}, by the auditor's clock. The auditor's reason:</source>
             <translation>Der Prüfer hat dieses Urteil am {0} nach seiner Uhr zurückgenommen. Sein Grund:</translation>
+        </message>
+    </context>
+    <context>
+        <name>limits</name>
+        <message>
+            <source>It accuses nobody, and accepts nothing: treat the run as not verified.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It does not say that the model is good or harmless, whose the data are, or what else was trained.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It does not say why: fraud, a defect and a broken machine look alike.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It says nothing of the segments that were not replayed, nor that the model is good or harmless.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It says nothing of the training.</source>
+            <translation type="unfinished" />
         </message>
     </context>
     <context>
