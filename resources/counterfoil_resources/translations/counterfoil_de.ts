@@ -3918,7 +3918,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>&amp;Make a new key of this name</source>
-            <translation type="unfinished" />
+            <translation>Neuen Schlüssel dieses Na&amp;mens anlegen</translation>
         </message>
         <message>
             <source>&amp;Passphrase</source>
@@ -3954,7 +3954,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>It says who trained: whoever is to believe that needs its public key from you</source>
-            <translation type="unfinished" />
+            <translation>Er sagt, wer trainiert hat: Wer das glauben soll, braucht den öffentlichen Schlüssel von Ihnen</translation>
         </message>
         <message>
             <source>Passphrase</source>
@@ -5126,7 +5126,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>less than {0} at that speed: the first step also prepares what the others use</source>
-            <translation type="unfinished" />
+            <translation>weniger als {0} bei diesem Tempo: Der erste Schritt bereitet auch vor, was die anderen brauchen</translation>
         </message>
         <message>
             <source>{0}, loss {1}</source>
@@ -5514,7 +5514,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The step that {0} in {1} is about was adjudicated here.</source>
-            <translation type="unfinished" />
+            <translation>Über den Schritt, um den es in {0} in {1} geht, wurde hier geurteilt.</translation>
         </message>
         <message>
             <source>Verdict</source>
@@ -5562,7 +5562,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} in {1}: the weights were compared here.</source>
-            <translation type="unfinished" />
+            <translation>{0} in {1}: Die Gewichte wurden hier verglichen.</translation>
         </message>
         <message>
             <source>{0} is no longer in {1}: file moved; find it.</source>
@@ -12664,23 +12664,23 @@ Lauf zu finden</translation>
         <name>limits</name>
         <message>
             <source>It accuses nobody, and accepts nothing: treat the run as not verified.</source>
-            <translation type="unfinished" />
+            <translation>Es beschuldigt niemanden und nimmt nichts an: Behandeln Sie den Lauf als nicht bestätigt.</translation>
         </message>
         <message>
             <source>It does not say that the model is good or harmless, whose the data are, or what else was trained.</source>
-            <translation type="unfinished" />
+            <translation>Es sagt nicht, dass das Modell gut oder harmlos ist, wessen Daten es sind oder was sonst trainiert wurde.</translation>
         </message>
         <message>
             <source>It does not say why: fraud, a defect and a broken machine look alike.</source>
-            <translation type="unfinished" />
+            <translation>Es sagt nicht, warum: Betrug, ein Fehler und eine defekte Maschine sehen gleich aus.</translation>
         </message>
         <message>
             <source>It says nothing of the segments that were not replayed, nor that the model is good or harmless.</source>
-            <translation type="unfinished" />
+            <translation>Über nicht nachgerechnete Abschnitte sagt es nichts, auch nicht, dass das Modell gut oder harmlos ist.</translation>
         </message>
         <message>
             <source>It says nothing of the training.</source>
-            <translation type="unfinished" />
+            <translation>Über das Training sagt es nichts.</translation>
         </message>
     </context>
     <context>
