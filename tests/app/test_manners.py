@@ -99,7 +99,7 @@ def test_every_setting_survives_its_store(tmp_path: Path) -> None:
     values = {
         "theme": ThemeChoice.DARK, "device": "cuda:1", "folder": tmp_path, "key_file": file, "language": "de",
         "text_percent": 150, "threads": 3, "notify": False, "stay_awake": False,
-        "auditor_name": "Ada Pruefer", "workers": 2,
+        "auditor_name": "Ada Pruefer", "workers": 2, "trainer_key_file": file,
         "geometry": QByteArray(b"\0geometry"), "searches": ("loss > 1",),
     }  # fmt: skip
     assert sorted(values) == DECLARED

@@ -60,7 +60,7 @@ def test_known_answers_are_those_of_plain_arithmetic(monkeypatch: pytest.MonkeyP
     seen = []
     monkeypatch.setattr(tiles, "_SWEEPING", SimpleNamespace(run=lambda *job: seen.append(_SWEEPING.run(*job))))
     selftest.run_selftest(HERE, ROUNDED)
-    assert len(seen) == 2, "once recorded, once followed"
+    assert len(seen) == 4, "the step's chain and the rules' one: each once recorded, once followed"
 
 
 _SWEEPING = tiles._SWEEPING
