@@ -26,6 +26,7 @@ from counterfoil_app.shell.chronicle import Chronicle
 from counterfoil_app.shell.crash import ExceptionDialog, ExceptionGuard
 from counterfoil_app.shell.desk import LayoutHistory
 from counterfoil_app.shell.help import AboutDialog, HelpWindow, Shortcut, ShortcutSheet
+from counterfoil_app.shell.machine import MachineDialog
 from counterfoil_app.shell.preferences import PreferencesDialog
 from counterfoil_app.shell.sample_maker import SampleMaker, user_sample_folder
 from counterfoil_app.views.log import LogView
@@ -99,6 +100,7 @@ class Shell(QObject):
             Row("help", face["help"], self.show_help, QKeySequence(Qt.Key.Key_F1)),
             Row("shortcuts", face["shortcuts"], self.show_shortcuts, "Ctrl+F1"),
             Row("copy_log", face["copy_log"], self._copy_log),
+            Row("machine", face["machine"], self.show_machine, "", self._is_free),
             Row("about", face["about"], self.show_about, role=role.AboutRole),
         ]
 
@@ -120,6 +122,9 @@ class Shell(QObject):
             "help": Face(self.tr("&Help"), tip=self.tr("Open the help page of the view that has the keyboard")),
             "shortcuts": Face(self.tr("&Keyboard shortcuts"), tip=self.tr("All keys on one sheet")),
             "copy_log": Face(self.tr("&Copy the log"), tip=self.tr("Copy every line of the log, for a report")),
+            "machine": Face(
+                self.tr("This &machine\u2026"), tip=self.tr("Examine the machine that computes, and copy what it has")
+            ),
             "about": Face(self.tr("&About Counterfoil"), tip=self.tr("Versions and licence")),
         }
 
@@ -148,6 +153,10 @@ class Shell(QObject):
     def show_about(self) -> None:
         """Show name and versions."""
         AboutDialog(self._window).open()
+
+    def show_machine(self) -> None:
+        """Examine the machine that computes, and show its page."""
+        MachineDialog(self._session, self._theme, self._window).open()
 
     def show_shortcuts(self) -> None:
         """Show all keyboard shortcuts."""

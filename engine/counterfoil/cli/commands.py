@@ -131,9 +131,8 @@ PLACES: Mapping[str, Place] = {
         with_key=True,
     ),
     "keygen": Place("statements:keygen", "Trainer, auditor: make a key to sign with (Ed25519).", with_key=True),
-    "compile-kernels": Place(
-        "compiling:compile_kernels",
-        "Anyone: after an installation, compile what computes, so that no command waits for it.",
+    "doctor": Place(
+        "machine:doctor", "Anyone: examine this machine: what is there, what is wrong with it, and the remedy for each."
     ),
     "gui": Place("window:gui", "Auditor: open the window."),
     "demo": Place("window:demo", "Newcomer: see the whole job on handwritten digits, in about two minutes."),
