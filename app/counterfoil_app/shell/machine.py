@@ -45,8 +45,8 @@ class MachineDialog(QDialog):
         columns: list[Column[MachineFact]] = [
             Column("", lambda fact: self._look(fact).word, 10, look=self._look),
             Column(self.tr("Part"), lambda fact: translated(fact.section), 16),
-            Column(self.tr("What"), lambda fact: translated(fact.name), 30),
-            Column(self.tr("Found"), lambda fact: translated(fact.value), 50, tip=_whole),
+            Column(self.tr("What"), lambda fact: translated(fact.name), 30, tip=lambda fact: translated(fact.name)),
+            Column(self.tr("Found"), lambda fact: translated(fact.value), 20, tip=lambda fact: translated(fact.value)),
         ]
         self.model: RecordTable[MachineFact] = RecordTable(columns, theme, self)
         self.table = table_view(self.model, self.tr("What was found"), self)
@@ -102,7 +102,3 @@ class MachineDialog(QDialog):
         """In English, as reports are read."""
         if self.examination.page is not None:
             QGuiApplication.clipboard().setText(self.examination.page.text)
-
-
-def _whole(fact: MachineFact) -> str:
-    return translated(fact.value)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
@@ -28,6 +29,7 @@ from counterfoil_app.shell.desk import LayoutHistory
 from counterfoil_app.shell.help import AboutDialog, HelpWindow, Shortcut, ShortcutSheet
 from counterfoil_app.shell.machine import MachineDialog
 from counterfoil_app.shell.preferences import PreferencesDialog
+from counterfoil_app.shell.records import Records
 from counterfoil_app.shell.sample_maker import SampleMaker, user_sample_folder
 from counterfoil_app.views.log import LogView
 
@@ -76,6 +78,7 @@ class Shell(QObject):
             session, settings, window, notifier(icon, window), sleep_inhibitor(window), task_bar(DESKTOP_ID)
         )
         self.layouts: LayoutHistory | None = None
+        self._records: Records | None = None
         self._help: HelpWindow | None = None
         session.threads, session.workers = settings.threads, settings.workers
         session.phase_changed.connect(self._follow_phase)
@@ -137,6 +140,8 @@ class Shell(QObject):
         """Leave nothing behind: no helper, no help window, no hook."""
         self.samples.cancel()
         self.long_jobs.close()
+        if self._records is not None:
+            self._records.close()
         if self.layouts is not None:
             self.layouts.stop()
         if self._help is not None:
@@ -175,10 +180,26 @@ class Shell(QObject):
         """Show an unexpected exception, beside those that are shown already."""
         self.journal.note(Kind.ERROR, failure.sentence, failure.detail)
         shown = self._window.findChild(ExceptionDialog)
+        kept = self._records.keep(failure) if self._records is not None else None
         if shown is None:
-            ExceptionDialog(failure, self._window).open()
+            ExceptionDialog(failure, self._window, kept).open()
         else:
-            shown.add(failure)
+            shown.add(failure, kept)
+
+    def say_safe_mode(self) -> None:
+        """Say in the log what a start in safe mode leaves out."""
+        self.journal.note(
+            Kind.WARNING,
+            self.tr(
+                "Safe mode: without your settings, layout, cases, results and known trainers, which stay as they are. "
+                "What you change is forgotten at the end; what you sign or save is kept."
+            ),
+        )
+
+    def keep_records(self, folder: Path) -> None:
+        """Write the log, and each unexpected error, into a folder from now on."""
+        self._records = Records(self.journal, folder, self)
+        self._records.watch_faults()
 
     # What happens
 
