@@ -125,6 +125,10 @@ PLACES: Mapping[str, Place] = {
         "notes:verify_note",
         "Anyone: check who signed a note about data, that it is about the data of this order, and show what it says.",
     ),
+    "verify-release": Place(
+        "releases:verify_release",
+        "Anyone: compare downloaded files of a release with the list that its builder signed.",
+    ),
     "sign": Place(
         "statements:sign",
         "Auditor: sign a verdict whose audit ended without its signature, for instance because the signer was ended.",
