@@ -139,7 +139,7 @@ def _system(seen: System) -> Iterator[MachineFact]:
     yield _installation(seen)
     yield MachineFact(_SYSTEM, say("System"), seen.platform)
     if seen.processors is not None:
-        yield MachineFact(_SYSTEM, say("Processors"), say("{0}", seen.processors))
+        yield MachineFact(_SYSTEM, say("Processors"), str(seen.processors))
     yield _memory(seen)
     for name, value in seen.variables:
         yield _variable(name, value)
