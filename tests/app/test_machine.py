@@ -41,7 +41,7 @@ def test_what_is_wrong_is_shown_with_its_remedy_and_copied(window_of: MakeWindow
     assert dialog.summary.property("tone") == "bad"
     assert "Temporary files: Make room on that disk." in dialog.remedies.text()
     states = [dialog.model.columns[0].text(fact) for fact in dialog.model.records]
-    assert states == ["fine", "wrong", "note"]
+    assert states == ["wrong", "note", "fine"]
     dialog.copy.click()
     copied = QApplication.clipboard().text()
     assert "Make room on that disk." in copied

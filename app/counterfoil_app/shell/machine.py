@@ -18,6 +18,7 @@ from counterfoil_app.views.parts import label, restyle
 from counterfoil_app.views.tables import Column, RecordTable, table_view
 
 CHARACTERS, LINES = 120, 36
+_FIRST = (MachineState.WRONG, MachineState.NOTE, MachineState.FINE)
 
 
 class MachineDialog(QDialog):
@@ -43,7 +44,7 @@ class MachineDialog(QDialog):
         self.progress = QProgressBar()
         self.progress.setAccessibleName(self.tr("Progress of the examination"))
         columns: list[Column[MachineFact]] = [
-            Column("", lambda fact: self._look(fact).word, 10, look=self._look),
+            Column(self.tr("State"), lambda fact: self._look(fact).word, 10, look=self._look),
             Column(self.tr("Part"), lambda fact: translated(fact.section), 16),
             Column(self.tr("What"), lambda fact: translated(fact.name), 30, tip=lambda fact: translated(fact.name)),
             Column(self.tr("Found"), lambda fact: translated(fact.value), 20, tip=lambda fact: translated(fact.value)),
@@ -77,7 +78,8 @@ class MachineDialog(QDialog):
         self.again.setEnabled(not found.working)
         self.copy.setEnabled(found.page is not None)
         facts = found.page.facts if found.page is not None else ()
-        self.model.show_records(facts)
+        # What asks for something to be done stands above what does not.
+        self.model.show_records(sorted(facts, key=lambda fact: _FIRST.index(fact.state)))
         if found.failure is not None:
             self._say(failure_text(found.failure), "bad")
         elif found.page is not None:
