@@ -144,9 +144,9 @@ def measured(folder: Path, rounds: int) -> dict[str, Taken]:
 def first_audit(folder: Path) -> dict[str, Taken]:
     """What an installation takes whose kernels are compiled ahead: compiling, its first audit and its second."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "kernels")}
-    compiling, _ = taken([*_HERE, "compile-kernels"], environment)
+    compiling, _ = taken([*_HERE, "doctor", "--compile"], environment)
     return {
-        "`counterfoil compile-kernels` of an installation without any": compiling,
+        "`counterfoil doctor --compile` of an installation without any": compiling,
         "its first audit, beside its steps": audited(folder, environment)[0],
         "its second": audited(folder, environment)[0],
     }

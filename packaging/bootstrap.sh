@@ -97,5 +97,5 @@ say "Installing Counterfoil and its tools into .venv (PyTorch is large; this tak
 # pip does it for what it copies, and this installation is read from where it lies.
 .venv/bin/python -m compileall -q engine app resources || say "Python will do it when the modules are first loaded."
 say "Compiling what computes for this machine's processor (once, and again after changes to it)"
-.venv/bin/counterfoil compile-kernels || say "It will be compiled when it is first used."
+.venv/bin/counterfoil doctor --compile || say "It will be compiled when it is first used."
 say "Done: .venv/bin/counterfoil"

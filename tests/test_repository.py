@@ -108,6 +108,10 @@ Loop
 LoopStep
 Lora
 MachineTrust
+MachineFact
+MachinePage
+MachineProgress
+MachineState
 MeasuredStep
 Member
 MerkleComparison
@@ -213,6 +217,7 @@ compare_tensor
 copy_whole
 discard_recording
 exact_allreduce_hook
+examine_machine
 export_weights
 figures
 find_disputed_rows

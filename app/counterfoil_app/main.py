@@ -21,6 +21,7 @@ from counterfoil_app.looks.fonts import apply_text_size
 from counterfoil_app.looks.language import Translations, choose_language
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.settings import Settings
+from counterfoil_app.shell.records import records_folder
 from counterfoil_app.shell.shell import DESKTOP_ID
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views import layouts
@@ -82,7 +83,12 @@ def spare_the_collector() -> None:
 
 
 def run(
-    paths: Sequence[Path] = (), order: Path | None = None, *, fresh: bool = False, engine: str | None = None
+    paths: Sequence[Path] = (),
+    order: Path | None = None,
+    *,
+    fresh: bool = False,
+    safe: bool = False,
+    engine: str | None = None,
 ) -> int:
     """Show the window until it is closed.
 
@@ -90,6 +96,7 @@ def run(
         paths: What to open: a bundle, several to be replayed one after the other, or a verdict to be read.
         order: The client's order file to compare a single bundle with.
         fresh: Start without the stored settings.
+        safe: Start without anything that is stored, and let Qt draw by itself; nothing of it is kept.
         engine: The machine that has the files and works, ``ssh://[user@]host[:port]``; None for this one.
 
     Returns:
@@ -105,7 +112,12 @@ def run(
             far.note_file(path)
         far.start()
     layouts.ask_elsewhere(files)
-    window = make_window(fresh=fresh, engine=far)
+    if safe:
+        startup.draw_in_software(os.environ)
+    window = make_window(engine=far, settings=Settings.of_user(fresh=fresh, apart=safe))
+    window.shell.keep_records(records_folder())
+    if safe:
+        window.shell.say_safe_mode()
     window.show()
     spare_the_collector()
     collector = Collector(application())

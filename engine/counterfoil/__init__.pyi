@@ -278,6 +278,15 @@ from .distributed.hooks import (
     exact_allreduce_hook as exact_allreduce_hook,
     set_exact_reduce_scatter as set_exact_reduce_scatter,
 )
+from .doctor.examining import (
+    MachineProgress as MachineProgress,
+    examine_machine as examine_machine,
+)
+from .doctor.findings import (
+    MachineFact as MachineFact,
+    MachinePage as MachinePage,
+    MachineState as MachineState,
+)
 from .exports.handover import (
     HandOver as HandOver,
     write_hand_over as write_hand_over,

@@ -40,6 +40,7 @@ NAMES = (
 PROGRAMS = (
     "counterfoil.audit.parts.worker",
     "counterfoil.cli.orderprogram",
+    "counterfoil.doctor.closing",
     "counterfoil.signer.server",
     "counterfoil_app.engine.child",
     "counterfoil_app.verdict.report_process",

@@ -54,6 +54,10 @@ from counterfoil import (
     FollowState,
     Kept,
     LookProgress,
+    MachineFact,
+    MachinePage,
+    MachineProgress,
+    MachineState,
     Member,
     NeighbourOperator,
     OperatorDone,
@@ -202,6 +206,14 @@ def envelope_of(statement: bytes) -> bytes:
     return json.dumps({"payload": payload, "signatures": [{"keyid": KEY_ID, "sig": ""}]}).encode()
 
 
+MACHINE = MachinePage(
+    (
+        MachineFact("Versions", "torch", "2.13.0"),
+        MachineFact("Sandbox", "Box", "stays open", MachineState.NOTE, "Use a newer kernel."),
+    )
+)
+
+
 @dataclass
 class FakeEngine:
     """A made-up run of ``steps`` steps.
@@ -237,6 +249,7 @@ class FakeEngine:
         recorded_steps: Steps that a recording has finished.
         place: The machine that it is said to work on; empty for this one.
         noted: Paths that were named as those of that machine.
+        machine: What an examination of the machine finds.
     """
 
     steps: int = 60
@@ -277,6 +290,7 @@ class FakeEngine:
     recorded_steps: int = 0
     place: str = ""
     noted: list[Path] = field(default_factory=list)
+    machine: MachinePage = MACHINE
     followed: list[KnownFollow] = field(default_factory=list)
     recorded: list[RecordRequest] = field(default_factory=list)
     handed_over: list[tuple[Path, Path | None, str, Path]] = field(default_factory=list)
@@ -313,6 +327,11 @@ class FakeEngine:
             Device("cpu", "CPU, 2 threads", "float64 at full speed"),
             Device("cuda:0", "NVIDIA H200", "float64 at half the speed of float32"),
         )
+
+    def examine(self, cancel: CancelToken) -> Iterator[MachineProgress | MachinePage]:
+        yield MachineProgress(0, 1, say("versions and folders"))
+        cancel.check()
+        yield self.machine
 
     def outline(self, path: Path) -> BundleSummary:
         return next(self.inspect(path, None, (), CancelToken()))

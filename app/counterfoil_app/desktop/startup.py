@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 
 from counterfoil import CounterfoilError
 from counterfoil.base.sentence import say
@@ -51,6 +51,11 @@ def check_display(
             say("The window cannot be shown, because the system library libxcb-cursor is missing."),
             remedy=say("Install it; on Debian and Ubuntu: apt-get install libxcb-cursor0"),
         )
+
+
+def draw_in_software(environment: MutableMapping[str, str]) -> None:
+    """Keep Qt from drivers of graphics cards; to be called before it starts."""
+    environment.update({"QT_OPENGL": "software", "QT_XCB_GL_INTEGRATION": "none", "LIBGL_ALWAYS_SOFTWARE": "1"})
 
 
 def use_offscreen_without_display() -> bool:

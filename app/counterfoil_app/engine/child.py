@@ -23,6 +23,7 @@ from counterfoil import (
     DifferenceProgress,
     FollowState,
     LookProgress,
+    MachineProgress,
     OperatorDone,
     PlanProgress,
 )
@@ -58,8 +59,8 @@ FLUSH_SECONDS = 0.02
 SIGNED_LOOK_SECONDS = 0.1
 """How often a call that waits for a signature looks whether it was stopped."""
 PROGRESS = (
-    DeliveryProgress, DifferenceProgress, FollowState, InsideStep, LookProgress, OperatorDone, PlanProgress,
-    RecordingSize, SampleProgress,
+    DeliveryProgress, DifferenceProgress, FollowState, InsideStep, LookProgress, MachineProgress, OperatorDone,
+    PlanProgress, RecordingSize, SampleProgress,
 )  # fmt: skip
 """Kinds of values of which only the newest matters."""
 

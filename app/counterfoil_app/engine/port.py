@@ -38,6 +38,8 @@ from counterfoil import (
     Kept,
     Limits,
     LookProgress,
+    MachinePage,
+    MachineProgress,
     OperatorLook,
     OrderProgress,
     OrderWritten,
@@ -192,6 +194,9 @@ class Engine(Protocol):
 
     def devices(self) -> Sequence[Device]:
         """Return the devices of this machine."""
+
+    def examine(self, cancel: CancelToken) -> Iterator[MachineProgress | MachinePage]:
+        """Examine the engine's machine; the last value is its page. Raises CancelledError."""
 
     def outline(self, path: Path) -> BundleSummary:
         """Say what a bundle says of itself before anything large is read; raises CounterfoilError."""
@@ -392,6 +397,10 @@ class LibraryEngine:
     def devices(self) -> Sequence[Device]:
         """Return the devices of this machine."""
         return tuple(counterfoil.list_devices())
+
+    def examine(self, cancel: CancelToken) -> Iterator[MachineProgress | MachinePage]:
+        """Examine this machine; the last value is its page. Raises CancelledError."""
+        yield from counterfoil.examine_machine(cancel)
 
     def outline(self, path: Path) -> BundleSummary:
         """Say what a bundle says of itself before anything large is read; raises CounterfoilError."""

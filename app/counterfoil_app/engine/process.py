@@ -79,6 +79,7 @@ class ProcessEngine:
         return self._link.process_id if self._link is not None else None
 
     devices = _carried_out(Engine.devices)
+    examine = _carried_out(Engine.examine)
     outline = _carried_out(Engine.outline)
     inspect = _carried_out(Engine.inspect)
     client_order = _carried_out(Engine.client_order)

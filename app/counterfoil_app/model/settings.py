@@ -162,19 +162,20 @@ class Settings:
             store.setValue("schema", str(SCHEMA_VERSION))
 
     @classmethod
-    def of_user(cls, *, fresh: bool = False) -> Settings:
+    def of_user(cls, *, fresh: bool = False, apart: bool = False) -> Settings:
         """The settings of the user who runs the program.
 
         Args:
+            apart: Start without results, cases and known trainers too, which stay as they are; implies ``fresh``.
             fresh: Start without the stored settings, which stay as they are; what is changed is forgotten at the end.
                 Results and known trainers are no settings: they are those of the user.
         """
         stored = cls(cls._stored())
-        if not fresh:
+        if not (fresh or apart):
             return stored
         scratch = QTemporaryDir()
         store = QSettings(scratch.filePath("window.ini"), QSettings.Format.IniFormat)
-        settings = cls(store, folder=stored.config_folder)
+        settings = cls(store, folder=Path(scratch.path()) if apart else stored.config_folder)
         settings._scratch = scratch
         return settings
 

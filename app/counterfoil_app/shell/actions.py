@@ -170,7 +170,7 @@ class Menus(QObject):
         self._bar.addMenu(self.tr("&Steps")).addActions(list(steps))
         self._fill_view_menu(views)
         help_menu = self._bar.addMenu(self.tr("&Help"))
-        self._add(help_menu, "help", "shortcuts", "", "copy_log", "", "about")
+        self._add(help_menu, "help", "shortcuts", "", "machine", "copy_log", "", "about")
         self.show_devices()
 
     def _add(self, menu: QMenu, *names: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 import traceback
+from pathlib import Path
 from types import TracebackType
 
 from PySide6.QtCore import QMessageLogContext, QObject, QSize, Qt, QtMsgType, Signal, qInstallMessageHandler
@@ -89,9 +90,10 @@ class ExceptionDialog(QDialog):
 
     Args:
         failure: What happened.
+        kept: The file in which it was kept; None for none.
     """
 
-    def __init__(self, failure: Failure, parent: QWidget | None = None) -> None:
+    def __init__(self, failure: Failure, parent: QWidget | None = None, kept: Path | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("exception")
         self.setWindowTitle(self.tr("Counterfoil: unexpected error"))
@@ -110,6 +112,8 @@ class ExceptionDialog(QDialog):
             ),
             "muted",
         )
+        self.kept = label("", "muted")
+        self.kept.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.details = QPlainTextEdit()
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)
@@ -120,15 +124,20 @@ class ExceptionDialog(QDialog):
         self.copy = self.buttons.addButton(self.tr("&Copy details"), QDialogButtonBox.ButtonRole.ActionRole)
         words = layouts.column(title, self.sentence, advice, spacing=8)
         head = layouts.row((icon, 0, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=14)
-        layouts.column(head, (self.details, 1), self.buttons, inside=self, spacing=10)
+        layouts.column(head, (self.details, 1), self.kept, self.buttons, inside=self, spacing=10)
         self.buttons.rejected.connect(self.reject)
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.details.toPlainText()))
         metrics = self.fontMetrics()
         fit_to_screen(self, QSize(int(metrics.averageCharWidth() * 110), metrics.height() * 28))
-        self.add(failure)
+        self.add(failure, kept)
 
-    def add(self, failure: Failure) -> None:
-        """Show one more; the same one again is counted only."""
+    def add(self, failure: Failure, kept: Path | None = None) -> None:
+        """Show one more; the same one again is counted only.
+
+        Args:
+            failure: What happened.
+            kept: The file in which it was kept on this machine; None where it was not.
+        """
         self._failures.append(failure)
         distinct = list(dict.fromkeys(each.detail for each in self._failures))
         self.sentence.setText(self._failures[0].sentence)
@@ -136,3 +145,6 @@ class ExceptionDialog(QDialog):
             more = self.tr("{0} more since").format(len(self._failures) - 1)
             self.sentence.setText(f"{self._failures[0].sentence} ({more})")
         self.details.setPlainText("\n\n".join([*distinct, versions_text()]))
+        if kept is not None:
+            self.kept.setText(self.tr("Nothing was sent. The details are kept on this machine: {0}").format(kept))
+        self.kept.setVisible(bool(self.kept.text()))

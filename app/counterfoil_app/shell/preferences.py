@@ -16,13 +16,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from counterfoil import CounterfoilError, write_whole
+from counterfoil.base.inputs import read_input
+from counterfoil.base.sentence import say
+from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.language import LANGUAGES
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import MAX_THREADS, MAX_WORKERS, TEXT_PERCENTS, Settings, ThemeChoice
+from counterfoil_app.model.settings_file import MAX_BYTES, Portable, exported, read_settings, take
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body
-from counterfoil_app.views.layouts import button, choices, existing_file, line_edit
+from counterfoil_app.views.layouts import button, choices, existing_file, line_edit, new_file
 from counterfoil_app.views.parts import caption, label
+
+_KINDS = "*.json"
 
 
 class PreferencesDialog(QDialog):
@@ -75,6 +82,12 @@ class PreferencesDialog(QDialog):
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.ok.setProperty("primary", True)
+        action = QDialogButtonBox.ButtonRole.ActionRole
+        self.bring = self.buttons.addButton(self.tr("&Import\u2026"), action)
+        self.bring.setToolTip(self.tr("Show the settings of a file here; they are stored with OK"))
+        self.hand_on = self.buttons.addButton(self.tr("&Export\u2026"), action)
+        self.hand_on.setToolTip(self.tr("Write the stored settings to a file; folders, key and layout stay out"))
+        self._brought: Portable | None = None
 
         for box in (self.threads, self.workers):
             box.setMinimumHeight(self.device.sizeHint().height())
@@ -96,6 +109,8 @@ class PreferencesDialog(QDialog):
         column = layouts.fill(Body(self, self.buttons), self._grid, self.hint, 1, spacing=10)
         self.buttons.accepted.connect(self._store)
         self.buttons.rejected.connect(self.reject)
+        self.bring.clicked.connect(self._import)
+        self.hand_on.clicked.connect(self._export)
         for line in (self.key, self.folder):
             line.textChanged.connect(self._refresh)
         column.fit(self.fontMetrics().averageCharWidth() * 84)
@@ -136,8 +151,44 @@ class PreferencesDialog(QDialog):
         if name:
             self.folder.setText(name)
 
+    def _import(self) -> None:
+        path = existing_file(self, self.tr("Import settings"), self._settings.folder, _KINDS, here=True)
+        if path is None:
+            return
+        try:
+            held = read_settings(read_input(path, say("a settings file"), CounterfoilError, most=MAX_BYTES))
+        except CounterfoilError as error:
+            self.hint.setText(f"{translated(error.sentence)} {translated(error.remedy)}")
+            return
+        self._brought = held
+        for box, value in (
+            (self.theme, held.theme), (self.language, held.language), (self.text_size, held.text_percent),
+        ):  # fmt: skip
+            box.setCurrentIndex(max(0, box.findData(value)))
+        if self.device.findData(held.device) >= 0:  # one that is not here is not chosen
+            self.device.setCurrentIndex(self.device.findData(held.device))
+        self.threads.setValue(held.threads or 0)
+        self.workers.setValue(held.workers)
+        self.stay_awake.setChecked(held.stay_awake)
+        self.notify.setChecked(held.notify)
+        self.hint.setText(self.tr("These are the settings of {0}. OK stores them.").format(path.name))
+
+    def _export(self) -> None:
+        proposal = self._settings.folder / "counterfoil-settings.json"
+        path = new_file(self, self.tr("Export settings"), proposal, _KINDS, here=True)
+        if path is None:
+            return
+        try:
+            write_whole(path, exported(self._settings), what=say("the settings"))
+        except CounterfoilError as error:
+            self.hint.setText(f"{translated(error.sentence)} {translated(error.remedy)}")
+        else:
+            self.hint.setText(self.tr("The stored settings were written to {0}.").format(path))
+
     def _store(self) -> None:
         settings = self._settings
+        if self._brought is not None:
+            take(self._brought, settings)
         settings.theme = self.theme.currentData()
         settings.language = self.language.currentData()
         settings.text_percent = self.text_size.currentData()

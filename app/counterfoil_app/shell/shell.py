@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
@@ -26,7 +27,9 @@ from counterfoil_app.shell.chronicle import Chronicle
 from counterfoil_app.shell.crash import ExceptionDialog, ExceptionGuard
 from counterfoil_app.shell.desk import LayoutHistory
 from counterfoil_app.shell.help import AboutDialog, HelpWindow, Shortcut, ShortcutSheet
+from counterfoil_app.shell.machine import MachineDialog
 from counterfoil_app.shell.preferences import PreferencesDialog
+from counterfoil_app.shell.records import Records
 from counterfoil_app.shell.sample_maker import SampleMaker, user_sample_folder
 from counterfoil_app.views.log import LogView
 
@@ -75,6 +78,7 @@ class Shell(QObject):
             session, settings, window, notifier(icon, window), sleep_inhibitor(window), task_bar(DESKTOP_ID)
         )
         self.layouts: LayoutHistory | None = None
+        self._records: Records | None = None
         self._help: HelpWindow | None = None
         session.threads, session.workers = settings.threads, settings.workers
         session.phase_changed.connect(self._follow_phase)
@@ -99,6 +103,7 @@ class Shell(QObject):
             Row("help", face["help"], self.show_help, QKeySequence(Qt.Key.Key_F1)),
             Row("shortcuts", face["shortcuts"], self.show_shortcuts, "Ctrl+F1"),
             Row("copy_log", face["copy_log"], self._copy_log),
+            Row("machine", face["machine"], self.show_machine, "", self._is_free),
             Row("about", face["about"], self.show_about, role=role.AboutRole),
         ]
 
@@ -120,6 +125,9 @@ class Shell(QObject):
             "help": Face(self.tr("&Help"), tip=self.tr("Open the help page of the view that has the keyboard")),
             "shortcuts": Face(self.tr("&Keyboard shortcuts"), tip=self.tr("All keys on one sheet")),
             "copy_log": Face(self.tr("&Copy the log"), tip=self.tr("Copy every line of the log, for a report")),
+            "machine": Face(
+                self.tr("This &machine\u2026"), tip=self.tr("Examine the machine that computes, and copy what it has")
+            ),
             "about": Face(self.tr("&About Counterfoil"), tip=self.tr("Versions and licence")),
         }
 
@@ -132,6 +140,8 @@ class Shell(QObject):
         """Leave nothing behind: no helper, no help window, no hook."""
         self.samples.cancel()
         self.long_jobs.close()
+        if self._records is not None:
+            self._records.close()
         if self.layouts is not None:
             self.layouts.stop()
         if self._help is not None:
@@ -148,6 +158,10 @@ class Shell(QObject):
     def show_about(self) -> None:
         """Show name and versions."""
         AboutDialog(self._window).open()
+
+    def show_machine(self) -> None:
+        """Examine the machine that computes, and show its page."""
+        MachineDialog(self._session, self._theme, self._window).open()
 
     def show_shortcuts(self) -> None:
         """Show all keyboard shortcuts."""
@@ -166,10 +180,26 @@ class Shell(QObject):
         """Show an unexpected exception, beside those that are shown already."""
         self.journal.note(Kind.ERROR, failure.sentence, failure.detail)
         shown = self._window.findChild(ExceptionDialog)
+        kept = self._records.keep(failure) if self._records is not None else None
         if shown is None:
-            ExceptionDialog(failure, self._window).open()
+            ExceptionDialog(failure, self._window, kept).open()
         else:
-            shown.add(failure)
+            shown.add(failure, kept)
+
+    def say_safe_mode(self) -> None:
+        """Say in the log what a start in safe mode leaves out."""
+        self.journal.note(
+            Kind.WARNING,
+            self.tr(
+                "Safe mode: without your settings, layout, cases, results and known trainers, which stay as they are. "
+                "What you change is forgotten at the end; what you sign or save is kept."
+            ),
+        )
+
+    def keep_records(self, folder: Path) -> None:
+        """Write the log, and each unexpected error, into a folder from now on."""
+        self._records = Records(self.journal, folder, self)
+        self._records.watch_faults()
 
     # What happens
 

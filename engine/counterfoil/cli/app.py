@@ -120,7 +120,7 @@ def _show_version(verbose: bool) -> None:
     if not verbose:
         print(f"counterfoil {__version__}")
         return
-    from counterfoil.cli.installed import compare_installation, report_lines
+    from counterfoil.doctor.installed import compare_installation, report_lines
 
     found = compare_installation()
     for line in report_lines(found):

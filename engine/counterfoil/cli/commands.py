@@ -125,15 +125,18 @@ PLACES: Mapping[str, Place] = {
         "notes:verify_note",
         "Anyone: check who signed a note about data, that it is about the data of this order, and show what it says.",
     ),
+    "verify-release": Place(
+        "releases:verify_release",
+        "Anyone: compare downloaded files of a release with the list that its builder signed.",
+    ),
     "sign": Place(
         "statements:sign",
         "Auditor: sign a verdict whose audit ended without its signature, for instance because the signer was ended.",
         with_key=True,
     ),
     "keygen": Place("statements:keygen", "Trainer, auditor: make a key to sign with (Ed25519).", with_key=True),
-    "compile-kernels": Place(
-        "compiling:compile_kernels",
-        "Anyone: after an installation, compile what computes, so that no command waits for it.",
+    "doctor": Place(
+        "machine:doctor", "Anyone: examine this machine: what is there, what is wrong with it, and the remedy for each."
     ),
     "gui": Place("window:gui", "Auditor: open the window."),
     "demo": Place("window:demo", "Newcomer: see the whole job on handwritten digits, in about two minutes."),

@@ -22,6 +22,13 @@ def gui(
     ] = None,
     order: ClientOrderOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start without your stored settings.")] = False,
+    safe_mode: Annotated[
+        bool,
+        typer.Option(
+            "--safe-mode",
+            help="Start without your settings, layout, cases and results, and without drivers of graphics cards.",
+        ),
+    ] = False,
     engine: Annotated[
         str | None,
         typer.Option(
@@ -40,7 +47,7 @@ def gui(
         _window_module("engine.served").main()
         return
     window = _window_module("main")
-    raise ExitWith(window.run(files or [], order, fresh=fresh, engine=engine))
+    raise ExitWith(window.run(files or [], order, fresh=fresh, safe=safe_mode, engine=engine))
 
 
 def demo(

@@ -66,6 +66,7 @@ __all__ = [
     "inlined",
     "intrinsic",
     "keep_place",
+    "kept_folders",
     "kernel",
     "lacking",
     "numba",
@@ -222,8 +223,12 @@ def compile_ahead() -> None:
 
 def lacking() -> bool:
     """Whether nothing is kept yet of a module whose kernels were declared in this process."""
-    folders = (folder_of(module) for module in _declared)
-    return any(folder is None or not folder.is_dir() for folder in folders)
+    return any(folder is None or not folder.is_dir() for folder in kept_folders())
+
+
+def kept_folders() -> list[Path | None]:
+    """Return :func:`folder_of` of each module whose kernels were declared in this process."""
+    return [folder_of(module) for module in sorted(_declared)]
 
 
 def keep_place() -> bool:

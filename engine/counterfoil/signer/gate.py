@@ -18,6 +18,7 @@ from counterfoil.signing.intoto import (
     ADJUDICATION_PREDICATE,
     NOTE_PREDICATE,
     ORDER_PREDICATE,
+    RELEASE_PREDICATE,
     REPLY_PREDICATE,
     RUN_PREDICATE,
     SHARE_PREDICATE,
@@ -50,6 +51,8 @@ class Purpose(Enum):
     """One note about data."""
     SHARES = "shares"
     """What shares of the steps of one order gave, as the party that answers for them."""
+    RELEASE = "release"
+    """One list of a release's files."""
 
 
 _PREDICATES = {
@@ -65,6 +68,7 @@ _PREDICATES = {
     Purpose.WITHDRAW: {WITHDRAWAL_PREDICATE: say("the withdrawal of a verdict")},
     Purpose.REPLY: {REPLY_PREDICATE: say("a reply to a verdict")},
     Purpose.NOTE: {NOTE_PREDICATE: say("a note about data")},
+    Purpose.RELEASE: {RELEASE_PREDICATE: say("the list of a release")},
     Purpose.SHARES: {SHARE_PREDICATE: say("what a share of a step gave")},
 }
 _MORE_FOLLOWS = (ACCEPTANCE_PREDICATE, TREE_HEAD_PREDICATE, SHARE_PREDICATE)

@@ -35,6 +35,8 @@ VERDICT_PREDICATE = "urn:counterfoil:verdict:v2"
 """Predicate type of a verdict."""
 ADJUDICATION_PREDICATE = "urn:counterfoil:adjudication:v2"
 """Predicate type of an adjudication: what the replay of a dispute capsule found."""
+RELEASE_PREDICATE = "urn:counterfoil:release:v1"
+"""Predicate type of the list of a release's files."""
 
 SVR_PREDICATE = "https://in-toto.io/attestation/svr/v0.1"
 """in-toto's Simple Verification Result."""

@@ -112,7 +112,7 @@ def test_a_step_compiles_nothing_that_was_compiled_ahead(tmp_path: Path, jit: bo
     run("keygen", "key.pem", "--no-passphrase")
     profiles = ("float64-24", "float32-bfloat16", "exact-20", "exact-13") if jit else ("float64-24",)
     if jit:
-        run("compile-kernels")
+        run("doctor", "--compile")
         ahead = digests(cache)
         assert sum(name.endswith(".nbc") for name in ahead) > 90
     for name in profiles:

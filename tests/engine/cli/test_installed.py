@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from counterfoil import __version__
-from counterfoil.cli import installed, main
-from counterfoil.cli.installed import Installed, compare_installation, report_lines
+from counterfoil.cli import main
+from counterfoil.doctor import installed
+from counterfoil.doctor.installed import Installed, compare_installation, report_lines
 
 RECORDS = f"counterfoil-{__version__}.dist-info"
 """The folder in which an installer writes what it installed."""

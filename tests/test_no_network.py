@@ -1,0 +1,140 @@
+"""No part of the program opens a connection unless it was asked to: every process of it is listened to.
+
+An interpreter of the test's own starts all of them: what it loads first writes down each connection that Python is
+asked for (PEP 578), before a box is closed, in every process alike. Sockets of this machine's own (AF_UNIX) are none.
+Who asks for a time stamp, a run that lies elsewhere, a Ray cluster or an engine on another machine names it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+import counterfoil
+
+HOOK = """
+import os, sys
+_there = os.open({told!r}, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+def _tell(text):
+    os.write(_there, f"{{os.getpid()}} {{text}}\\n".encode())
+_ASKS = {{"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"}}
+_SENDS = {{"socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg"}}
+def _listen(event, arguments):
+    if event in _ASKS or (event in _SENDS and int(getattr(arguments[0], "family", 0)) != 1):
+        _tell(f"{{event}} {{arguments[1:]!r}}")
+sys.addaudithook(_listen)
+_tell("begun")
+"""
+
+
+class Listener:
+    """An interpreter whose processes are listened to.
+
+    Args:
+        folder: Where it goes.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._told = folder / "told"
+        venv.EnvBuilder(with_pip=False, symlinks=True).create(folder / "python")
+        self.python = folder / "python" / "bin" / "python"
+        (site,) = (folder / "python" / "lib").glob("python*/site-packages")
+        (site / "listening_to_sockets.py").write_text(HOOK.format(told=str(self._told)))
+        (site / "a.pth").write_text("import listening_to_sockets\n")
+        # Processes of the program have no PYTHONPATH: what this one finds they find here.
+        own = [path for path in sys.path if path and os.path.isdir(path) and "site-packages" in path]
+        roots = [str(Path(counterfoil.__file__).parents[1])]
+        roots += [str(Path(roots[0]).parent / name) for name in ("app", "resources")]
+        (site / "b.pth").write_text("\n".join([*(each for each in roots if os.path.isdir(each)), *own]) + "\n")
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run the interpreter in the folder."""
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "QT_QPA_PLATFORM": "offscreen"}
+        environment.pop("COUNTERFOIL_SANDBOX", None)
+        environment["XDG_STATE_HOME"] = str(self.folder / "state")
+        return subprocess.run(
+            [str(self.python), *words], cwd=self.folder, env=environment, capture_output=True, text=True, check=False
+        )
+
+    def heard(self) -> list[str]:
+        """The connections that somebody asked for."""
+        return [line for line in self._told.read_text().splitlines() if not line.endswith(" begun")]
+
+    @property
+    def processes(self) -> int:
+        """How many processes were listened to."""
+        return self._told.read_text().count(" begun\n")
+
+
+@pytest.fixture
+def listener(tmp_path: Path) -> Listener:
+    return Listener(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "s.connect(('127.0.0.1', 9))", "s.connect_ex(('127.0.0.1', 9))", "socket.create_connection(('127.0.0.1', 9))",
+        "socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 9))", "socket.getaddrinfo('localhost', 9)",
+        "import urllib.request; urllib.request.urlopen('http://127.0.0.1:9')",
+    ],
+)  # fmt: skip
+def test_control_whoever_connects_is_heard(code: str, listener: Listener) -> None:
+    listener.run("-P", "-E", "-c", f"import socket; s = socket.socket(); {code}")
+    assert listener.heard()
+
+
+def test_control_a_socket_of_this_machines_own_is_none(listener: Listener) -> None:
+    listener.run("-c", "import socket; socket.socket(socket.AF_UNIX).connect_ex('nowhere'); socket.socketpair()")
+    assert listener.processes == 1
+    assert listener.heard() == []
+
+
+def test_control_processes_of_the_program_are_listened_to(listener: Listener) -> None:
+    code = """
+import subprocess
+from counterfoil.base.programs import program_command, program_environment
+command = program_command("counterfoil.doctor.closing")
+subprocess.run(command, env=program_environment(), capture_output=True, check=True)
+"""
+    done = listener.run("-c", code)
+    assert done.returncode == 0, done.stderr
+    assert listener.processes == 2
+
+
+def test_the_commands_connect_to_nobody(listener: Listener) -> None:
+    commands = (
+        "keygen trainer.pem --no-passphrase",
+        "keygen auditor.pem --no-passphrase",
+        "order logistic --out job.cfoil --steps 4 --checkpoint-every 2",
+        "inspect job.cfoil",
+        "train job.cfoil --out run.cfoil --key trainer.pem",
+        "inspect run.cfoil --order job.cfoil",
+        "plan run.cfoil --order job.cfoil",
+        "audit run.cfoil --order job.cfoil --verdict run.verdict.json --key auditor.pem --workers 2",
+        "verify run.verdict.json --key auditor.pub.pem --bundle run.cfoil",
+        "export weights run.cfoil --safetensors weights",
+        "verify-weights weights run.cfoil --verdict run.verdict.json --key auditor.pub.pem",
+        "--version --verbose",
+        "doctor --json",
+    )
+    for command in commands:
+        done = listener.run("-P", "-m", "counterfoil", *command.split())
+        assert done.returncode == 0, (command, done.stderr, done.stdout)
+    assert listener.processes > len(commands)
+    assert listener.heard() == []
+
+
+@pytest.mark.slow
+def test_the_window_connects_to_nobody(listener: Listener) -> None:
+    """The demonstration: orders, records, opens, replays and signs in the window, and reads the verdicts."""
+    done = listener.run("-P", "-m", "counterfoil", "demo", "--folder", "demo", "--steps", "6")
+    assert done.returncode == 0, done.stderr
+    assert listener.processes > 4
+    assert listener.heard() == []
