@@ -21,6 +21,8 @@ source_suffix = {".md": "markdown"}
 root_doc = "index"
 exclude_patterns = list(plain_pages.NO_PAGES)
 language = "en"
+# Two hyphens before an option are two hyphens.
+smartquotes = False
 
 html_theme = "furo"
 html_title = f"Counterfoil {release}"
@@ -42,5 +44,6 @@ autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
+napoleon_use_ivar = True
 # Sentences of docstrings refer to modules that the site has no page for; a reader finds them in the source.
 nitpicky = False

@@ -68,7 +68,7 @@ def interface() -> str:
 def _described(name: str, module: str) -> str:
     value = getattr(counterfoil, name)
     if inspect.isclass(value):
-        return f".. autoclass:: counterfoil.{name}\n   :members:\n   :show-inheritance:"
+        return f".. autoclass:: counterfoil.{name}\n   :members:"
     if inspect.isroutine(value):
         return f".. autofunction:: counterfoil.{name}"
     return f".. py:data:: counterfoil.{name}\n\n   {_said_below(name, module)}"
