@@ -1,4 +1,4 @@
-"""Runs code and command lines of docs/bring-your-own-model.md, then records and replays the orders; and docs/jobs.md."""
+"""Runs what docs/bring-your-own-model.md shows, and records and replays its orders; reads tables of docs/jobs.md."""
 
 from __future__ import annotations
 
