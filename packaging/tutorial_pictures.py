@@ -84,6 +84,7 @@ class Walk:
     def picture(self, name: str, of: QWidget) -> None:
         """Save a picture."""
         settle(SETTLE_MILLISECONDS)
+        self.window.statusBar().clearMessage()  # what goes by itself after some seconds
         self.window.divergence.redraw()
         target = self.pictures / f"tutorial-{name}.png"
         if not of.grab().save(str(target), "PNG", 0):
