@@ -14,7 +14,7 @@ CHOSEN ?= -m "not slow"
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile \
 	--no-loadscope-reorder --durations=20
 
-.PHONY: help setup demo example screenshots translations lint style types test test-all tests coverage bench bench-paper bench-accuracy gpu arm64 bench-check clean
+.PHONY: help setup demo example screenshots docs translations lint style types test test-all tests coverage bench bench-paper bench-accuracy gpu arm64 bench-check clean
 
 help:
 	@echo "make demo         order, record and replay an honest and a tampered run of digit training"
@@ -29,7 +29,8 @@ help:
 	@echo "make bench-accuracy  compare training under the profiles with ordinary float32 training"
 	@echo "make gpu          on a machine with a GPU: its tests, what is equal there, what it costs; 15 minutes, goes on where it was stopped"
 	@echo "make arm64        record and replay on an emulated AArch64 machine too (root, 6 GB, an hour); docs/cross-hardware.md"
-	@echo "make screenshots  make the pictures of README.md and of the help again"
+	@echo "make screenshots  make the pictures of README.md, of the help and of the tutorial again"
+	@echo "make docs         a site of the pages of docs/, with search and index, in build/docs; every link is checked"
 	@echo "make translations collect the window's texts, and compile their translations"
 	@echo "make setup        virtual environment with everything; the others call it"
 	@echo "make clean        remove what was made, the virtual environment included"
@@ -52,6 +53,12 @@ screenshots: setup
 	cp build/counterfoil-demo/honest.png build/counterfoil-demo/tampered.png docs/images/
 	$(BIN)/python packaging/help_pictures.py build/counterfoil-demo
 	$(BIN)/python packaging/moving_picture.py build/counterfoil-demo docs/images/replay.webp
+	$(BIN)/python packaging/tutorial_pictures.py docs/images
+
+# Says what is missing where Sphinx is not installed; the site is read without a network.
+docs: setup
+	rm -rf build/docs build/docs-doctrees
+	$(BIN)/python packaging/docs_site.py build/docs
 
 translations: setup
 	$(BIN)/python packaging/translations.py

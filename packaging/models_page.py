@@ -18,6 +18,9 @@ from support.public_models.table import ENTRIES  # noqa: E402
 PAGE = ROOT / "docs" / "models.md"
 _HEAD = """# Public models
 
+*For*: clients who ask whether a public architecture can be ordered.
+*Answers*: which were tried with their libraries' settings, and what became of each.
+
 What becomes of public architectures and losses that are given to Counterfoil as their libraries make them: default
 settings, nothing edited, tiny sizes. Each is ordered ([CustomJob](bring-your-own-model.md)), recorded for two steps
 with AdamW, and audited, under a rounding profile and under an exact one ([profiles](profiles.md)). What is refused does

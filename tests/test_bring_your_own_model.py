@@ -1,4 +1,4 @@
-"""Runs the code and the command lines of docs/bring-your-own-model.md, then records and replays the orders."""
+"""Runs what docs/bring-your-own-model.md shows, and records and replays its orders; reads tables of docs/jobs.md."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from counterfoil.training.custom import CustomJob
 from support.bundles import test_key
 from support.jobs import audited, record_run
 
-PAGE = (Path(__file__).parents[1] / "docs" / "bring-your-own-model.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = (DOCS / "bring-your-own-model.md").read_text(encoding="utf-8")
+JOBS = (DOCS / "jobs.md").read_text(encoding="utf-8")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -81,7 +83,7 @@ def test_the_pages_models_are_verified_under_an_exact_profile(module: str, folde
 
 
 def test_the_page_lists_every_field_and_every_rule() -> None:
-    sections = {part.split("\n", 1)[0]: part for part in PAGE.split("\n## ")}
+    sections = {part.split("\n", 1)[0]: part for part in JOBS.split("\n## ")}
 
     def listed(title: str) -> set[str]:
         cells = re.findall(r"^\| (`.*?) \|", sections[title], re.MULTILINE)

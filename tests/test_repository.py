@@ -333,7 +333,7 @@ def test_links_between_documents_lead_somewhere() -> None:
 
 
 OF_OTHERS = {
-    "cryptography.py", "setup.py", "sitecustomize.py", "struct.py", "torch.py", "vit_job.py",
+    "cryptography.py", "setup.py", "sitecustomize.py", "struct.py", "torch.py", "use.py", "vit_job.py",
     "counterfoil.order", "counterfoil.run_root", "counterfoil.step", "counterfoil.weights",
 }  # fmt: skip
 """What pages name that looks like a file or a module of ours: files in a user's folder, fields of exported weights."""

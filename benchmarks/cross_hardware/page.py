@@ -14,6 +14,9 @@ from counterfoil.base.wholefiles import write_whole
 TEMPLATE = """\
 # Other hardware: recorded here, replayed there
 
+*For*: whoever asks whether a run recorded here comes out the same there.
+*Answers*: which pairs of machines were tried, with what result, and how a further machine joins.
+
 Written by `python -m benchmarks cross-hardware page` from the results under `benchmarks/cross_hardware/measured/`.
 `make arm64` does the campaign with an emulated AArch64 machine; how another machine joins is said
 [below](#a-further-machine).

@@ -24,6 +24,9 @@ WHOLE = "whole"
 PAGE = """\
 # The paper's experiments, measured
 
+*For*: readers of the paper.
+*Answers*: what its experiments take with Counterfoil: log, time and memory, beside the published numbers.
+
 {origin}
 
 One training step from the initial weights, on {images}, made-up tokens and a made-up table, with the default

@@ -13,6 +13,9 @@ ROOMS = ("audit", "operators", "arithmetic", "kernels", "commit", "bundle", "del
 LEFT_OUT = ("cuda/exact.py", "cuda/rounding.py", "cuda/sha256.py", "__init__.py", "device_products.py")
 """What runs on CUDA only is not mutated."""
 INTRODUCTION = """\
+*For*: whoever asks how much the tests notice.
+*Answers*: how many small wrong changes of the code the tests found, and why the others survived.
+
 Made by `python -m tests.mutation` ([how](../tests/mutation/__main__.py)): small wrong changes of functions, a sample of
 each package drawn by a seed, tried one at a time against the tests that reach the function. A mutant that fails a
 test, ends the process or never ends is killed. Each survivor was looked at. Bodies of functions are mutated; sentences,

@@ -16,6 +16,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "scripts.md"
 INTRODUCTION = """\
 # Public training scripts
 
+*For*: whoever asks whether a published training script can be ordered as it is.
+*Answers*: which were tried, and what became of each.
+
 What becomes of training scripts that others published, each given to `counterfoil order --script` as it was fetched:
 run as it is, ordered, recorded and audited, at a tiny size on a processor, under the default profile and under an exact
 one ([profiles](profiles.md)). None of them is kept here. Whoever wants to try them fetches the repositories into one

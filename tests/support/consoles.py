@@ -34,14 +34,14 @@ def as_said(expected: str, shown: str) -> bool:
 
 
 def program(arguments: list[str]) -> None:
-    """What ``python`` does with a line of code, or with a program of the folder ``examples``."""
+    """What ``python`` does with a line of code, with a program of ``examples``, or with one that lies here."""
     if arguments[0] == "-c":
         exec(arguments[1], {})
         return
-    assert arguments[0].startswith("examples/")
     before, sys.argv = sys.argv, arguments
+    folder = ROOT if arguments[0].startswith("examples/") else Path()
     try:
-        runpy.run_path(str(ROOT / arguments[0]), run_name="__main__")
+        runpy.run_path(str(folder / arguments[0]), run_name="__main__")
     finally:
         sys.argv = before
 

@@ -213,7 +213,7 @@ class Recorders:
 class Restoring:
     """Computes a finished step again, following its log.
 
-    With its own log a step comes out the same on other hardware too (docs/numerics.md, "Two theorems").
+    With its own log a step comes out the same on other hardware too (docs/proofs.md, "Two theorems").
 
     Args:
         executor: Executes the step.

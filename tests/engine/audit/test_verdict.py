@@ -29,7 +29,7 @@ from counterfoil.signing.envelope import claimed_key_ids, sign_statement
 from counterfoil.signing.keys import SigningKey, generate_key, load_private_key, load_public_key
 from support.reports import STEP, checks, disputed_report, trees, verified_report
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "verdict.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "check-a-verdict.md"
 
 
 @pytest.fixture(scope="module")

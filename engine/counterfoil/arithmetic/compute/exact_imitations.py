@@ -3,7 +3,7 @@
 Each operator is computed in another way than the machine does: products and sums of quantised operands in float64 in
 another order, in parts, or by the other algorithms of :mod:`counterfoil.arithmetic.compute.rewriting`; products also in
 another form (int8 or float32 digits); functions with all of the error that is allowed for; elementwise operations in
-float64. By the proofs of ``docs/numerics.md``, "Exact profiles", each gives the same bits.
+float64. By ``docs/proofs.md``, "One rounding" and "Functions", each gives the same bits.
 """
 
 from __future__ import annotations

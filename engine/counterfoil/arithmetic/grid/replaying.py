@@ -1,7 +1,7 @@
 """The auditor's side of a step: rounds by its own values, and follows the trainer's log.
 
 docs/numerics.md, *Following the log*, has the rules; that a replay with a large enough margin gives the trainer's
-values is the second of its two theorems, and what a log can do at worst is that of docs/threat-model.md.
+values is the second theorem of docs/proofs.md, and what a log can do at worst is that of docs/threat-model.md.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Each kernel is one pass over memory, and none makes the host wait: exponents sta
 largest magnitude, and what is not finite raises a flag there (:mod:`counterfoil.kernels.exact.refusals`).
 
 A float64 number x + M, with M = 1.5 * 2^52 units, has the bits of M plus the integer that x becomes: the addition
-itself rounds, and a subtraction of bits gives the integer (``docs/numerics.md``, "Proofs: one rounding"). No product is
+itself rounds, and a subtraction of bits gives the integer (``docs/proofs.md``, "One rounding"). No product is
 added to anything, so nothing can be fused.
 
 Triton's interpreter runs the same source on the CPU (``TRITON_INTERPRET=1`` before this module is imported), which is

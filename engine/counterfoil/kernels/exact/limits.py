@@ -1,7 +1,7 @@
 """How many bits and terms exact arithmetic has room for: the limits of the exact profiles, as integers.
 
 Every limit follows from shapes and the profile alone, so everybody who runs a program meets the same ones.
-``docs/numerics.md``, "Exact profiles", proves what they are for.
+``docs/numerics.md``, "Exact profiles", has them, and ``docs/proofs.md``, "One rounding", proves what they are for.
 """
 
 from __future__ import annotations

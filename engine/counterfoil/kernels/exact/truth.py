@@ -2,7 +2,7 @@
 
 mpmath gives the value with an error below 2^-200. Where a rounding boundary of float32, a midpoint of two neighbours,
 is farther away, that decides. Where none is, the value can be the midpoint itself: of all functions here only powers
-take such values (docs/numerics.md), and whether x^y is a given midpoint is a question about integers.
+take such values (docs/proofs.md), and whether x^y is a given midpoint is a question about integers.
 
 What judges a dispute has all of this once more, by itself (:mod:`counterfoil.operators.judging.nearest`).
 """

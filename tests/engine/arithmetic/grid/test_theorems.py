@@ -1,4 +1,4 @@
-"""The two theorems of docs/numerics.md."""
+"""The two theorems of docs/proofs.md."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Functions of the exact profiles at one place: the float32 number nearest to the true value.
 
-``docs/numerics.md``, "Exact profiles", defines them, and "Proofs: functions" says which values lie halfway between two
-float32 numbers.
+``docs/numerics.md``, "Exact profiles", defines them, and ``docs/proofs.md``, "Functions", says which values lie halfway
+between two float32 numbers.
 """
 
 from __future__ import annotations
