@@ -14,7 +14,7 @@ CHOSEN ?= -m "not slow"
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile \
 	--no-loadscope-reorder --durations=20
 
-.PHONY: help setup demo example screenshots translations lint style types test test-all tests coverage bench bench-paper bench-accuracy gpu arm64 bench-check clean
+.PHONY: help setup demo example screenshots translations lint style types test test-all tests coverage bench bench-paper bench-accuracy gpu arm64 bench-check wheels wheels-check lock clean
 
 help:
 	@echo "make demo         order, record and replay an honest and a tampered run of digit training"
@@ -31,6 +31,9 @@ help:
 	@echo "make arm64        record and replay on an emulated AArch64 machine too (root, 6 GB, an hour); docs/cross-hardware.md"
 	@echo "make screenshots  make the pictures of README.md and of the help again"
 	@echo "make translations collect the window's texts, and compile their translations"
+	@echo "make wheels       build sdist and wheel twice, the same bytes; build/wheels"
+	@echo "make wheels-check install the wheel in empty environments, without and with the window, and use it"
+	@echo "make lock         write the locks with hashes of packaging/lock anew"
 	@echo "make setup        virtual environment with everything; the others call it"
 	@echo "make clean        remove what was made, the virtual environment included"
 
@@ -99,6 +102,23 @@ gpu: setup
 
 arm64: setup
 	nice bash packaging/arm64.sh campaign $(BIN)/python
+
+TOOLS := build/tools/bin/python
+
+$(TOOLS): packaging/lock/build.txt packaging/tools.sh
+	PYTHON="$(PYTHON)" bash packaging/tools.sh
+	@touch $@
+
+wheels: $(TOOLS)
+	rm -rf build/wheels
+	$(TOOLS) packaging/wheels.py --twice
+	$(TOOLS) -m twine check --strict build/wheels/*
+
+wheels-check: wheels
+	PYTHON="$(PYTHON)" bash packaging/try_wheels.sh
+
+lock:
+	PYTHON="$(PYTHON)" bash packaging/lock.sh
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
