@@ -14,7 +14,7 @@ CHOSEN ?= -m "not slow"
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile \
 	--no-loadscope-reorder --durations=20
 
-.PHONY: help setup demo example screenshots translations lint style types test test-all tests coverage bench bench-paper bench-accuracy gpu arm64 bench-check wheels wheels-check lock clean
+.PHONY: help setup demo example screenshots translations lint style types test test-all tests coverage bench bench-paper bench-accuracy gpu arm64 bench-check wheels wheels-check package package-check lock clean
 
 help:
 	@echo "make demo         order, record and replay an honest and a tampered run of digit training"
@@ -33,6 +33,8 @@ help:
 	@echo "make translations collect the window's texts, and compile their translations"
 	@echo "make wheels       build sdist and wheel twice, the same bytes; build/wheels"
 	@echo "make wheels-check install the wheel in empty environments, without and with the window, and use it"
+	@echo "make package      build the Debian package and the archive; build/package, docs/install.md"
+	@echo "make package-check install the package in a clean Debian and use it (root, mmdebstrap)"
 	@echo "make lock         write the locks with hashes of packaging/lock anew"
 	@echo "make setup        virtual environment with everything; the others call it"
 	@echo "make clean        remove what was made, the virtual environment included"
@@ -116,6 +118,13 @@ wheels: $(TOOLS)
 
 wheels-check: wheels
 	PYTHON="$(PYTHON)" bash packaging/try_wheels.sh
+
+# lintian says what it finds where it is installed; packaging/debian/lintian-overrides says why the rest may stay.
+package: $(TOOLS)
+	$(TOOLS) packaging/package.py
+
+package-check:
+	PYTHON="$(PYTHON)" bash packaging/package_check.sh
 
 lock:
 	PYTHON="$(PYTHON)" bash packaging/lock.sh
