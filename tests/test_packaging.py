@@ -186,3 +186,90 @@ def test_two_builds_of_sdist_and_wheel_are_equal(tmp_path: Path) -> None:
         f"counterfoil-{version}.tar.gz",
         f"counterfoil-{version}-py3-none-any.whl",
     }
+
+
+@pytest.fixture
+def package(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """packaging/package.py, which imports the scripts beside it."""
+    monkeypatch.syspath_prepend(str(PACKAGING))
+    return script("package")
+
+
+def test_the_package_depends_on_the_python_that_it_was_made_with_and_on_qts_libraries(
+    package: ModuleType, tmp_path: Path
+) -> None:
+    (tmp_path / "usr/lib/counterfoil/lib/python3.11").mkdir(parents=True)
+    (tmp_path / "usr/lib/counterfoil/some.py").write_bytes(bytes(4096))
+    fields = dict(line.split(": ", 1) for line in package.control(tmp_path, "amd64").splitlines() if line[0] != " ")
+    needed = fields["Depends"].split(", ")
+    assert {"python3 (>= 3.11)", "python3 (<< 3.12)"} <= set(needed)
+    assert {"libegl1", "libxcb-cursor0", "libglib2.0-0 | libglib2.0-0t64"} <= set(needed)
+    assert not {name for name in needed if name.startswith("libxtst")}, "only tests press keys"
+    assert fields["Version"] == f"{counterfoil.__version__}-1"
+    assert fields["Installed-Size"] == "4"
+
+
+def test_the_package_names_the_licence_of_everything_in_it(package: ModuleType, tmp_path: Path) -> None:
+    for name, line in {
+        "alpha": "License-Expression: MIT",
+        "beta": "Classifier: License :: OSI Approved :: BSD",
+    }.items():
+        (tmp_path / f"{name}-1.dist-info").mkdir()
+        (tmp_path / f"{name}-1.dist-info" / "METADATA").write_text(f"Name: {name}\nVersion: 1\n{line}\n")
+        (tmp_path / f"{name}-1.dist-info" / "RECORD").write_text(f"{name}/core.py,,\n")
+    found = package.copyright_file(tmp_path)
+    assert "Files: *\nCopyright: the Counterfoil developers\nLicense: Apache-2.0" in found
+    assert "alpha 1: MIT" in found
+    assert "beta 1: BSD" in found
+    assert "site-packages/alpha/*" in found
+
+
+def test_record_names_what_is_there_after_something_was_left_out(
+    package: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = sys.modules["tree"]
+    monkeypatch.setattr(tree, "DROPPED", {"tests": ["lib/tests", "lib/tests/deep"], "tools": ["lib/tool"]})
+    kept, gone = ["lib/core.py"], ["lib/tests/deep/a.py", "lib/tool"]
+    for name in (*kept, *gone):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"12345")
+    record = tmp_path / "lib-1.dist-info" / "RECORD"
+    record.parent.mkdir()
+    record.write_text("".join(f"{name},sha256=x,5\n" for name in (*kept, *gone, "../../../bin/tool")))
+    assert tree._drop(tmp_path) == {"tests": 5, "tools": 5}
+    tree._record_again(record)
+    assert record.read_text() == "lib/core.py,sha256=x,5\n"
+
+
+@pytest.mark.parametrize("name", ["debian/postinst", "debian/prerm", "start.sh"])
+def test_what_runs_at_a_users_is_plain_sh(name: str) -> None:
+    checked("sh", "-n", str(PACKAGING / name))
+
+
+def test_every_lintian_override_has_a_reason() -> None:
+    reason = False
+    for line in (PACKAGING / "debian" / "lintian-overrides").read_text(encoding="utf-8").splitlines():
+        assert reason or line.startswith("#"), f"no reason before {line!r}"
+        reason = line.startswith("#") or (reason and bool(line))
+
+
+def test_the_archives_starter_finds_a_python_that_lies_elsewhere(tmp_path: Path) -> None:
+    if sys.platform != "linux":
+        pytest.skip("the archive is for Linux")
+    version = f"python3.{sys.version_info.minor}"
+    home = tmp_path / "unpacked" / "lib" / "counterfoil"
+    (home / "lib" / version / "site-packages").mkdir(parents=True)
+    (home / "bin").mkdir()
+    (home / "bin" / "python3").symlink_to("/nowhere/python3")
+    (home / "bin" / "counterfoil").write_text("import sys\nprint(sys.prefix, sys.argv[1:])\n")
+    starter = tmp_path / "unpacked" / "counterfoil"
+    shutil.copy(PACKAGING / "start.sh", starter)
+    found = tmp_path / "path"
+    found.mkdir()
+    (found / version).symlink_to(Path(sys._base_executable).resolve())  # type: ignore[attr-defined]
+    for path, wanted in (
+        (f"{found}:/usr/bin:/bin", f"{home} ['--version']"),
+        ("/usr/bin:/bin", f"{home} ['--version']"),
+    ):
+        done = subprocess.run([starter, "--version"], env={"PATH": path}, capture_output=True, text=True, check=False)
+        assert done.stdout.strip() == wanted, done.stderr
