@@ -91,7 +91,7 @@ def copyright_file(site: Path) -> str:
         "Comment: usr/lib/counterfoil is an environment of its own with the libraries below. The text of each licence"
         "\n lies beside the library, in NAME.dist-info.",
         "",
-        "Files: *\nCopyright: the Counterfoil developers\nLicense: Apache-2.0",
+        "Files: *\nCopyright: 2026, the Counterfoil developers\nLicense: Apache-2.0",
         "",
         "Files: usr/lib/counterfoil/lib/*/site-packages/counterfoil_resources/fonts/*\nCopyright: the authors of Inter "
         "and of JetBrains Mono\nLicense: OFL-1.1\n See OFL-*.txt beside the fonts.",

@@ -58,6 +58,13 @@ DROPPED = {
         "shiboken6/*.pyi",
     ],
     "translations of Qt's tools": ["PySide6/Qt/translations/[!q]*", "PySide6/Qt/translations/qt[!b]*"],
+    "examples of other libraries, and what they were made with": [
+        "pyqtgraph/examples",
+        "numpy/_core/lib/*.a",
+        "numpy/random/lib/*.a",
+        "securesystemslib/_vendor/*.sh",
+        "securesystemslib/_vendor/**/.gitignore",
+    ],
     "tests of other libraries": [
         "numba/cuda/tests",
         "numba/tests",
@@ -65,6 +72,7 @@ DROPPED = {
         "sympy/**/tests",
         "networkx/**/tests",
         "mpmath/tests",
+        "numpy/_core/*_tests.*.so",
         "h5py/tests",
     ],
 }

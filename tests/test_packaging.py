@@ -218,7 +218,7 @@ def test_the_package_names_the_licence_of_everything_in_it(package: ModuleType, 
         (tmp_path / f"{name}-1.dist-info" / "METADATA").write_text(f"Name: {name}\nVersion: 1\n{line}\n")
         (tmp_path / f"{name}-1.dist-info" / "RECORD").write_text(f"{name}/core.py,,\n")
     found = package.copyright_file(tmp_path)
-    assert "Files: *\nCopyright: the Counterfoil developers\nLicense: Apache-2.0" in found
+    assert "Files: *\nCopyright: 2026, the Counterfoil developers\nLicense: Apache-2.0" in found
     assert "alpha 1: MIT" in found
     assert "beta 1: BSD" in found
     assert "site-packages/alpha/*" in found
