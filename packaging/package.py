@@ -163,7 +163,7 @@ def make_archive(root: Path, out: Path, epoch: int) -> Path:
     ):
 
         def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
-            return member.replace(mtime=epoch, uid=0, gid=0, uname="", gname="")
+            return member.replace(mtime=epoch, uid=0, gid=0, uname="", gname="", deep=False)
 
         archive.add(ROOT / "packaging" / "start.sh", f"{name}/counterfoil", filter=plain)
         archive.add(ROOT / "LICENSE", f"{name}/LICENSE", filter=plain)

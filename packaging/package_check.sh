@@ -3,8 +3,8 @@
 #
 # The clean root is made by mmdebstrap, for the Debian whose Python the package was built with; that needs root. In it a
 # user who is not root opens a .cfoil file as a double click does (`gio open`, which asks the desktop what opens it), on an
-# X server of its own; F5 replays it in the window. The command signs a verdict, which a separately installed wheel
-# verifies. Afterwards the package is removed, and every file that is left is named.
+# X server of its own; clicks replay it and sign and save its verdict. The command does the same once more. A separately
+# installed wheel verifies both verdicts. Afterwards the package is removed, and every file that is left is named.
 # KEEP=1 leaves the root for a look; SUITE and MIRROR name another Debian.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -61,7 +61,9 @@ if [ ! -x build/try-engine/bin/python ]; then
         --only-binary :all: -r packaging/lock/engine.txt
     build/try-engine/bin/python -m pip install --quiet --disable-pip-version-check --no-deps build/package/*.whl
 fi
-(cd build/check && ../try-engine/bin/python -I -m counterfoil verify verdict.json --key auditor.pub.pem --bundle run.cfoil)
+verify() { (cd build/check && ../try-engine/bin/python -I -m counterfoil verify "$1" --key "$2" --bundle run.cfoil); }
+verify run.verdict.json window.pub.pem
+verify verdict.json auditor.pub.pem
 
 say "remove it"
 apt purge counterfoil

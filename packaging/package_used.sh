@@ -23,14 +23,30 @@ window=$(timeout 300 xdotool search --sync --onlyvisible --name 'run\.cfoil' | h
 echo "the window shows $(xdotool getwindowname "$window"), $((($(date +%s%N) - begun) / 1000000)) ms after the double click"
 sleep 10
 scrot --overwrite opened.png
-# The button "Replay", where the window of a fixed size on a screen of a fixed size has it.
-xdotool mousemove 52 48 click 1
-cases=~/.config/Counterfoil/cases.json
-for _ in $(seq 300); do grep -q VERIFIED "$cases" 2>/dev/null && break; sleep 1; done
+# Buttons and fields are where a window of this size on a screen of this size has them: the pictures show it.
+click() { xdotool mousemove "$1" "$2" click 1 sleep 0.5; }
+wait_for() { # FILE WHAT
+    for _ in $(seq 300); do [ -z "$(find "$1" -type f 2>/dev/null)" ] || return 0; sleep 1; done
+    scrot --overwrite failed.png
+    echo "$2 did not come; the screen is in failed.png" >&2
+    exit 1
+}
+click 52 48
+wait_for ~/.config/Counterfoil/results "a result of the replay"
+sleep 5
 scrot --overwrite replayed.png
-grep -q VERIFIED "$cases" || { echo "the replay in the window did not end with VERIFIED; see replayed.png" >&2; exit 1; }
-echo "a click on Replay ended with VERIFIED"
+click 717 48
+sleep 5
+for field in 417 454; do click 700 "$field"; xdotool type --delay 50 twelve-steps; done
+scrot --overwrite signing.png
+click 916 654
+wait_for run.verdict.json "the verdict that the window signs"
+grep -q '"VERIFIED"' ~/.config/Counterfoil/cases.json
+echo "clicks replayed the run, and signed and saved its verdict"
+sleep 5
+scrot --overwrite signed.png
 xdotool windowkill "$window"
+cp ~/.config/Counterfoil/auditor.pub.pem window.pub.pem
 
 counterfoil audit run.cfoil --order job.cfoil --trainer-key trainer.pub.pem --verdict verdict.json --key auditor.pem
 counterfoil verify verdict.json --key auditor.pub.pem >/dev/null
