@@ -14,7 +14,7 @@ CHOSEN ?= -m "not slow"
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile \
 	--no-loadscope-reorder --durations=20
 
-.PHONY: help setup demo example screenshots docs translations lint style types test test-all tests coverage bench bench-paper bench-accuracy gpu arm64 bench-check clean
+.PHONY: help setup demo example screenshots docs translations lint style types test test-all tests coverage bench bench-paper bench-accuracy gpu arm64 bench-check wheels wheels-check package package-check lock clean
 
 help:
 	@echo "make demo         order, record and replay an honest and a tampered run of digit training"
@@ -32,6 +32,11 @@ help:
 	@echo "make screenshots  make the pictures of README.md, of the help and of the tutorial again"
 	@echo "make docs         a site of the pages of docs/, with search and index, in build/docs; every link is checked"
 	@echo "make translations collect the window's texts, and compile their translations"
+	@echo "make wheels       build sdist and wheel twice, the same bytes; build/wheels"
+	@echo "make wheels-check install the wheel in empty environments, without and with the window, and use it"
+	@echo "make package      build the Debian package and the archive; build/package, docs/install.md"
+	@echo "make package-check install the package in a clean Debian and use it (root, mmdebstrap)"
+	@echo "make lock         write the locks with hashes of packaging/lock anew"
 	@echo "make setup        virtual environment with everything; the others call it"
 	@echo "make clean        remove what was made, the virtual environment included"
 
@@ -106,6 +111,30 @@ gpu: setup
 
 arm64: setup
 	nice bash packaging/arm64.sh campaign $(BIN)/python
+
+TOOLS := build/tools/bin/python
+
+$(TOOLS): packaging/lock/build.txt packaging/tools.sh
+	PYTHON="$(PYTHON)" bash packaging/tools.sh
+	@touch $@
+
+wheels: $(TOOLS)
+	rm -rf build/wheels
+	$(TOOLS) packaging/wheels.py --twice
+	$(TOOLS) -m twine check --strict build/wheels/*
+
+wheels-check: wheels
+	PYTHON="$(PYTHON)" bash packaging/try_wheels.sh
+
+# lintian says what it finds where it is installed; packaging/debian/lintian-overrides says why the rest may stay.
+package: $(TOOLS)
+	$(TOOLS) packaging/package.py
+
+package-check:
+	PYTHON="$(PYTHON)" bash packaging/package_check.sh
+
+lock:
+	PYTHON="$(PYTHON)" bash packaging/lock.sh
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
