@@ -26,7 +26,7 @@ inside() { # PROGRAM...: run in the clean root, with its own processes, devices 
         exec chroot "$root" "$@"' _ "$root" "$@"
 }
 apt() { inside env DEBIAN_FRONTEND=noninteractive apt-get -qq --no-install-recommends "$@" >>build/check/apt.txt 2>&1; }
-files() { find "$root" -xdev -not -path "$root/root/*" -not -path "$root/proc/*" -not -path "$root/var/*" -printf '%P\n' | sort; }
+files() { find "$root" -xdev -not -path "$root/srv/*" -not -path "$root/proc/*" -not -path "$root/var/*" -printf '%P\n' | sort; }
 say() { printf '== %s\n' "$*"; }
 
 say "a clean Debian ${SUITE:=bookworm}"
@@ -40,9 +40,9 @@ inside useradd --create-home auditor
 files >build/check/before.txt
 
 say "install $(basename "$deb")"
-cp "$deb" "$root/root/package.deb"
+cp "$deb" "$root/srv/package.deb"
 begun=$(date +%s)
-apt install /root/package.deb
+apt install /srv/package.deb
 say "installed in $(($(date +%s) - begun)) s, kernels compiled"
 test -n "$(find "$root/usr/lib/counterfoil" -path '*/__pycache__/kernels/*' -type f -print -quit)"
 

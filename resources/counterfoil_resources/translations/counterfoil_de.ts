@@ -1529,6 +1529,10 @@
             <translation>Fehler</translation>
         </message>
         <message>
+            <source>Nothing was sent. The details are kept on this machine: {0}</source>
+            <translation>Es wurde nichts gesendet. Die Einzelheiten liegen auf diesem Rechner: {0}</translation>
+        </message>
+        <message>
             <source>The window stays open, and no verdict was changed by this. Please report it with the details below; they hold file names and versions, and no keys.</source>
             <translation>Das Fenster bleibt offen, und kein Urteil wurde dadurch verändert. Bitte melden Sie den Fehler mit den Einzelheiten unten; sie enthalten Dateinamen und Versionen, aber keine Schlüssel.</translation>
         </message>
@@ -2613,6 +2617,69 @@ Gerätestunden</translation>
         </message>
     </context>
     <context>
+        <name>MachineDialog</name>
+        <message>
+            <source>&amp;Copy the page</source>
+            <translation>Seite &amp;kopieren</translation>
+        </message>
+        <message>
+            <source>&amp;Examine again</source>
+            <translation>&amp;Erneut untersuchen</translation>
+        </message>
+        <message>
+            <source>Found</source>
+            <translation>Gefunden</translation>
+        </message>
+        <message>
+            <source>Part</source>
+            <translation>Bereich</translation>
+        </message>
+        <message>
+            <source>Progress of the examination</source>
+            <translation>Fortschritt der Untersuchung</translation>
+        </message>
+        <message>
+            <source>State</source>
+            <translation>Zustand</translation>
+        </message>
+        <message>
+            <source>This machine</source>
+            <translation>Dieser Rechner</translation>
+        </message>
+        <message>
+            <source>What</source>
+            <translation>Was</translation>
+        </message>
+        <message>
+            <source>What this machine has for Counterfoil. Nothing of it is sent anywhere.</source>
+            <translation>Was dieser Rechner für Counterfoil mitbringt. Nichts davon wird irgendwohin gesendet.</translation>
+        </message>
+        <message>
+            <source>What to do</source>
+            <translation>Was zu tun ist</translation>
+        </message>
+        <message>
+            <source>What was found</source>
+            <translation>Was gefunden wurde</translation>
+        </message>
+        <message>
+            <source>What {0} has for Counterfoil: it computes for this window.</source>
+            <translation>Was {0} für Counterfoil mitbringt: Dort wird für dieses Fenster gerechnet.</translation>
+        </message>
+        <message>
+            <source>fine</source>
+            <translation>gut</translation>
+        </message>
+        <message>
+            <source>note</source>
+            <translation>Notiz</translation>
+        </message>
+        <message>
+            <source>wrong</source>
+            <translation>falsch</translation>
+        </message>
+    </context>
+    <context>
         <name>MainWindow</name>
         <message>
             <source>&amp;Clear recent files</source>
@@ -3506,8 +3573,16 @@ Lauf zu finden</translation>
             <translation>&amp;Gerät</translation>
         </message>
         <message>
+            <source>&amp;Export…</source>
+            <translation>&amp;Exportieren…</translation>
+        </message>
+        <message>
             <source>&amp;Folder for bundles</source>
             <translation>&amp;Ordner für Bündel</translation>
+        </message>
+        <message>
+            <source>&amp;Import…</source>
+            <translation>&amp;Importieren…</translation>
         </message>
         <message>
             <source>&amp;Keep the computer awake during a replay</source>
@@ -3554,12 +3629,20 @@ Lauf zu finden</translation>
             <translation>Dunkel</translation>
         </message>
         <message>
+            <source>Export settings</source>
+            <translation>Einstellungen exportieren</translation>
+        </message>
+        <message>
             <source>Files</source>
             <translation>Dateien</translation>
         </message>
         <message>
             <source>Folder for bundles</source>
             <translation>Ordner für Bündel</translation>
+        </message>
+        <message>
+            <source>Import settings</source>
+            <translation>Einstellungen importieren</translation>
         </message>
         <message>
             <source>Language and text size change at the next start.</source>
@@ -3590,8 +3673,16 @@ Lauf zu finden</translation>
             <translation>Nachrechnung</translation>
         </message>
         <message>
+            <source>Show the settings of a file here; they are stored with OK</source>
+            <translation>Die Einstellungen einer Datei hier zeigen; mit OK werden sie gespeichert</translation>
+        </message>
+        <message>
             <source>Text &amp;size</source>
             <translation>Te&amp;xtgröße</translation>
+        </message>
+        <message>
+            <source>The stored settings were written to {0}.</source>
+            <translation>Die gespeicherten Einstellungen wurden nach {0} geschrieben.</translation>
         </message>
         <message>
             <source>There is no such folder.</source>
@@ -3602,8 +3693,16 @@ Lauf zu finden</translation>
             <translation>Diese Schlüsseldatei gibt es nicht.</translation>
         </message>
         <message>
+            <source>These are the settings of {0}. OK stores them.</source>
+            <translation>Das sind die Einstellungen aus {0}. OK speichert sie.</translation>
+        </message>
+        <message>
             <source>Threads on the &amp;CPU</source>
             <translation>Threads auf der &amp;CPU</translation>
+        </message>
+        <message>
+            <source>Write the stored settings to a file; folders, key and layout stay out</source>
+            <translation>Die gespeicherten Einstellungen in eine Datei schreiben; ohne Ordner, Schlüssel und Anordnung</translation>
         </message>
         <message>
             <source>as many as there are cores</source>
@@ -4573,6 +4672,10 @@ Lauf zu finden</translation>
             <translation>Überall</translation>
         </message>
         <message>
+            <source>Examine the machine that computes, and copy what it has</source>
+            <translation>Den Rechner untersuchen, der rechnet, und kopieren, was er mitbringt</translation>
+        </message>
+        <message>
             <source>First and last line</source>
             <translation>Erste und letzte Zeile</translation>
         </message>
@@ -4613,6 +4716,10 @@ Lauf zu finden</translation>
             <translation>Ein Beispiel wird in {0} aufgezeichnet.</translation>
         </message>
         <message>
+            <source>Safe mode: without your settings, layout, cases, results and known trainers, which stay as they are. What you change is forgotten at the end; what you sign or save is kept.</source>
+            <translation>Abgesicherter Modus: ohne Ihre Einstellungen, Anordnung, Fälle, Ergebnisse und bekannten Trainer, die bleiben, wie sie sind. Was Sie ändern, ist am Ende vergessen; was Sie signieren oder speichern, bleibt.</translation>
+        </message>
+        <message>
             <source>Sample: a t&amp;ampered run</source>
             <translation>Beispiel: &amp;manipulierter Lauf</translation>
         </message>
@@ -4635,6 +4742,10 @@ Lauf zu finden</translation>
         <message>
             <source>Theme, language, device, files</source>
             <translation>Farben, Sprache, Gerät, Dateien</translation>
+        </message>
+        <message>
+            <source>This &amp;machine…</source>
+            <translation>Dieser &amp;Rechner…</translation>
         </message>
         <message>
             <source>Versions and licence</source>
@@ -6167,6 +6278,10 @@ Lauf zu finden</translation>
             <translation>Ein Datensatz des Programms hat fehlende oder unbekannte Felder.</translation>
         </message>
         <message>
+            <source>A replay of the smallest run takes about 1 GiB. Close other programs before you start one.</source>
+            <translation>Die Nachrechnung des kleinsten Laufs braucht etwa 1 GiB. Schließen Sie andere Programme, bevor Sie eine starten.</translation>
+        </message>
+        <message>
             <source>A replayed step takes {0} times a recorded one, on one device; an auditor gets states at {1:.3g} GB/s.</source>
             <translation>Ein nachgerechneter Schritt dauert {0}-mal so lange wie ein aufgezeichneter, auf einem Gerät; ein Prüfer bekommt Zustände mit {1:.3g} GB/s.</translation>
         </message>
@@ -6309,6 +6424,10 @@ Lauf zu finden</translation>
         <message>
             <source>Adding them once more in another way gave this machine's result again.</source>
             <translation>Noch einmal auf andere Weise addiert ergab sich wieder das Ergebnis dieser Maschine.</translation>
+        </message>
+        <message>
+            <source>All of them: counterfoil --version --verbose</source>
+            <translation>Alle davon: counterfoil --version --verbose</translation>
         </message>
         <message>
             <source>All {0} elements are equal, bit for bit.</source>
@@ -6547,6 +6666,10 @@ Lauf zu finden</translation>
             <translation>Prüfen Sie den Lauf noch einmal ohne Helfer, und sehen Sie nach, was mit jenem Rechner nicht stimmt.</translation>
         </message>
         <message>
+            <source>Box around a replay</source>
+            <translation>Kasten um eine Nachrechnung</translation>
+        </message>
+        <message>
             <source>By the fingerprints that the trainer signed, the {0} of step {1} are not the ordered ones.</source>
             <translation>Nach den Fingerabdrücken, die der Trainer unterschrieben hat, sind die {0} von Schritt {1} nicht die bestellten.</translation>
         </message>
@@ -6581,6 +6704,10 @@ Lauf zu finden</translation>
         <message>
             <source>CHANGED</source>
             <translation>GEÄNDERT</translation>
+        </message>
+        <message>
+            <source>Cache of this user</source>
+            <translation>Cache dieses Benutzers</translation>
         </message>
         <message>
             <source>Channels of the first block.</source>
@@ -6699,6 +6826,14 @@ Lauf zu finden</translation>
             <translation>{0} wird verglichen</translation>
         </message>
         <message>
+            <source>Compiled kernels</source>
+            <translation>Übersetzte Kernel</translation>
+        </message>
+        <message>
+            <source>Computing</source>
+            <translation>Rechnen</translation>
+        </message>
+        <message>
             <source>Confidence and bad fraction are shares between 0 and 1.</source>
             <translation>Sicherheit und schlechter Anteil liegen zwischen 0 und 1.</translation>
         </message>
@@ -6725,6 +6860,10 @@ Lauf zu finden</translation>
         <message>
             <source>Directions look chosen in {0}.</source>
             <translation>Richtungen sehen gewählt aus in {0}.</translation>
+        </message>
+        <message>
+            <source>Display</source>
+            <translation>Anzeige</translation>
         </message>
         <message>
             <source>Divide each batch into so many shares, so that several devices can train it. Their gradients are combined exactly: the run is the same on any number of devices.</source>
@@ -6757,6 +6896,10 @@ Lauf zu finden</translation>
         <message>
             <source>Every fingerprint that the trainer signed for this step agrees with the replay, and what follows the last of them is arithmetic that is exact on all hardware: the result that it signed does not follow from what it signed on the way.</source>
             <translation>Jeder Fingerabdruck, den der Trainer für diesen Schritt unterschrieben hat, stimmt mit der Nachrechnung überein, und was auf den letzten folgt, ist Arithmetik, die auf jeder Hardware exakt ist: Das unterschriebene Ergebnis folgt nicht aus dem, was er unterwegs unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>Every index is checked, which takes longer. Unset it unless you look for a fault.</source>
+            <translation>Jeder Index wird geprüft, was länger dauert. Entfernen Sie die Variable, wenn Sie keinen Fehler suchen.</translation>
         </message>
         <message>
             <source>Every operator of the program is supported</source>
@@ -6803,6 +6946,10 @@ Lauf zu finden</translation>
             <translation>Exakte Operanden von {0} Bit werden nicht unterstützt; {1} bis {2} schon.</translation>
         </message>
         <message>
+            <source>Exact products, {0} bits</source>
+            <translation>Exakte Produkte, {0} Bit</translation>
+        </message>
+        <message>
             <source>Execute the first step here, on the CPU, before the order is written, so that it does not fail at the trainer. --no-trial for jobs that only a larger machine can execute.</source>
             <translation>Den ersten Schritt hier auf der CPU ausführen, bevor der Auftrag geschrieben wird, damit er nicht erst beim Trainer scheitert. --no-trial für Aufgaben, die nur ein größerer Rechner ausführen kann.</translation>
         </message>
@@ -6827,8 +6974,16 @@ Lauf zu finden</translation>
             <translation>Ordner der Bilder: CIFAR-10 in der binären Fassung (data_batch_1.bin, ...), oder die IDX-Dateien von MNIST oder Fashion-MNIST (train-images-idx3-ubyte, ..., auch als .gz).</translation>
         </message>
         <message>
+            <source>Folders</source>
+            <translation>Ordner</translation>
+        </message>
+        <message>
             <source>Follow it again when the trainer goes on with it.</source>
             <translation>Verfolgen Sie sie erneut, wenn der Trainer sie fortsetzt.</translation>
+        </message>
+        <message>
+            <source>Forms in use</source>
+            <translation>Verwendete Formen</translation>
         </message>
         <message>
             <source>From step {0} to step {1} the ordered training moves this tensor by {2:.3g} (Euclidean norm). The trainer's lies {3:.3g} from there: {4:.3g} % of that way.</source>
@@ -6967,6 +7122,10 @@ Lauf zu finden</translation>
             <translation>Geben Sie zwei Läufe desselben Auftrags an, oder mehr.</translation>
         </message>
         <message>
+            <source>Give yourself the right to write there, or set HOME or TMPDIR to a folder where you may.</source>
+            <translation>Geben Sie sich das Recht, dort zu schreiben, oder setzen Sie HOME oder TMPDIR auf einen Ordner, in dem Sie es dürfen.</translation>
+        </message>
+        <message>
             <source>Go on with --resume on the machine where the recording was begun, or restore its folder {0} from a backup.</source>
             <translation>Setzen Sie sie mit --resume auf dem Rechner fort, auf dem sie begonnen wurde, oder stellen Sie ihren Ordner {0} aus einer Sicherung wieder her.</translation>
         </message>
@@ -7075,6 +7234,10 @@ Lauf zu finden</translation>
             <translation>In diesem Ordner, in einer POSIX-Shell, mit OpenSSL 3.0 oder neuer. Unterwegs ist nichts zu Schaden gekommen:</translation>
         </message>
         <message>
+            <source>Install Counterfoil again, in an environment of its own.</source>
+            <translation>Installieren Sie Counterfoil neu, in einer eigenen Umgebung.</translation>
+        </message>
+        <message>
             <source>Install Counterfoil again.</source>
             <translation>Installieren Sie Counterfoil neu.</translation>
         </message>
@@ -7101,6 +7264,14 @@ Lauf zu finden</translation>
         <message>
             <source>Install the same version on both.</source>
             <translation>Installieren Sie auf beiden dieselbe Version.</translation>
+        </message>
+        <message>
+            <source>Installed files</source>
+            <translation>Installierte Dateien</translation>
+        </message>
+        <message>
+            <source>Instruction sets</source>
+            <translation>Befehlssätze</translation>
         </message>
         <message>
             <source>It accepted the order, signed with the key {0}, as it says on {1}.</source>
@@ -7223,8 +7394,16 @@ Lauf zu finden</translation>
             <translation>Halten Sie den Divisor von null fern, zum Beispiel mit clamp(min=1).</translation>
         </message>
         <message>
+            <source>Kernels</source>
+            <translation>Kernel</translation>
+        </message>
+        <message>
             <source>Kernels could not be compiled ahead, or not be kept.</source>
             <translation>Die Rechenkerne konnten nicht im Voraus übersetzt oder nicht aufbewahrt werden.</translation>
+        </message>
+        <message>
+            <source>Kernels for CUDA are interpreted, which takes far longer. Unset it.</source>
+            <translation>Kernel für CUDA werden interpretiert, was viel länger dauert. Entfernen Sie die Variable.</translation>
         </message>
         <message>
             <source>Known answers for SHA-256, Philox and a rounded training step came out right on {0}.</source>
@@ -7319,6 +7498,10 @@ Lauf zu finden</translation>
             <translation>Erzeugen Sie eine mit 'counterfoil keygen'.</translation>
         </message>
         <message>
+            <source>Make room on that disk.</source>
+            <translation>Schaffen Sie Platz auf diesem Datenträger.</translation>
+        </message>
+        <message>
             <source>Make room there, or choose another folder.</source>
             <translation>Schaffen Sie dort Platz, oder wählen Sie einen anderen Ordner.</translation>
         </message>
@@ -7341,6 +7524,10 @@ Lauf zu finden</translation>
         <message>
             <source>Make the folder, or choose another.</source>
             <translation>Legen Sie den Ordner an, oder wählen Sie einen anderen.</translation>
+        </message>
+        <message>
+            <source>Memory</source>
+            <translation>Arbeitsspeicher</translation>
         </message>
         <message>
             <source>Merkle trees of {0} and {1} leaves cannot be compared leaf by leaf.</source>
@@ -7483,6 +7670,18 @@ Lauf zu finden</translation>
             <translation>Für das Modell folgt daraus nichts, bis der Lauf auf einer anderen Maschine nachgerechnet ist.</translation>
         </message>
         <message>
+            <source>Nothing is compiled, so that everything takes a hundred times as long. Unset it.</source>
+            <translation>Nichts wird übersetzt, sodass alles hundertmal so lange dauert. Entfernen Sie die Variable.</translation>
+        </message>
+        <message>
+            <source>Nothing is wrong with this machine.</source>
+            <translation>Mit diesem Rechner ist alles in Ordnung.</translation>
+        </message>
+        <message>
+            <source>Nothing was changed. Choose a file that the preferences of this version exported.</source>
+            <translation>Es wurde nichts geändert. Wählen Sie eine Datei, die aus den Einstellungen dieser Version exportiert wurde.</translation>
+        </message>
+        <message>
             <source>Nothing was computed. If you trust the order, and this machine has the memory and the time for it, allow large programs: with --allow-large on the command line, or in the plan of the window.</source>
             <translation>Nichts wurde berechnet. Wenn Sie dem Auftrag vertrauen und diese Maschine ihn tragen kann, lassen Sie große Programme zu: mit --allow-large auf der Kommandozeile oder im Plan des Fensters.</translation>
         </message>
@@ -7525,6 +7724,10 @@ Lauf zu finden</translation>
         <message>
             <source>One step was measured on {0}, at {1:.3g} operations a second; larger ones are taken to run at that rate. Small ones run at less.</source>
             <translation>Ein Schritt wurde auf {0} gemessen, mit {1:.3g} Operationen je Sekunde; für größere gilt dieselbe Rate. Kleine erreichen weniger.</translation>
+        </message>
+        <message>
+            <source>One thing is wrong.</source>
+            <translation>Eines ist falsch.</translation>
         </message>
         <message>
             <source>One tree head that the trainer signed agrees with it</source>
@@ -7579,6 +7782,14 @@ Lauf zu finden</translation>
             <translation>Passwort von {0}: </translation>
         </message>
         <message>
+            <source>Processor</source>
+            <translation>Prozessor</translation>
+        </message>
+        <message>
+            <source>Processors</source>
+            <translation>Prozessoren</translation>
+        </message>
+        <message>
             <source>Program, data, schedule and initial state match the order</source>
             <translation>Programm, Daten, Ablauf und Anfangszustand passen zum Auftrag</translation>
         </message>
@@ -7601,6 +7812,10 @@ Lauf zu finden</translation>
         <message>
             <source>Program, schedule, scalars, {0} data arrays and the initial state match the order. They were read from the client's own file, and not fetched.</source>
             <translation>Programm, Zeitplan, Skalare, {0} Datenfelder und der Anfangszustand stimmen mit dem Auftrag überein. Sie wurden aus der eigenen Datei des Kunden gelesen und nicht abgerufen.</translation>
+        </message>
+        <message>
+            <source>Progress of audits, and secrets of this user</source>
+            <translation>Fortschritt von Audits und Geheimnisse dieses Benutzers</translation>
         </message>
         <message>
             <source>Proven margins follow from the program; none may be set for single operators.</source>
@@ -7723,6 +7938,10 @@ Lauf zu finden</translation>
             <translation>Die Rundungsstelle {0} eines Protokolls ist abgeschnitten oder hat keinen richtigen Rice-Parameter.</translation>
         </message>
         <message>
+            <source>Rounding, fingerprints, draws</source>
+            <translation>Runden, Fingerabdrücke, Zufallszahlen</translation>
+        </message>
+        <message>
             <source>Row {0} of the batch is row {1} of the data, where row {2} was ordered.</source>
             <translation>Zeile {0} des Stapels ist Zeile {1} der Daten, wo Zeile {2} beauftragt war.</translation>
         </message>
@@ -7739,8 +7958,16 @@ Lauf zu finden</translation>
             <translation>Den Code bei --script oder --from noch einmal in einem anderen Prozess ausführen, während der erste Schritt ausprobiert wird: Ein Schritt, der etwa von der Reihenfolge einer Menge abhängt, ist dort ein anderes Programm. --no-second-look für Code, der nicht zweimal laufen darf.</translation>
         </message>
         <message>
+            <source>SHA-256 of states</source>
+            <translation>SHA-256 von Zuständen</translation>
+        </message>
+        <message>
             <source>SHA-256 takes {0:.3g} GB/s, eight threads of a processor; digests are made beside the next step.</source>
             <translation>SHA-256 schafft {0:.3g} GB/s, auf acht Threads eines Prozessors; Digests entstehen neben dem nächsten Schritt.</translation>
+        </message>
+        <message>
+            <source>Sandbox</source>
+            <translation>Sandbox</translation>
         </message>
         <message>
             <source>Save the model again into an empty folder.</source>
@@ -7749,6 +7976,14 @@ Lauf zu finden</translation>
         <message>
             <source>Say whose it is, or remove it.</source>
             <translation>Sagen Sie, wessen er ist, oder entfernen Sie ihn.</translation>
+        </message>
+        <message>
+            <source>Screen {0}</source>
+            <translation>Bildschirm {0}</translation>
+        </message>
+        <message>
+            <source>Screens</source>
+            <translation>Bildschirme</translation>
         </message>
         <message>
             <source>Seed of initial weights, shuffling and every other random draw.</source>
@@ -7781,6 +8016,14 @@ Lauf zu finden</translation>
         <message>
             <source>Segments are drawn after the run was signed. A run with fewer bad ones than {0:.3g} % may pass: a single one is found with the probability that it is in the sample.</source>
             <translation>Segmente werden gezogen, nachdem der Lauf signiert ist. Ein Lauf mit weniger als {0:.3g} % schlechten kann durchkommen: ein einzelnes wird so wahrscheinlich gefunden, wie es in der Stichprobe liegt.</translation>
+        </message>
+        <message>
+            <source>Self-test</source>
+            <translation>Selbsttest</translation>
+        </message>
+        <message>
+            <source>Set NUMBA_CACHE_DIR to a folder where you may write.</source>
+            <translation>Setzen Sie NUMBA_CACHE_DIR auf einen Ordner, in den Sie schreiben dürfen.</translation>
         </message>
         <message>
             <source>Set TMPDIR to a folder that can be written and has room.</source>
@@ -7955,6 +8198,10 @@ Lauf zu finden</translation>
             <translation>Unterstützt werden {0}.</translation>
         </message>
         <message>
+            <source>System</source>
+            <translation>System</translation>
+        </message>
+        <message>
             <source>Take an earlier checkpoint, or replay the last steps.</source>
             <translation>Nehmen Sie einen früheren gespeicherten Zustand, oder rechnen Sie die letzten Schritte nach.</translation>
         </message>
@@ -7981,6 +8228,10 @@ Lauf zu finden</translation>
         <message>
             <source>Take the tree heads of this run.</source>
             <translation>Nehmen Sie die Baumköpfe dieses Laufs.</translation>
+        </message>
+        <message>
+            <source>Temporary files</source>
+            <translation>Temporäre Dateien</translation>
         </message>
         <message>
             <source>Tensors with values that are infinite, since the smaller dtype ends before them: {0}.</source>
@@ -8145,6 +8396,14 @@ Lauf zu finden</translation>
         <message>
             <source>The combination of the shares in the capsule is not the one that was signed.</source>
             <translation>Die Zusammenführung der Anteile in der Kapsel ist nicht die, die unterschrieben wurde.</translation>
+        </message>
+        <message>
+            <source>The command line works without a display. For the window: pip install 'counterfoil[gui]'</source>
+            <translation>Die Befehlszeile braucht keine Anzeige. Für das Fenster: pip install 'counterfoil[gui]'</translation>
+        </message>
+        <message>
+            <source>The command line works without it. For the window: pip install 'counterfoil[gui]'</source>
+            <translation>Die Befehlszeile kommt ohne aus. Für das Fenster: pip install 'counterfoil[gui]'</translation>
         </message>
         <message>
             <source>The compute dtype {0} is not supported; float64 and float32 are.</source>
@@ -8315,6 +8574,10 @@ Lauf zu finden</translation>
             <translation>Die Datei enthält mehr als {0} Objekte.</translation>
         </message>
         <message>
+            <source>The file holds no settings that can be used: {0}.</source>
+            <translation>Die Datei enthält keine Einstellungen, die sich verwenden lassen: {0}.</translation>
+        </message>
+        <message>
             <source>The file is a Counterfoil {0}, where a {1} is needed.</source>
             <translation>Die Datei hat die falsche Art ({0}); gebraucht wird {1}.</translation>
         </message>
@@ -8421,6 +8684,10 @@ Lauf zu finden</translation>
         <message>
             <source>The fingerprints that the runs recorded of what it reads differ: {0}.</source>
             <translation>Die Fingerabdrücke, die die Läufe von dem aufzeichneten, was er liest, sind verschieden: {0}.</translation>
+        </message>
+        <message>
+            <source>The first audit compiles the rest. To have it done now: counterfoil doctor --compile</source>
+            <translation>Der erste Audit übersetzt den Rest. Um es jetzt zu tun: counterfoil doctor --compile</translation>
         </message>
         <message>
             <source>The first operator whose fingerprint differs is {0} of {1}, {2}.</source>
@@ -8673,6 +8940,10 @@ Lauf zu finden</translation>
         <message>
             <source>The name {0} is not allowed in a bundle.</source>
             <translation>Der Name {0} ist in einem Bündel nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>The names in the {0} are not sorted, or one stands there twice.</source>
+            <translation>Die Namen in der {0} sind nicht sortiert, oder einer steht zweimal darin.</translation>
         </message>
         <message>
             <source>The names of the order's module are none, not sorted, or there twice.</source>
@@ -9991,6 +10262,14 @@ Lauf zu finden</translation>
             <translation>Die Aussage ({0}) widerspricht sich: {1}.</translation>
         </message>
         <message>
+            <source>The {0} has a SHA-256 that is none.</source>
+            <translation>Die {0} hat einen SHA-256, der keiner ist.</translation>
+        </message>
+        <message>
+            <source>The {0} has a name that is none of a file without a folder.</source>
+            <translation>Die {0} hat einen Namen, der keiner einer Datei ohne Ordner ist.</translation>
+        </message>
+        <message>
             <source>The {0} has another sentence in its template and values than in its text, under {1}: in another language it would say something else.</source>
             <translation>Das {0} hat in Vorlage und Werten einen anderen Satz als im Text, unter {1}: In einer anderen Sprache würde es etwas anderes sagen.</translation>
         </message>
@@ -9999,12 +10278,20 @@ Lauf zu finden</translation>
             <translation>Die Datei ({0}) hat das Format {1}; dieses Counterfoil liest Format {2}.</translation>
         </message>
         <message>
+            <source>The {0} has no files.</source>
+            <translation>Die {0} hat keine Dateien.</translation>
+        </message>
+        <message>
             <source>The {0} has the dtype {1}; supported are {2}.</source>
             <translation>Der Typ ist {1}; unterstützt werden {2}. Es geht um: {0}.</translation>
         </message>
         <message>
             <source>The {0} has the unknown field {1}.</source>
             <translation>Das Feld {1} ist unbekannt ({0}).</translation>
+        </message>
+        <message>
+            <source>The {0} has {1} files; it must have 1 to {2}.</source>
+            <translation>Die {0} hat {1} Dateien; es müssen 1 bis {2} sein.</translation>
         </message>
         <message>
             <source>The {0} holds {1}, which its format and its order do not know.</source>
@@ -10049,6 +10336,10 @@ Lauf zu finden</translation>
         <message>
             <source>The {0} names no Ed25519 public key. {1}</source>
             <translation>Die Erklärung ({0}) nennt keinen öffentlichen Ed25519-Schlüssel. {1}</translation>
+        </message>
+        <message>
+            <source>The {0} names no version, or no commit.</source>
+            <translation>Die {0} nennt keine Version oder keinen Commit.</translation>
         </message>
         <message>
             <source>The {0} names {1} files; it should name 1 to {2}.</source>
@@ -10247,6 +10538,10 @@ Lauf zu finden</translation>
             <translation>Transformer-Blöcke.</translation>
         </message>
         <message>
+            <source>Triton's kernels</source>
+            <translation>Kernel von Triton</translation>
+        </message>
+        <message>
             <source>Try again.</source>
             <translation>Versuchen Sie es noch einmal.</translation>
         </message>
@@ -10311,6 +10606,14 @@ Lauf zu finden</translation>
             <translation>Bis dahin ist kein Schlüssel bekannt: Urteile können nicht geprüft werden, und ein geänderter Schlüssel fällt nicht auf.</translation>
         </message>
         <message>
+            <source>Use Linux 6.7 or later with Landlock and seccomp; in a container let it use both. Until then open runs of strangers on a machine that has nothing else on it.</source>
+            <translation>Verwenden Sie Linux 6.7 oder neuer mit Landlock und seccomp; erlauben Sie in einem Container beides. Öffnen Sie bis dahin Läufe von Fremden auf einem Rechner, auf dem sonst nichts liegt.</translation>
+        </message>
+        <message>
+            <source>Use a 64-bit Python {0} to {1}.</source>
+            <translation>Verwenden Sie ein Python {0} bis {1} mit 64 Bit.</translation>
+        </message>
+        <message>
             <source>Use a Counterfoil of the version that wrote it.</source>
             <translation>Benutzen Sie ein Counterfoil der Version, die sie geschrieben hat.</translation>
         </message>
@@ -10351,6 +10654,10 @@ Lauf zu finden</translation>
             <translation>Benutzen Sie {0}.</translation>
         </message>
         <message>
+            <source>Versions</source>
+            <translation>Versionen</translation>
+        </message>
+        <message>
             <source>Wait for it, or stop it, or give the run another name.</source>
             <translation>Warten Sie auf ihn, halten Sie ihn an, oder geben Sie dem Lauf einen anderen Namen.</translation>
         </message>
@@ -10385,6 +10692,10 @@ Lauf zu finden</translation>
         <message>
             <source>What came through the signer's pipe is not a frame.</source>
             <translation>Was durch die Pipe des unterschreibenden Prozesses kam, ist keine Nachricht.</translation>
+        </message>
+        <message>
+            <source>What computes for a stranger has no box. Unset it, unless you trust every file.</source>
+            <translation>Was für Fremde rechnet, hat keinen Kasten. Entfernen Sie die Variable, wenn Sie nicht jeder Datei vertrauen.</translation>
         </message>
         <message>
             <source>What differs is share {0}: every share of a step is judged by itself.</source>
@@ -10511,6 +10822,10 @@ Lauf zu finden</translation>
             <translation>Breite des Modells; ein Vielfaches von --heads.</translation>
         </message>
         <message>
+            <source>Window</source>
+            <translation>Fenster</translation>
+        </message>
+        <message>
             <source>With --aggregate: how many shares may be faulty.</source>
             <translation>Mit --aggregate: wie viele Anteile fehlerhaft sein dürfen.</translation>
         </message>
@@ -10623,6 +10938,10 @@ Lauf zu finden</translation>
             <translation>ein Segment wurde nachgerechnet, das nicht gewählt war</translation>
         </message>
         <message>
+            <source>a settings file</source>
+            <translation>eine Datei mit Einstellungen</translation>
+        </message>
+        <message>
             <source>a simple verification result</source>
             <translation>ein einfaches Prüfergebnis</translation>
         </message>
@@ -10687,6 +11006,10 @@ Lauf zu finden</translation>
             <translation>alle Gewichte lernen</translation>
         </message>
         <message>
+            <source>all {0} are as RECORD says</source>
+            <translation>alle {0} sind so, wie RECORD sagt</translation>
+        </message>
+        <message>
             <source>an adjudication</source>
             <translation>ein Schiedsspruch</translation>
         </message>
@@ -10749,6 +11072,10 @@ Lauf zu finden</translation>
         <message>
             <source>cannot be given</source>
             <translation>darf nicht angegeben werden</translation>
+        </message>
+        <message>
+            <source>cannot be kept, so that every process compiles what it needs</source>
+            <translation>lassen sich nicht aufheben, sodass jeder Prozess übersetzt, was er braucht</translation>
         </message>
         <message>
             <source>capsule</source>
@@ -10823,6 +11150,14 @@ Lauf zu finden</translation>
             <translation>Unterschrift des Auftraggebers auf dem Auftrag</translation>
         </message>
         <message>
+            <source>closes in part, with {0}; {1}</source>
+            <translation>schließt teilweise, mit {0}; {1}</translation>
+        </message>
+        <message>
+            <source>closes, with {0}</source>
+            <translation>schließt, mit {0}</translation>
+        </message>
+        <message>
             <source>combination of the order's shares</source>
             <translation>Zusammenführung der Anteile des Auftrags</translation>
         </message>
@@ -10833,6 +11168,14 @@ Lauf zu finden</translation>
         <message>
             <source>compares integers with a number that is not an integer, for which both are converted</source>
             <translation>vergleicht ganze Zahlen mit einer, die keine ist, wofür beide umgewandelt werden</translation>
+        </message>
+        <message>
+            <source>compiled loops</source>
+            <translation>übersetzte Schleifen</translation>
+        </message>
+        <message>
+            <source>compiled loops over OpenSSL's functions</source>
+            <translation>übersetzte Schleifen über Funktionen von OpenSSL</translation>
         </message>
         <message>
             <source>counts in steps that are not integers, which the library adds up in an order that depends on the number of threads</source>
@@ -10847,6 +11190,10 @@ Lauf zu finden</translation>
             <translation>Datendatei</translation>
         </message>
         <message>
+            <source>devices, kernels and self-tests</source>
+            <translation>Geräte, Kernel und Selbsttests</translation>
+        </message>
+        <message>
             <source>digest of an update program</source>
             <translation>Digest eines Aktualisierungsprogramms</translation>
         </message>
@@ -10855,12 +11202,20 @@ Lauf zu finden</translation>
             <translation>Digest des Programms {0}</translation>
         </message>
         <message>
+            <source>display</source>
+            <translation>Anzeige</translation>
+        </message>
+        <message>
             <source>divides by frequencies, which is an operation of its own</source>
             <translation>teilt durch Häufigkeiten, was eine eigene Operation ist</translation>
         </message>
         <message>
             <source>divides without saying how the quotient becomes an integer</source>
             <translation>teilt, ohne zu sagen, wie der Quotient eine ganze Zahl wird</translation>
+        </message>
+        <message>
+            <source>does not work: {0}</source>
+            <translation>funktioniert nicht: {0}</translation>
         </message>
         <message>
             <source>ended with code {0}</source>
@@ -11023,6 +11378,10 @@ Lauf zu finden</translation>
             <translation>hat {0} Ausgaben, nicht {1}</translation>
         </message>
         <message>
+            <source>hashlib</source>
+            <translation>hashlib</translation>
+        </message>
+        <message>
             <source>holds {0}, which its format does not know</source>
             <translation>enthält {0}, was ihr Format nicht kennt</translation>
         </message>
@@ -11095,6 +11454,10 @@ Lauf zu finden</translation>
             <translation>ist keine ganze Zahl</translation>
         </message>
         <message>
+            <source>is not installed</source>
+            <translation>ist nicht installiert</translation>
+        </message>
+        <message>
             <source>is not one of {0}</source>
             <translation>ist keines von {0}</translation>
         </message>
@@ -11133,6 +11496,14 @@ Lauf zu finden</translation>
         <message>
             <source>it is not there</source>
             <translation>er ist nicht da</translation>
+        </message>
+        <message>
+            <source>it is of another version of Counterfoil</source>
+            <translation>sie ist von einer anderen Version von Counterfoil</translation>
+        </message>
+        <message>
+            <source>it is too large</source>
+            <translation>sie ist zu groß</translation>
         </message>
         <message>
             <source>it knows a run and no order</source>
@@ -11275,6 +11646,14 @@ Lauf zu finden</translation>
             <translation>ihr Ergebnis passt nicht zu ihrem Streitfall</translation>
         </message>
         <message>
+            <source>its process ended with {0}</source>
+            <translation>sein Prozess endete mit {0}</translation>
+        </message>
+        <message>
+            <source>its process was ended by signal {0}</source>
+            <translation>sein Prozess wurde durch das Signal {0} beendet</translation>
+        </message>
+        <message>
             <source>its run root and the key that signed it do not come together</source>
             <translation>Laufwurzel und Schlüssel, der sie unterschrieb, treten nicht gemeinsam auf</translation>
         </message>
@@ -11307,6 +11686,10 @@ Lauf zu finden</translation>
             <translation>hält seine Daten in seinem Kopf, was nicht erlaubt ist.</translation>
         </message>
         <message>
+            <source>known answers came out right in {0:.1f} s</source>
+            <translation>bekannte Antworten kamen richtig heraus, in {0:.1f} s</translation>
+        </message>
+        <message>
             <source>labels</source>
             <translation>Labels</translation>
         </message>
@@ -11327,6 +11710,10 @@ Lauf zu finden</translation>
             <translation>liegt hinter Bytes, die zu keinem gehören</translation>
         </message>
         <message>
+            <source>list of a release</source>
+            <translation>Liste einer Veröffentlichung</translation>
+        </message>
+        <message>
             <source>little float64, 1/{0} of the rate of float32: expect a slow replay</source>
             <translation>wenig float64, 1/{0} der Geschwindigkeit von float32: Das Nachrechnen wird langsam</translation>
         </message>
@@ -11341,6 +11728,10 @@ Lauf zu finden</translation>
         <message>
             <source>loss</source>
             <translation>Verlust</translation>
+        </message>
+        <message>
+            <source>matrices in {0}, batches in {1}, convolutions in {2}</source>
+            <translation>Matrizen in {0}, Stapel in {1}, Faltungen in {2}</translation>
         </message>
         <message>
             <source>merged with its adapter</source>
@@ -11395,8 +11786,36 @@ Lauf zu finden</translation>
             <translation>Keine Partei steht für ihn ein, und er ist unterschrieben</translation>
         </message>
         <message>
+            <source>no place for it is known</source>
+            <translation>es ist kein Ort dafür bekannt</translation>
+        </message>
+        <message>
+            <source>no process can be started: {0}</source>
+            <translation>es lässt sich kein Prozess starten: {0}</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>keine</translation>
+        </message>
+        <message>
+            <source>none that are used</source>
+            <translation>keine, die verwendet werden</translation>
+        </message>
+        <message>
             <source>not compared</source>
             <translation>nicht verglichen</translation>
+        </message>
+        <message>
+            <source>not compared: {0}</source>
+            <translation>nicht verglichen: {0}</translation>
+        </message>
+        <message>
+            <source>not installed</source>
+            <translation>nicht installiert</translation>
+        </message>
+        <message>
+            <source>not known</source>
+            <translation>nicht bekannt</translation>
         </message>
         <message>
             <source>not named</source>
@@ -11491,12 +11910,20 @@ Lauf zu finden</translation>
             <translation>Erklärung des Laufs</translation>
         </message>
         <message>
+            <source>sandbox</source>
+            <translation>Sandbox</translation>
+        </message>
+        <message>
             <source>segments of a machine</source>
             <translation>Segmente eines Rechners</translation>
         </message>
         <message>
             <source>self-test failed</source>
             <translation>Selbsttest nicht bestanden</translation>
+        </message>
+        <message>
+            <source>self-test of {0}</source>
+            <translation>Selbsttest von {0}</translation>
         </message>
         <message>
             <source>self-test passed</source>
@@ -11537,6 +11964,10 @@ Lauf zu finden</translation>
         <message>
             <source>state</source>
             <translation>Zustand</translation>
+        </message>
+        <message>
+            <source>stays open: {0}</source>
+            <translation>bleibt offen: {0}</translation>
         </message>
         <message>
             <source>step record</source>
@@ -11707,6 +12138,10 @@ Lauf zu finden</translation>
             <translation>dem Schlüssel, den Sie angegeben haben</translation>
         </message>
         <message>
+            <source>the list of a release</source>
+            <translation>die Liste einer Veröffentlichung</translation>
+        </message>
+        <message>
             <source>the list of cases</source>
             <translation>die Liste der Fälle</translation>
         </message>
@@ -11815,6 +12250,10 @@ Lauf zu finden</translation>
             <translation>die verlangten Segmente</translation>
         </message>
         <message>
+            <source>the settings</source>
+            <translation>die Einstellungen</translation>
+        </message>
+        <message>
             <source>the shape of the tensor {0} is not a list of lengths</source>
             <translation>die Form des Tensors {0} ist keine Liste von Längen</translation>
         </message>
@@ -11911,6 +12350,10 @@ Lauf zu finden</translation>
             <translation>die Version von torch</translation>
         </message>
         <message>
+            <source>the window is not installed</source>
+            <translation>das Fenster ist nicht installiert</translation>
+        </message>
+        <message>
             <source>the withdrawal of a verdict</source>
             <translation>die Rücknahme eines Urteils</translation>
         </message>
@@ -11935,8 +12378,16 @@ Lauf zu finden</translation>
             <translation>Tokens</translation>
         </message>
         <message>
+            <source>torch computes with</source>
+            <translation>torch rechnet mit</translation>
+        </message>
+        <message>
             <source>torch does not accept the switch for deterministic algorithms.</source>
             <translation>torch nimmt den Schalter für deterministische Algorithmen nicht an.</translation>
+        </message>
+        <message>
+            <source>torch's operators</source>
+            <translation>Operatoren von torch</translation>
         </message>
         <message>
             <source>trainer's acceptance of the order</source>
@@ -11977,6 +12428,10 @@ Lauf zu finden</translation>
         <message>
             <source>verdict's sample</source>
             <translation>Stichprobe des Urteils</translation>
+        </message>
+        <message>
+            <source>versions and folders</source>
+            <translation>Versionen und Ordner</translation>
         </message>
         <message>
             <source>was ended by signal {0}</source>
@@ -12047,6 +12502,14 @@ Lauf zu finden</translation>
             <translation>{0:,} bestellt{1}, {2:,} beurteilt{3}</translation>
         </message>
         <message>
+            <source>{0:.1f} GiB</source>
+            <translation>{0:.1f} GiB</translation>
+        </message>
+        <message>
+            <source>{0:.1f} GiB, of which {1:.1f} can be taken</source>
+            <translation>{0:.1f} GiB, davon {1:.1f} verfügbar</translation>
+        </message>
+        <message>
             <source>{0:capital} cannot be written to {1}: there is a file of this name.</source>
             <translation>{0:capital} lässt sich nicht nach {1} schreiben: es gibt schon eine Datei dieses Namens.</translation>
         </message>
@@ -12113,6 +12576,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} are</source>
             <translation>nur {0}</translation>
+        </message>
+        <message>
+            <source>{0} are not as RECORD says: {1}</source>
+            <translation>{0} sind nicht so, wie RECORD sagt: {1}</translation>
         </message>
         <message>
             <source>{0} beside the verdict cannot be read.</source>
@@ -12407,6 +12874,10 @@ Lauf zu finden</translation>
             <translation>{0} ist keine Runde eines öffentlichen Signals.</translation>
         </message>
         <message>
+            <source>{0} is no size of the text</source>
+            <translation>{0} ist keine Größe des Textes</translation>
+        </message>
+        <message>
             <source>{0} is not a range of segments.</source>
             <translation>{0} ist kein Bereich von Segmenten.</translation>
         </message>
@@ -12543,6 +13014,10 @@ Lauf zu finden</translation>
             <translation>{0} hält die Zeiten seiner Änderungen fest, was kein Bündel tut.</translation>
         </message>
         <message>
+            <source>{0} things are wrong.</source>
+            <translation>{0} Dinge sind falsch.</translation>
+        </message>
+        <message>
             <source>{0} threads cannot be used.</source>
             <translation>{0} Threads sind nicht benutzbar.</translation>
         </message>
@@ -12595,8 +13070,28 @@ Lauf zu finden</translation>
             <translation>{0}, bewiesene Toleranzen</translation>
         </message>
         <message>
+            <source>{0}, {1} bits</source>
+            <translation>{0}, {1} Bit</translation>
+        </message>
+        <message>
+            <source>{0}, {1} threads</source>
+            <translation>{0}, {1} Threads</translation>
+        </message>
+        <message>
+            <source>{0}: cannot be written to</source>
+            <translation>{0}: kann nicht beschrieben werden</translation>
+        </message>
+        <message>
             <source>{0}: what an auditor found</source>
             <translation>{0}: was ein Prüfer gefunden hat</translation>
+        </message>
+        <message>
+            <source>{0}: {1:.2f} GiB of room</source>
+            <translation>{0}: {1:.2f} GiB Platz</translation>
+        </message>
+        <message>
+            <source>{0}: {1} of {2} modules are compiled</source>
+            <translation>{0}: {1} von {2} Modulen sind übersetzt</translation>
         </message>
     </context>
     <context>
