@@ -36,7 +36,7 @@ apt update
 # What the package and this check need is there before the package comes, so that what it leaves can be told apart.
 apt install xvfb xauth xdotool scrot libglib2.0-bin desktop-file-utils shared-mime-info python3-venv
 apt satisfy "$(dpkg-deb -f "$deb" Depends)"
-inside useradd --create-home auditor
+inside useradd --create-home --home-dir /srv/auditor auditor
 files >build/check/before.txt
 
 say "install $(basename "$deb")"
@@ -47,11 +47,11 @@ say "installed in $(($(date +%s) - begun)) s, kernels compiled"
 test -n "$(find "$root/usr/lib/counterfoil" -path '*/__pycache__/kernels/*' -type f -print -quit)"
 
 say "use it"
-cp packaging/package_used.sh "$root/home/auditor/used.sh"
-mkdir "$root/home/auditor/out"
-inside chown -R auditor /home/auditor
+cp packaging/package_used.sh "$root/srv/auditor/used.sh"
+mkdir "$root/srv/auditor/out"
+inside chown -R auditor /srv/auditor
 inside su - auditor -c 'bash used.sh'
-cp "$root"/home/auditor/out/* build/check/
+cp "$root"/srv/auditor/out/* build/check/
 
 say "verify its verdict with a separately installed wheel"
 python="${PYTHON:-python3}"
@@ -67,10 +67,10 @@ verify verdict.json auditor.pub.pem
 
 say "remove it"
 apt purge counterfoil
-rm -rf "$root/home/auditor/out"
+rm -rf "$root/srv/auditor/out"
 files >build/check/after.txt
 # Icon and media type caches are the desktop's own, and Debian keeps them; what a user did is the user's.
-left=$(comm -13 build/check/before.txt build/check/after.txt | grep -v -e '^home/auditor/' -e '^run/' || true)
+left=$(comm -13 build/check/before.txt build/check/after.txt | grep -v -e '^srv/auditor/' -e '^run/' || true)
 [ -z "$left" ] || { printf 'Left behind:\n%s\n' "$left" >&2; exit 1; }
 [ -n "${KEEP:-}" ] || rm -rf "$root"
 say "all is well; what was seen is in build/check"
