@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import stat
+import subprocess
+import sys
 from datetime import datetime, timedelta
 from itertools import count
 from logging.handlers import RotatingFileHandler
@@ -119,6 +121,38 @@ def test_the_log_of_the_command_line_is_left_alone(qapp: Any, tmp_path: Path) ->
     kept.close()
     assert ([*logging.getLogger("counterfoil").handlers], [*logging.getLogger().handlers]) == before
     assert not any(isinstance(each, RotatingFileHandler) for each in logging.getLogger("counterfoil.window").handlers)
+
+
+ENDED = """
+import os, sys
+from pathlib import Path
+from counterfoil_app.model.journal import Journal
+from counterfoil_app.shell.records import Records
+kept = Records(Journal(), Path(sys.argv[1]))
+print(kept.watch_faults())
+if sys.argv[2] == "abort":
+    os.abort()
+kept.close()
+"""
+
+
+def test_where_a_signal_ended_the_window_is_kept_and_said_at_the_next_start(
+    window_of: Any, qtbot: QtBot, tmp_path: Path
+) -> None:
+    def start(how: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-P", "-c", ENDED, str(tmp_path / "kept"), how]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert start("well").returncode == 0
+    assert not (tmp_path / "kept" / records.FAULTS_NAME).exists()
+    assert start("abort").returncode < 0
+    assert "Fatal Python error: Aborted" in (tmp_path / "kept" / records.FAULTS_NAME).read_text()
+    window = window_of(FakeEngine())
+    window.shell.keep_records(tmp_path / "kept")
+    (report,) = (tmp_path / "kept").glob("error-*.txt")
+    assert "Fatal Python error: Aborted" in report.read_text()
+    assert any(str(report) in entry.message for entry in window.shell.journal)
+    assert start("well").stdout.strip() == "None"
 
 
 # Safe mode

@@ -88,18 +88,30 @@ class Records(QObject):
         self._handler = handler
         journal.added.connect(self._write)
 
-    def watch_faults(self) -> None:
-        """Let the interpreter write where it was when a signal ends this process, such as a segmentation fault."""
+    def watch_faults(self) -> Path | None:
+        """Let the interpreter write where it was when a signal ends this process, such as a segmentation fault.
+
+        Returns:
+            What was written so of an earlier start, kept among the reports now; None where there is none.
+        """
+        place, earlier = self.folder / FAULTS_NAME, None
         with suppress(OSError):
-            self._faults = open(self.folder / FAULTS_NAME, "w", encoding="utf-8")  # noqa: SIM115 - open to the end
-            faulthandler.enable(self._faults)
+            if place.is_file() and place.stat().st_size:
+                earlier = place.replace(self._report())
+        with suppress(OSError):
+            if not faulthandler.is_enabled():  # whoever runs this may watch by itself
+                self._faults = open(place, "a", encoding="utf-8")  # noqa: SIM115 - open to the end
+                faulthandler.enable(self._faults)
+        return earlier
+
+    def _report(self) -> Path:
+        return self.folder / REPORT.format(self._now().strftime("%Y%m%d-%H%M%S-%f"))
 
     def keep(self, failure: Failure) -> Path | None:
         """Write an unexpected error to a file with versions and the last lines of the log; None where that fails."""
         lines = [entry.line for entry in self._journal][-_JOURNAL_LINES:]
         text = "\n\n".join([failure.sentence, failure.detail, versions_text(), "\n".join(lines)])
-        stamp = self._now().strftime("%Y%m%d-%H%M%S-%f")
-        path = self.folder / REPORT.format(stamp)
+        path = self._report()
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             data = strangers.lines(text)[:MOST_CHARACTERS].encode("utf-8", "backslashreplace")

@@ -199,7 +199,14 @@ class Shell(QObject):
     def keep_records(self, folder: Path) -> None:
         """Write the log, and each unexpected error, into a folder from now on."""
         self._records = Records(self.journal, folder, self)
-        self._records.watch_faults()
+        earlier = self._records.watch_faults()
+        if earlier is not None:
+            self.journal.note(
+                Kind.WARNING,
+                self.tr("Counterfoil was ended by a signal before. Where it was is kept on this machine: {0}").format(
+                    earlier
+                ),
+            )
 
     # What happens
 
