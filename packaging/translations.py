@@ -34,6 +34,7 @@ NOT_SHOWN = (
     "counterfoil/delivery/export.py",
     "counterfoil/delivery/modeldigest.py",
     "counterfoil/distributed/",
+    "counterfoil/doctor/installed.py",
     "counterfoil/exports/curves.py",
     "counterfoil/exports/modelcard.py",
     "counterfoil/exports/sigstore.py",

@@ -78,7 +78,7 @@ class Records(QObject):
                 errors="backslashreplace",
             )
         except OSError as error:
-            self._logger.info("No log is written: %s", error)
+            self._logger.info("no log is written: %s", error)
             return
         handler.setFormatter(logging.Formatter("%(message)s"))
         # By itself: what the command line shows of the log is no affair of this one.
@@ -119,7 +119,7 @@ class Records(QObject):
             for old in sorted(self.folder.glob(REPORT.format("*")))[:-MOST_REPORTS]:
                 old.unlink(missing_ok=True)
         except Exception as error:  # an error about an error helps nobody
-            self._logger.info("The report was not written: %s", error)
+            self._logger.info("the report was not written: %s", error)
             return None
         return path
 

@@ -4668,6 +4668,10 @@ Lauf zu finden</translation>
             <translation>Die Zelle kopieren; ein gekürzter Hash wird ganz kopiert</translation>
         </message>
         <message>
+            <source>Counterfoil was ended by a signal before. Where it was is kept on this machine: {0}</source>
+            <translation>Counterfoil wurde zuvor durch ein Signal beendet. Wo es da war, liegt auf diesem Rechner: {0}</translation>
+        </message>
+        <message>
             <source>Everywhere</source>
             <translation>Überall</translation>
         </message>
@@ -13074,10 +13078,6 @@ Lauf zu finden</translation>
             <translation>{0}, {1} Bit</translation>
         </message>
         <message>
-            <source>{0}, {1} threads</source>
-            <translation>{0}, {1} Threads</translation>
-        </message>
-        <message>
             <source>{0}: cannot be written to</source>
             <translation>{0}: kann nicht beschrieben werden</translation>
         </message>
@@ -13092,6 +13092,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0}: {1} of {2} modules are compiled</source>
             <translation>{0}: {1} von {2} Modulen sind übersetzt</translation>
+        </message>
+        <message>
+            <source>{0}; threads of an operator: {1}</source>
+            <translation>{0}; Threads eines Operators: {1}</translation>
         </message>
     </context>
     <context>
