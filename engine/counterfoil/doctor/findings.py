@@ -235,7 +235,9 @@ def _box(seen: Box) -> MachineFact:
 def _loaded(seen: Loaded) -> Iterator[MachineFact]:
     yield MachineFact(_COMPUTING, say("Processor"), seen.processor)
     yield MachineFact(_COMPUTING, say("Instruction sets"), ", ".join(seen.instructions) or say("none that are used"))
-    yield MachineFact(_COMPUTING, say("torch computes with"), say("{0}; threads of an operator: {1}", seen.capability, seen.threads))
+    yield MachineFact(
+        _COMPUTING, say("torch computes with"), say("{0}; threads of an operator: {1}", seen.capability, seen.threads)
+    )
     for device in seen.devices:
         yield MachineFact(_COMPUTING, device.name, joined(device.title, device.float64_note, between="; "))
 
