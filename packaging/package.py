@@ -163,6 +163,8 @@ def make_archive(root: Path, out: Path, epoch: int) -> Path:
     ):
 
         def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
+            if member.issym():  # the one link of the environment: to the Python of the machine
+                member.linkname = f"/usr/bin/{Path(member.linkname).name}"
             return member.replace(mtime=epoch, uid=0, gid=0, uname="", gname="", deep=False)
 
         archive.add(ROOT / "packaging" / "start.sh", f"{name}/counterfoil", filter=plain)

@@ -11,7 +11,8 @@ counterfoil train job.cfoil --out run.cfoil --key trainer.pem >/dev/null
 
 kind=$(gio info -a standard::content-type run.cfoil | grep -o 'application/[a-z-]*')
 test "$kind" = application/x-counterfoil || { echo "a .cfoil is taken for $kind" >&2; exit 1; }
-gio mime "$kind" | grep -q counterfoil.desktop || { echo "no desktop entry opens $kind" >&2; exit 1; }
+openers=$(gio mime "$kind")
+[[ $openers == *counterfoil.desktop* ]] || { echo "no desktop entry opens $kind" >&2; exit 1; }
 export DISPLAY=:77 LANG=C.UTF-8
 Xvfb "$DISPLAY" -screen 0 1366x768x24 >/dev/null 2>&1 &
 server=$!
@@ -19,7 +20,8 @@ trap 'kill "$server"' EXIT
 until xdotool getdisplaygeometry >/dev/null 2>&1; do sleep 0.2; done
 begun=$(date +%s%N)
 gio open run.cfoil
-window=$(timeout 300 xdotool search --sync --onlyvisible --name 'run\.cfoil' | head -1)
+window=$(timeout 300 xdotool search --sync --onlyvisible --name 'run\.cfoil')
+window=${window%%$'\n'*}
 echo "the window shows $(xdotool getwindowname "$window"), $((($(date +%s%N) - begun) / 1000000)) ms after the double click"
 sleep 10
 scrot --overwrite opened.png
