@@ -241,6 +241,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "compare_providers": (ProvidersRequest((RUN, Path("other.cfoil")), Path("job.cfoil"), limits=LARGE),),
     "devices": (),
     "disputed_rows": (LookRequest(RUN, 3, part="share 2"),),
+    "examine": (),
     "find": (Path("v.json"), Wanted(FileUse.RUN, RUN.name, Digest.of(b"order"), Digest.of(b"run"), ("ab" * 32,))),
     "follow": (FOLLOWED,),
     "hand_over_run": (RUN, Path("heads.jsonl"), "ab" * 32, Path("handed over")),

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from counterfoil_app.driver.waiting import wait_until
 from counterfoil_app.looks.fonts import TEXT_POINTS, apply_text_size
 from counterfoil_app.main import make_window
 from counterfoil_app.model.case_file import FileKind
@@ -203,6 +204,7 @@ def test_nothing_is_clipped(
     window.cases.note(digest("order"), FileKind.RUN, bundle, root=digest("run"), title="Digits")
     window.resize(1366, 768)
     qtbot.wait(50)
+    wait_until(lambda: not clipped(window), 5.0)  # wrapped text gets its height in later turns
     assert clipped(window) == []
     assert outside(window) == []
     window.shell.show_preferences()
@@ -217,6 +219,7 @@ def test_nothing_is_clipped(
     window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
     qtbot.wait(50)
+    wait_until(lambda: not clipped(window), 5.0)  # wrapped text gets its height in later turns
     assert clipped(window) == []
     assert outside(window) == []
 

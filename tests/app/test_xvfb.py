@@ -12,7 +12,7 @@ from support.jobs import digits_order
 from support.x_server import run_session, served
 
 SESSIONS = Path(__file__).resolve().parents[1] / "support"
-STEPS, LIE = 60, 8
+STEPS, LIE = 300, 8
 MOST_CLICKS = 20
 """For a person who orders, records, audits and hands over at one desk; typing begins with a click."""
 

@@ -100,13 +100,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def _send(self, data: bytes) -> None:
+        # Counted before: whoever asked may look as soon as the last byte is there.
+        self._count(len(data))
         try:
             self.wfile.write(data)
         except OSError:  # whoever asked has heard enough
             self.close_connection = True
-            return
+            self._count(-len(data))
+
+    def _count(self, sent: int) -> None:
         with self.served.lock:
-            self.served.sent += len(data)
+            self.served.sent += sent
 
 
 @contextmanager

@@ -7,10 +7,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from types import FrameType
 
 from torch import Tensor, nn
 from torch.nn.parallel import DataParallel, DistributedDataParallel
+from torch.nn.parameter import is_lazy
 
 from counterfoil.base.errors import DataError
 from counterfoil.bundle.schema import check_name
@@ -102,8 +104,10 @@ def find_models(trained: Collection[Tensor], frame: FrameType | None) -> Models:
 
 
 def _own(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
-    yield from module.named_parameters()
-    yield from module.named_buffers()
+    """A module's tensors; one that a lazy module has not made yet has no values, and nobody trains it."""
+    for name, tensor in chain(module.named_parameters(), module.named_buffers()):
+        if not is_lazy(tensor):
+            yield name, tensor
 
 
 def _names(modules: Iterable[nn.Module], frame: FrameType | None) -> dict[str, nn.Module]:
