@@ -132,6 +132,7 @@ def test_a_stopped_replay_is_resumed_from_the_desk_as_it_was(
     again = FakeEngine(progress=engine.progress)
     second = window_of(again)
     assert second.session.device == "cpu"
+    qtbot.waitUntil(lambda: only(second).button.text() == "Resume")  # the kept results are read in the worker
     qtbot.mouseClick(only(second).button, LEFT)
     qtbot.waitUntil(reached(second, Phase.CONCLUDED))
     (plan,) = again.plans
