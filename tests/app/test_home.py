@@ -127,6 +127,7 @@ def test_a_stopped_replay_is_resumed_from_the_desk_as_it_was(
     row = only(window)
     assert (row.state.text(), row.button.text()) == ("stopped", "Resume")
     assert "honest.cfoil stopped after step 10 of 60" in row.sentence.text()
+    qtbot.waitUntil(lambda: bool(window.history.pasts) and not window.session.busy)  # the result lies on the disk
     window.close()
     # Another day, with another device chosen.
     again = FakeEngine(progress=engine.progress)

@@ -205,7 +205,7 @@ class History(QObject):
             return
         new = session.result_file is None
         if session.result_file is None:
-            session.result_file = self.folder / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}{SUFFIX}"
+            session.result_file = self.folder / f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}-{secrets.token_hex(4)}{SUFFIX}"
         finished = session.keep()
         if finished is not None and finished.report is not None:
             self._submit(partial(_keep, self._engine, session.result_file, finished, new), self._changed)
