@@ -5,23 +5,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-
-from PySide6.QtCore import QSettings
+from pictured import wait, window_in_a_folder  # sets the platform before Qt is loaded
 from PySide6.QtWidgets import QWidget
 
 from counterfoil_app.demo import DemoFiles, name_keys
-from counterfoil_app.driver.waiting import settle, wait_until
+from counterfoil_app.driver.waiting import settle
 from counterfoil_app.looks.language import LANGUAGES
-from counterfoil_app.main import make_window
 from counterfoil_app.model.open_bundle import Phase
-from counterfoil_app.model.settings import Settings, ThemeChoice
 from counterfoil_app.shell.window import MainWindow
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,7 +23,6 @@ PICTURES = {"overview": 480, "divergence": 470, "merkle": 520, "dispute": 440}
 """The pictured views, by the names of their docks, and the height of each picture in pixels; of Merkle the tree."""
 WIDTH = 640
 SETTLE_MILLISECONDS = 600
-TIMEOUT_SECONDS = 300.0
 
 
 def picture(window: MainWindow, files: DemoFiles, folder: Path) -> None:
@@ -38,9 +30,9 @@ def picture(window: MainWindow, files: DemoFiles, folder: Path) -> None:
     session = window.session
     name_keys(files, window.key_book)
     window.open_bundle(files.run("tampered"), files.order)
-    _wait(lambda: session.phase is Phase.READY and not session.checking)
+    wait(lambda: session.phase is Phase.READY and not session.checking)
     window.commands["replay"].trigger()
-    _wait(lambda: session.phase is Phase.CONCLUDED)
+    wait(lambda: session.phase is Phase.CONCLUDED)
     window.dispute.details.button.setChecked(True)
     for name, height in PICTURES.items():
         for other, dock in window.docks.items():
@@ -56,23 +48,13 @@ def picture(window: MainWindow, files: DemoFiles, folder: Path) -> None:
         print(target.relative_to(ROOT))
 
 
-def _wait(done: Callable[[], bool]) -> None:
-    if not wait_until(done, TIMEOUT_SECONDS):
-        raise TimeoutError("the window did not finish")
-
-
 def main() -> None:
     """Make the pictures of all languages."""
     files = DemoFiles(Path(sys.argv[1]).resolve())
     for language in LANGUAGES:
-        with tempfile.TemporaryDirectory() as name:
-            settings = Settings(QSettings(str(Path(name) / "help.ini"), QSettings.Format.IniFormat))
-            settings.language, settings.theme = language, ThemeChoice.LIGHT
-            settings.notify = settings.stay_awake = False
-            window = make_window(settings=settings)
+        with window_in_a_folder(language) as (window, _folder):
             window.show()
             picture(window, files, HELP / language)
-            window.close()
 
 
 if __name__ == "__main__":

@@ -5,30 +5,24 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-
+from pictured import wait, window_in_a_folder  # sets the platform before Qt is loaded
 from PIL import Image
-from PySide6.QtCore import QBuffer, QIODevice, QSettings, Qt
+from PySide6.QtCore import QBuffer, QIODevice, Qt
 
 from counterfoil_app.demo import DemoFiles, name_keys
-from counterfoil_app.driver.waiting import settle, wait_until
-from counterfoil_app.main import make_window
+from counterfoil_app.driver.waiting import settle
 from counterfoil_app.model.open_bundle import Phase
-from counterfoil_app.model.settings import Settings, ThemeChoice
 from counterfoil_app.shell.window import MainWindow
 
 SIZE = (1180, 700)
 WIDTH = 940
 """Pixels of the picture's width; the window is drawn larger and made smaller."""
 FRAME_MILLISECONDS = 250
-TIMEOUT_SECONDS = 300.0
 SHOWN = (
     ("home", 2_000),
     ("open", 2_000),
@@ -86,7 +80,7 @@ def film(window: MainWindow, files: DemoFiles) -> Film:
     settle(1_000)
     result.shoot(times["home"])
     window.open_bundle(files.run("tampered"), files.order)
-    _wait(lambda: session.phase is Phase.READY and not session.checking)
+    wait(lambda: session.phase is Phase.READY and not session.checking)
     settle(500)
     result.shoot(times["open"])
     window.docks["divergence"].raise_()
@@ -99,23 +93,13 @@ def film(window: MainWindow, files: DemoFiles) -> Film:
     return result
 
 
-def _wait(done: Callable[[], bool]) -> None:
-    if not wait_until(done, TIMEOUT_SECONDS):
-        raise TimeoutError("the window did not finish")
-
-
 def main() -> None:
     """Make the picture."""
     files, target = DemoFiles(Path(sys.argv[1]).resolve()), Path(sys.argv[2])
-    with tempfile.TemporaryDirectory() as name:
-        settings = Settings(QSettings(str(Path(name) / "film.ini"), QSettings.Format.IniFormat))
-        settings.language, settings.theme = "en", ThemeChoice.LIGHT
-        settings.notify = settings.stay_awake = False
-        window = make_window(settings=settings)
+    with window_in_a_folder() as (window, _folder):
         window.resize(*SIZE)
         window.show()
         film(window, files).write(target)
-        window.close()
     print(f"{target}, {target.stat().st_size / 1e6:.1f} MB")
 
 

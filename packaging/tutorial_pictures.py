@@ -7,26 +7,19 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-
-from PySide6.QtCore import QSettings
+from pictured import wait, window_in_a_folder  # sets the platform before Qt is loaded
 from PySide6.QtWidgets import QWidget
 
 from counterfoil import Outcome
-from counterfoil_app.driver.waiting import settle, wait_until
-from counterfoil_app.main import make_window
+from counterfoil_app.driver.waiting import settle
 from counterfoil_app.model.open_bundle import Phase
-from counterfoil_app.model.settings import Settings, ThemeChoice
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 
 SIZE = (1280, 760)
 SETTLE_MILLISECONDS = 600
-TIMEOUT_SECONDS = 300.0
 
 
 class Walk:
@@ -56,13 +49,13 @@ class Walk:
         session = self.window.session
         before = session.path
         self.window.commands[name].trigger()
-        self.wait(lambda: session.path not in (None, before) and session.phase is Phase.READY and not session.checking)
+        wait(lambda: session.path not in (None, before) and session.phase is Phase.READY and not session.checking)
 
     def replay(self, outcome: Outcome) -> None:
         """Replay what is open; it has to end as the tutorial says."""
         session = self.window.session
         self.window.commands["replay"].trigger()
-        self.wait(lambda: session.phase is Phase.CONCLUDED)
+        wait(lambda: session.phase is Phase.CONCLUDED)
         if session.report is None or session.report.outcome is not outcome:
             raise RuntimeError(f"the tutorial says {outcome.value}, and the replay says {session.report}")
 
@@ -79,7 +72,7 @@ class Walk:
         dialog.target.setText("sample-honest.verdict.json")
         self.picture("signing", dialog)
         dialog.ok.click()
-        self.wait(lambda: self.window.session.verdict_file is not None)
+        wait(lambda: self.window.session.verdict_file is not None)
 
     def picture(self, name: str, of: QWidget) -> None:
         """Save a picture."""
@@ -91,27 +84,16 @@ class Walk:
             raise OSError(f"{target} cannot be written")
         print(target)
 
-    def wait(self, done: Callable[[], bool]) -> None:
-        """Wait until something is so."""
-        if not wait_until(done, TIMEOUT_SECONDS):
-            raise TimeoutError("the window did not get there")
-
 
 def main() -> None:
     """Go through the tutorial in English, with settings, samples and keys in a folder of its own."""
     pictures = Path(sys.argv[1]).resolve()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with window_in_a_folder() as (window, folder):
         os.chdir(folder)  # so that no picture shows where it was made
-        settings = Settings(QSettings(str(folder / "tutorial.ini"), QSettings.Format.IniFormat))
-        settings.language, settings.theme = "en", ThemeChoice.LIGHT
-        settings.notify = settings.stay_awake = False
-        window = make_window(settings=settings)
         window.resize(*SIZE)
         window.show()
         window.shell.samples.folder = folder / "sample"
         Walk(window, pictures).go()
-        window.close()
 
 
 if __name__ == "__main__":

@@ -76,6 +76,16 @@ def asked(window: MainWindow, qtbot: QtBot) -> HandOverDialog:
     return dialog
 
 
+def signed_and_asked(
+    window: MainWindow, engine: FakeEngine, bundle: Path, qtbot: QtBot, folder: Path
+) -> HandOverDialog:
+    """A replay that is to be handed over: signed first, and then it is asked where."""
+    concluded(window, bundle, qtbot)
+    window.commands["hand_over"].trigger()
+    sign(window, engine, folder, qtbot)
+    return asked(window, qtbot)
+
+
 def test_a_dispute_is_signed_and_handed_over_in_one_go(
     window_of: MakeWindow, bundle: Path, qtbot: QtBot, tmp_path: Path, printed: list[Contents]
 ) -> None:
@@ -127,10 +137,7 @@ def test_what_cannot_be_written_is_said_and_can_be_tried_again(
 ) -> None:
     engine = FakeEngine(disputed=37)
     window = window_of(engine)
-    concluded(window, bundle, qtbot)
-    window.commands["hand_over"].trigger()
-    sign(window, engine, tmp_path, qtbot)
-    dialog = asked(window, qtbot)
+    dialog = signed_and_asked(window, engine, bundle, qtbot, tmp_path)
     dialog.target.setText(str(bundle))
     assert "already" in dialog.hint.text()
     assert not dialog.ok.isEnabled()
@@ -148,10 +155,7 @@ def test_a_key_that_is_not_known_hands_nothing_over(
 ) -> None:
     engine = FakeEngine(disputed=37)
     window = window_of(engine)
-    concluded(window, bundle, qtbot)
-    window.commands["hand_over"].trigger()
-    sign(window, engine, tmp_path, qtbot)
-    dialog = asked(window, qtbot)
+    dialog = signed_and_asked(window, engine, bundle, qtbot, tmp_path)
     engine.signer = "cd" * 32
     dialog.ok.click()
     qtbot.waitUntil(lambda: "you have not confirmed" in dialog.hint.text())
@@ -164,10 +168,7 @@ def test_another_result_is_handed_over_by_itself(
 ) -> None:
     engine = FakeEngine(disputed=37)
     window = window_of(engine)
-    concluded(window, bundle, qtbot)
-    window.commands["hand_over"].trigger()
-    sign(window, engine, tmp_path, qtbot)
-    dialog = asked(window, qtbot)
+    dialog = signed_and_asked(window, engine, bundle, qtbot, tmp_path)
     window.session.replay()
     dialog.ok.click()
     qtbot.waitUntil(lambda: not isValid(dialog))

@@ -9,15 +9,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import QSettings
-
-from counterfoil_app.main import application, make_window
 from counterfoil_app.model.open_bundle import Phase
-from counterfoil_app.model.settings import Settings
 from counterfoil_app.verdict.handover_dialog import HandOverDialog
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from support.x_input import XInput
-from support.x_session import give_keyboard, place, until
+from support.x_user import place, until, window_in
 
 PATIENCE = 150.0
 """Seconds for what the engine computes."""
@@ -25,15 +21,8 @@ PATIENCE = 150.0
 
 def main(folder: Path) -> None:
     """Sample, replay, hand over: all by keys and mouse."""
-    application()
-    settings = Settings(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
-    settings.language = "en"
-    settings.notify = settings.stay_awake = False
-    window = make_window(settings=settings)
+    window = window_in(folder)
     window.shell.samples.folder = folder / "sample"
-    window.show()
-    until(window.windowHandle().isExposed, "the window is shown")
-    give_keyboard(window)
     user = XInput()
     try:
         button = window.home.samples[1]

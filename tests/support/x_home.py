@@ -9,28 +9,16 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import QSettings
-
-from counterfoil_app.main import application, make_window
 from counterfoil_app.model.open_bundle import Phase
-from counterfoil_app.model.settings import Settings
 from support.fake_engine import FakeEngine
 from support.x_input import ALT, SHIFT, XInput
-from support.x_session import give_keyboard, place, questions, until
+from support.x_user import place, questions, until, window_in
 
 
 def main(folder: Path) -> None:
     """Home, sample, replay, stop, home, Resume: all by keys, but for two clicks."""
-    application()
-    settings = Settings(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
-    settings.language = "en"
-    settings.notify = settings.stay_awake = False
     engine = FakeEngine()
-    window = make_window(engine=engine, settings=settings)
-    window.shell.samples.folder = window.files.sample_folder = folder
-    window.show()
-    until(window.windowHandle().isExposed, "the window is shown")
-    give_keyboard(window)
+    window = window_in(folder, engine)
     home, session = window.home, window.session
     user = XInput()
     try:

@@ -11,22 +11,18 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QWidget
 
 from counterfoil import Outcome
-from counterfoil_app.engine.process import ProcessEngine
-from counterfoil_app.main import application, make_window
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.order_plan import Stage
-from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.handover_dialog import HandOverDialog
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.cards import Part
 from counterfoil_app.views.recording_forms import RecordForm
 from support.x_input import CONTROL, XInput
-from support.x_session import give_keyboard, place, until
+from support.x_user import give_keyboard, place, until, window_in
 
 PATIENCE = 150.0
 """Seconds for what the engine computes."""
@@ -146,16 +142,8 @@ def shown(window: MainWindow, kind: type[QDialog]) -> Callable[[], list]:
 
 def main(folder: Path, pictures: Path | None) -> None:
     """Order, record, audit, hand over."""
-    application()
-    store = folder / "config" / "settings.ini"  # a private key does not lie beside what is handed over
-    settings = Settings(QSettings(str(store), QSettings.Format.IniFormat))
-    settings.language = "en"
-    settings.notify = settings.stay_awake = False
-    settings.folder = folder
-    window = make_window(engine=ProcessEngine(), settings=settings)
-    window.show()
-    until(window.windowHandle().isExposed, "the window is shown")
-    give_keyboard(window)
+    # A private key does not lie beside what is handed over.
+    window = window_in(folder, config="config")
     hand = Hand(pictures)
     try:
         order(hand, window)

@@ -6,47 +6,20 @@ Run as a program by tests/app/test_xvfb.py, which starts the server. Prints one 
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication
-
-from counterfoil_app.engine.process import ProcessEngine
-from counterfoil_app.main import application, make_window
 from counterfoil_app.model.order_plan import Stage
-from counterfoil_app.model.settings import Settings
 from support.x_input import CONTROL, XInput
+from support.x_user import give_keyboard, until as until_in, window_in
 
-SECONDS = 240.0
-
-
-def until(done: Callable[[], bool], what: str) -> None:
-    """Let the window work until something has happened."""
-    deadline = time.monotonic() + SECONDS
-    while not done():
-        QApplication.processEvents()
-        time.sleep(0.005)
-        if time.monotonic() > deadline:
-            picture = Path(sys.argv[1]) / "failed.png"
-            QApplication.primaryScreen().grabWindow(0).save(str(picture))
-            sys.exit(f"gave up waiting for {what}; the screen is in {picture}")
-    print(what, flush=True)
+until = partial(until_in, seconds=240.0)
+"""The engine may work meanwhile."""
 
 
 def main(folder: Path) -> None:
     """Order the digits: two steps, in small."""
-    application()
-    settings = Settings(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
-    settings.language = "en"
-    settings.notify = settings.stay_awake = False
-    settings.folder = folder
-    window = make_window(engine=ProcessEngine(), settings=settings)
-    window.show()
-    until(window.windowHandle().isExposed, "the window is shown")
-    window.activateWindow()
-    until(window.isActiveWindow, "the window has the keyboard")
+    window = window_in(folder)
     user = XInput()
     try:
         user.press(CONTROL, "n")
@@ -86,8 +59,7 @@ def main(folder: Path) -> None:
         print(f"digest {wizard.ordering.written.digest}", flush=True)
         user.press("Return")
         until(lambda: window.orders.wizard is None, "Enter closed the wizard")
-        window.activateWindow()
-        until(window.isActiveWindow, "the window has the keyboard again")
+        give_keyboard(window)
         user.press(CONTROL, "q")
         until(lambda: not window.isVisible(), "Ctrl+Q closed the window")
     finally:

@@ -8,15 +8,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, QTimer
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
-from counterfoil_app.main import application, make_window
-from counterfoil_app.model.settings import Settings
 from counterfoil_app.views.providers import ProvidersDialog
 from support.fake_engine import FakeEngine
 from support.x_input import ALT, CONTROL, SHIFT, XInput
-from support.x_session import give_keyboard, place, until
+from support.x_user import give_keyboard, place, until, window_in
 
 KEYS = {".": ("period",), " ": ("space",), '"': (SHIFT, "apostrophe")}
 
@@ -46,17 +44,9 @@ def answer_question(page: QWidget, user: XInput, text: str) -> QTimer:
 
 def main(folder: Path) -> None:
     """Add two runs, compare, go to the parting, replay it, close."""
-    application()
-    settings = Settings(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
-    settings.language = "en"
-    settings.notify = settings.stay_awake = False
-    settings.folder = folder
     for name in ("honest.cfoil", "lying.cfoil"):
         (folder / name).touch()
-    window = make_window(engine=FakeEngine(), settings=settings)
-    window.show()
-    until(window.windowHandle().isExposed, "the window is shown")
-    give_keyboard(window)
+    window = window_in(folder, FakeEngine())
     user = XInput()
     try:
         user.press(ALT, "c")

@@ -6,54 +6,25 @@ Run as a program by tests/app/test_xvfb.py, which starts the server and makes th
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication, QDialog, QWidget
+from PySide6.QtWidgets import QApplication, QDialog
 
 from counterfoil import Outcome
-from counterfoil_app.engine.process import ProcessEngine
-from counterfoil_app.main import application, make_window
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.recordings import Doing
-from counterfoil_app.model.settings import Settings
 from counterfoil_app.views.recording_forms import FollowForm, RecordForm
 from support.x_input import ALT, CONTROL, SHIFT, XInput
+from support.x_user import give_keyboard, until as until_in, window_in
 
-SECONDS = 240.0
-
-
-def until(done: Callable[[], bool], what: str) -> None:
-    """Let the window work until something has happened."""
-    deadline = time.monotonic() + SECONDS
-    while not done():
-        QApplication.processEvents()
-        time.sleep(0.005)
-        if time.monotonic() > deadline:
-            picture = Path(sys.argv[1]) / "failed.png"
-            QApplication.primaryScreen().grabWindow(0).save(str(picture))
-            sys.exit(f"gave up waiting for {what}; the screen is in {picture}")
-    print(what, flush=True)
-
-
-def give_keyboard(window: QWidget) -> None:
-    """Do what a window manager does; there is none on this server."""
-    window.activateWindow()
-    until(window.isActiveWindow, f"{type(window).__name__} has the keyboard")
+until = partial(until_in, seconds=240.0)
+"""The engine may work meanwhile."""
 
 
 def main(folder: Path) -> None:
     """Record with the replay beside it, to VERIFIED; and follow a liar, to DISPUTED."""
-    application()
-    settings = Settings(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
-    settings.language = "en"
-    settings.notify = settings.stay_awake = False
-    window = make_window(engine=ProcessEngine(), settings=settings)
-    window.show()
-    until(window.windowHandle().isExposed, "the window is shown")
-    give_keyboard(window)
+    window = window_in(folder)
     user, desk = XInput(), window.recordings
 
     def paste(text: Path) -> None:

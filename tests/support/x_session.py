@@ -6,65 +6,22 @@ The window knows nothing of this: it gets its events from the server. Prints one
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, QSettings, Qt
-from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 
-from counterfoil_app.main import application, make_window
 from counterfoil_app.model.open_bundle import Phase
-from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.help import HelpWindow, ShortcutSheet
 from counterfoil_app.shell.preferences import PreferencesDialog
 from support.fake_engine import FakeEngine
 from support.x_input import ALT, CONTROL, XInput
-
-SECONDS = 20.0
-
-
-def until(done: Callable[[], bool], what: str, seconds: float = SECONDS) -> None:
-    """Let the window work until something has happened."""
-    deadline = time.monotonic() + seconds
-    while not done():
-        QApplication.processEvents()
-        time.sleep(0.005)
-        if time.monotonic() > deadline:
-            picture = Path(sys.argv[1]) / "failed.png"
-            QApplication.primaryScreen().grabWindow(0).save(str(picture))
-            sys.exit(f"gave up waiting for {what}; the screen is in {picture}")
-    print(what, flush=True)
-
-
-def give_keyboard(window: QWidget) -> None:
-    """Do what a window manager does when the window in front is closed; there is none on this server."""
-    window.activateWindow()
-    until(window.isActiveWindow, "the window has the keyboard")
-
-
-def place(widget: QWidget) -> tuple[int, int]:
-    """The middle of a widget on the screen."""
-    centre = widget.mapToGlobal(QPoint(widget.width() // 2, widget.height() // 2))
-    return centre.x(), centre.y()
-
-
-def questions(window: QWidget) -> list[QMessageBox]:
-    """The message boxes that are shown."""
-    return [box for box in window.findChildren(QMessageBox) if box.isVisible()]
+from support.x_user import give_keyboard, place, questions, until, window_in
 
 
 def main(folder: Path) -> None:
     """Sample, replay, step table, help, preferences, menus, quit: all by keys and mouse."""
-    application()
-    settings = Settings(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
-    settings.language = "en"
-    settings.notify = settings.stay_awake = False
-    window = make_window(engine=FakeEngine(), settings=settings)
-    window.shell.samples.folder = folder
-    window.show()
-    until(window.windowHandle().isExposed, "the window is shown")
-    give_keyboard(window)
+    window = window_in(folder, FakeEngine())
     user = XInput()
     try:
         button = window.home.samples[1]

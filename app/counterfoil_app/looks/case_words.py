@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from counterfoil import AdjudicationOutcome, DeliveryOutcome, Outcome
 from counterfoil_app.engine import strangers
@@ -144,11 +144,3 @@ def runs(case: Case, standings: list[Look]) -> str:
 def day(when: datetime) -> str:
     """A day as it is here."""
     return when.astimezone().strftime("%Y-%m-%d")
-
-
-def last_used(moment: str) -> str:
-    """When a file was last used, to the minute; empty where that is not known."""
-    if not moment:
-        return ""
-    used = datetime.strptime(moment, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
-    return used.astimezone().strftime("%Y-%m-%d %H:%M")

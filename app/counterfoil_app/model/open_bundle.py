@@ -26,6 +26,7 @@ from counterfoil import (
     Trust,
     trust_of,
 )
+from counterfoil.audit.values.summary import RunSummary
 from counterfoil_app.engine.snapshot import Snapshot
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure
@@ -167,16 +168,26 @@ class OpenBundle(QObject):
         return self.order is not None and self.checks[CheckNumber.ORDER].state is CheckState.FAILED
 
     @property
+    def run(self) -> RunSummary | None:
+        """What was run; None for an order that nobody has run, and while nothing is known."""
+        return None if self.summary is None else self.summary.run
+
+    @property
+    def run_file(self) -> Path | None:
+        """The open file, where it holds a run; None for any other."""
+        return self.path if self.run is not None else None
+
+    @property
     def trainer_key(self) -> str:
         """Fingerprint of the key whose signature of the open run holds; empty for none."""
-        run = self.summary.run if self.summary is not None else None
+        run = self.run
         signed = self.checks[CheckNumber.SIGNATURE].state in (CheckState.PASSED, CheckState.WARNING)
         return run.trainer_key if run is not None and signed else ""
 
     @property
     def trust(self) -> Trust | None:
         """What a conclusion on the open run rests on; None while there is none."""
-        run = self.summary.run if self.summary is not None else None
+        run = self.run
         if run is None:
             return None
         found = trust_of(
@@ -220,7 +231,7 @@ class OpenBundle(QObject):
         """Whether :meth:`replay` would start."""
         if self.phase in (Phase.EMPTY, Phase.LOADING) or self.running:
             return False
-        return self.phase is Phase.UNREADABLE or (self.summary is not None and self.summary.run is not None)
+        return self.phase is Phase.UNREADABLE or self.run is not None
 
     @property
     def progress(self) -> Progress:
@@ -332,14 +343,13 @@ class OpenBundle(QObject):
     @property
     def replayed_elsewhere(self) -> bool:
         """Whether another window replays the open run at this moment."""
-        run = self.summary.run if self.summary is not None else None
+        run = self.run
         if self.replaying is None or run is None or run.run_root is None or self.running:
             return False
         return self.replaying.elsewhere(run.run_root)
 
     def _set_phase(self, phase: Phase) -> None:
-        was, self.phase = self.running, phase
-        run = self.summary.run if self.summary is not None else None
+        was, self.phase, run = self.running, phase, self.run
         if self.replaying is not None and self.running != was:
             if self.running and run is not None and run.run_root is not None:
                 self.replaying.hold(run.run_root)

@@ -13,8 +13,6 @@ from PySide6.QtCore import QObject
 from counterfoil import (
     BundleSummary,
     CancelToken,
-    CheckChanged,
-    CheckState,
     Event,
     FollowEnded,
     FollowStarted,
@@ -285,7 +283,6 @@ class Follower(Going[Followed]):
         mismatch: The step that came out otherwise; None while there is none.
         heads: The tree heads that were checked.
         size: How much lies in the folder.
-        self_test: What was found when this machine was tested.
         ended: How following ended.
         run: The run, and its audit; None before it is made.
     """
@@ -351,7 +348,6 @@ class Follower(Going[Followed]):
         self.mismatch: int | None = None
         self.heads = HeadsChecked(0, 0)
         self.size = RecordingSize(0, 0)
-        self.self_test = ""
         self.ended: FollowEnded | None = None
         self.run: FollowedRun | None = None
 
@@ -381,8 +377,6 @@ class Follower(Going[Followed]):
                 self.state = plain(seen)
             case RecordingSize():
                 self.size = seen
-            case CheckChanged(check=check) if check.state is not CheckState.RUNNING:
-                self.self_test = plain(check.detail)
             case FollowEnded():
                 self.ended = plain(seen)
                 if seen.outcome is None and self.request is not None and self.request.replays:

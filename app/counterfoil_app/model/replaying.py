@@ -46,6 +46,8 @@ class Replaying:
         """Whether another window replays a run at this moment."""
         if self._lock is not None and self._lock.fileName() == str(self._path(run_root)):
             return False
+        if not self._path(run_root).exists():  # nobody does: nothing is written to find that out
+            return False
         lock = self._lock_of(run_root)
         if lock.tryLock(0):
             lock.unlock()

@@ -342,7 +342,7 @@ class Session(OpenBundle):
             self._start(resume=True)
 
     def _plan_of(self, path: Path, *, resume: bool = False) -> KnownRequest:
-        run, trust = self.summary.run if self.summary is not None else None, self.trust
+        run, trust = self.run, self.trust
         named = run is not None and trust is not None and trust.trainer is TrainerTrust.NAMED
         return KnownRequest(
             run=path,
@@ -372,7 +372,7 @@ class Session(OpenBundle):
         if self.phase not in (Phase.READY, Phase.CONCLUDED, Phase.FAILED):
             return
         self._drop_kept()
-        run = self.summary.run if self.summary is not None else None
+        run = self.run
         if self.path is None or run is None or run.run_root is None or self.refused_so_far:
             return
         asked = partial(self._engine.kept, self._plan_of(self.path), run.order_digest, run.run_root)
@@ -397,8 +397,7 @@ class Session(OpenBundle):
             return
         self._leave()  # a replay makes all checks itself
         self._clear_replay()
-        run = self.summary.run if self.summary is not None else None
-        self._meter.begin(run.steps if run is not None else 0, resume=resume)
+        self._meter.begin(self.run.steps if self.run is not None else 0, resume=resume)
         self._token, self._sink, self._ended = CancelToken(), ReplaySink(), None
         events = self._engine.audit(self._plan_of(self.path, resume=resume), self._token)
         self.submit(partial(self._sink.publish_all, events), partial(self._ran, self._sink))

@@ -59,7 +59,7 @@ def columns(data: StepData) -> dict[str, npt.NDArray[np.generic]]:
         "step": np.arange(1, data.count + 1),
         "loss": data.trainer_loss,
         "replay_loss": data.replay_loss,
-        "difference": data.replay_loss - data.trainer_loss,
+        "difference": data.loss_apart,
         **{name: table.counted(name) for name in ("corrections", "contradictions", "omissions")},
         "seconds": np.where(known, table.column("seconds").astype(np.float64), np.nan),
         "entries": table.column("log_entries"),

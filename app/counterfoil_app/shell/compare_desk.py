@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -70,7 +69,7 @@ class CompareDesk(QObject):
         difference.setParent(dialog)
         dialog.run_wanted.connect(partial(self._choose_side, dialog))
         dialog.data_wanted.connect(partial(self._files.choose_data_of, dialog.use_data))
-        if (run := self._open_run()) is not None:
+        if (run := self._session.run_file) is not None:
             difference.choose(run, None)
         open_dialog(dialog)
         return dialog
@@ -85,10 +84,6 @@ class CompareDesk(QObject):
             sides[side] = chosen[0]
             difference.choose(*sides)
 
-    def _open_run(self) -> Path | None:
-        session = self._session
-        return session.path if session.summary is not None and session.summary.run is not None else None
-
     def compare_providers(self) -> ProvidersDialog:
         """Show the page on which providers are compared; the open run is the first of them."""
         session = self._session
@@ -96,7 +91,7 @@ class CompareDesk(QObject):
         comparison.order = session.order
         dialog = ProvidersDialog(comparison, self._book, self._theme, self._window)
         comparison.setParent(dialog)
-        if (run := self._open_run()) is not None:
+        if (run := self._session.run_file) is not None:
             comparison.add([run])
         dialog.runs_wanted.connect(
             lambda: comparison.add(self._files.choose_runs(self.tr("Runs to be compared"), dialog))

@@ -349,7 +349,7 @@ class Dropping(QObject):
             return []
         path = orders[0].path
         session = self._session
-        if session.path is None or session.summary is None or session.summary.run is None:
+        if session.run_file is None:
             self._files.open_bundle(path)
             return []
         if session.running:
@@ -434,8 +434,7 @@ class Dropping(QObject):
     def _use_weights(self, found: Found) -> list[str]:
         """Compare them with a run that came along or is open, by a verdict that came along, is read, or was signed."""
         session, read = self._session, self._verdicts.reading
-        opened = session.path if session.summary is not None and session.summary.run is not None else None
-        run = (read.bundle if read is not None else None) or opened
+        run = (read.bundle if read is not None else None) or session.run_file
         if found[FileUse.RUN]:
             run = found[FileUse.RUN][0].path
         weights = found[FileUse.WEIGHTS]

@@ -20,7 +20,7 @@ from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.bundle_queue import BundleQueue
 from counterfoil_app.model.case_file import FILE_NAME as CASES_FILE
 from counterfoil_app.model.cases import Cases
-from counterfoil_app.model.eventloop import follow
+from counterfoil_app.model.eventloop import follow, single_shot
 from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.history import History
 from counterfoil_app.model.inquiry import Delivery, Hearing
@@ -324,7 +324,8 @@ class MainWindow(QMainWindow):
         shell.samples.made.connect(lambda files: self.open_bundle(files.run, files.order))
         shell.samples.progress_changed.connect(self._show_sample)
         shell.samples.ended.connect(lambda: self.home.show_sample(""))
-        self.history.refresh()
+        # Behind what the program opens first: all results are read whole, and in the worker that opens runs.
+        single_shot(self, 0, self.history.refresh).start()
 
     # Opening
 

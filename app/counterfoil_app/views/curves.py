@@ -149,10 +149,6 @@ class Series:
         if over > 1:
             _show(self.smooth, view.thin(moving_mean(values, over)))
 
-    def hide(self) -> None:
-        """Draw nothing."""
-        self.draw(np.zeros(0), View(1, 1, 1))
-
     def colour(self, colour: str, style: Qt.PenStyle = Qt.PenStyle.SolidLine, *, faint: bool = False) -> None:
         """Take a colour; ``faint`` where a smoothed curve lies on it."""
         plain, band = QColor(colour), QColor(colour)

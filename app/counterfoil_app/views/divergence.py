@@ -185,8 +185,8 @@ class DivergenceView(QWidget):
         self.other_loss.draw(self.other.losses(data.count), view, over)
         self.trainer_loss.draw(data.trainer_loss, view, over)
         self.replay_loss.draw(data.replay_loss, view, over)
-        self.loss_apart.draw(data.loss_apart, view)
-        log_bytes, corrections = data.log_bytes, data.corrections
+        apart, log_bytes, corrections = data.loss_apart, data.log_bytes, data.corrections
+        self.loss_apart.draw(apart, view)
         self.log_bytes.draw(log_bytes, counts)
         self.corrections.draw(corrections, counts)
         suspicious = counts.thin(data.suspicious)
@@ -194,16 +194,16 @@ class DivergenceView(QWidget):
         self.suspicious.setData(suspicious.steps[shown], suspicious.most[shown])
         most = [float(np.nanmax(values)) for values in (log_bytes, corrections) if not np.isnan(values).all()]
         self.log.setYRange(-0.15, math.log10(1 + max([10.0, *most])) * 1.06, padding=0.02)
-        self._show_plots(log_bytes)
+        self._show_plots(apart, log_bytes)
         self._name_heat()
         self.differences.draw(first, last, self._places)
         self._show_readout(None)
 
-    def _show_plots(self, log_bytes: Floats) -> None:
+    def _show_plots(self, apart: Floats, log_bytes: Floats) -> None:
         """Leave out the plots that have nothing to show, and give the others their room."""
         before = dict(self._shown)
         self._shown[HEAT] = len(self._session.divergence) > 0
-        self._shown[APART] = bool(np.isfinite(self._session.step_data.loss_apart).any())
+        self._shown[APART] = bool(np.isfinite(apart).any())
         self._shown[LOG] = bool((log_bytes > 0).any())
         last = max(place for place, shown in self._shown.items() if shown)
         ticks = 2 * QFontMetrics(self._small).height() + 8
@@ -453,9 +453,8 @@ class DivergenceView(QWidget):
         first, last = self.view_range()
         parts.append(self.tr("steps {0} to {1}").format(text.count(first), text.count(last)))
         below = [QLocale().toString(QDateTime.currentDateTime(), QLocale.FormatType.ShortFormat)]
-        run = session.summary.run if session.summary is not None else None
-        if run is not None and run.run_root is not None:
-            below.insert(0, self.tr("run root {0}").format(run.run_root.hex))
+        if session.run is not None and session.run.run_root is not None:
+            below.insert(0, self.tr("run root {0}").format(session.run.run_root.hex))
         return "  \u00b7  ".join(parts), "  \u00b7  ".join(below)
 
     def _export(self, kind: str) -> None:

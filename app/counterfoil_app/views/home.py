@@ -25,7 +25,6 @@ from counterfoil_app.views.parts import caption, clear_layout, enlarged, label, 
 LOGO_PIXELS = 44
 BESIDE_CHARACTERS = 150
 """From this width on the cards stand beside the cases, and not below."""
-CARDS_CHARACTERS = 46
 WIDEST_CHARACTERS = 190
 MOST_RECENT = 6
 LAYOUT_LEVELS = 8

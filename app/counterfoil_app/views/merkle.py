@@ -296,7 +296,7 @@ class MerkleView(QWidget):
 
     def _fields(self, node: TreeNode) -> list[Field]:
         trainer, replay = node.trainer, node.replay
-        run = self._session.summary.run if self._session.summary is not None else None
+        run = self._session.run
         row = self._session.step_data.result(node.first)
         if node.number == 0 and node.first == node.last and row is not None:
             trainer, replay = row.trainer_leaf, row.replay_leaf

@@ -16,7 +16,7 @@ from counterfoil.base.fields import Fields
 from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import timestamp
 from counterfoil.signing.envelope import open_named, sign_statement
-from counterfoil.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, make_statement
+from counterfoil.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, make_statement, make_subject
 from counterfoil.signing.keys import PublicKey, SigningKey
 from counterfoil.signing.predicates import take_time
 
@@ -148,7 +148,7 @@ def _signed(key_id: str | None) -> str:
 
 
 def _subjects(order: Digest) -> list[dict[str, Any]]:
-    return [{"name": "order", "digest": {"sha256": order.hex}}]
+    return [make_subject("order", order)]
 
 
 def _fields(statement: dict[str, Any], order: Digest, what: str) -> Fields:

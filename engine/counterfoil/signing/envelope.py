@@ -14,7 +14,6 @@ from securesystemslib.exceptions import Error as SecureSystemsError
 from securesystemslib.signer import Signature  # type: ignore[attr-defined]
 
 from counterfoil.base import canonical
-from counterfoil.base.digest import Digest
 from counterfoil.base.errors import BundleError, KeyFileError, SignatureError
 from counterfoil.base.fields import Fields
 from counterfoil.base.sentence import say
@@ -27,6 +26,7 @@ from counterfoil.signing.intoto import (
     STATEMENT_TYPE,
     TREE_HEAD_PREDICATE,
     make_statement,
+    make_subject,
 )
 from counterfoil.signing.keys import PublicKey, SigningKey
 
@@ -213,16 +213,12 @@ def open_tree_head(envelope: bytes, key: PublicKey) -> TreeHead:
 
 
 def _head_subjects(head: TreeHead) -> list[dict[str, Any]]:
-    return [_subject("order", "sha256", head.order), _subject("history", "rfc9162Sha256", head.root)]
+    return [make_subject("order", head.order), make_subject("history", head.root, "rfc9162Sha256")]
 
 
 def _run_subjects(claim: RunClaim) -> list[dict[str, Any]]:
     # A run root is no SHA-256 of a file, so it stands under an algorithm name of its own.
-    return [_subject("order", "sha256", claim.order), _subject("run", "rfc9162Sha256", claim.run_root)]
-
-
-def _subject(name: str, algorithm: str, digest: Digest) -> dict[str, Any]:
-    return {"name": name, "digest": {algorithm: digest.hex}}
+    return [make_subject("order", claim.order), make_subject("run", claim.run_root, "rfc9162Sha256")]
 
 
 def _parse_envelope(envelope: bytes) -> Envelope:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from counterfoil.base.digest import Digest
+
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 """What the payload of an envelope is (in-toto attestation framework, envelope layer)."""
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
@@ -44,13 +46,18 @@ VSA_PREDICATE = "https://slsa.dev/verification_summary/v1"
 """SLSA's Verification Summary."""
 
 
+def make_subject(name: str, digest: Digest, algorithm: str = "sha256") -> dict[str, Any]:
+    """Return what a statement is about: a name, and a digest under its algorithm (in-toto ResourceDescriptor)."""
+    return {"name": name, "digest": {algorithm: digest.hex}}
+
+
 def make_statement(
     subjects: Sequence[dict[str, Any]], predicate_type: str, predicate: dict[str, Any]
 ) -> dict[str, Any]:
     """Return an in-toto Statement v1.
 
     Args:
-        subjects: Each with ``name`` and ``digest`` (algorithm to hexadecimal digits).
+        subjects: Each as :func:`make_subject` returns it.
         predicate_type: For instance ``RUN_PREDICATE``.
         predicate: What is said about the subjects.
     """

@@ -16,7 +16,7 @@ from counterfoil.base.fields import Fields
 from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import timestamp
 from counterfoil.signing.envelope import open_named, sign_statement
-from counterfoil.signing.intoto import NOTE_PREDICATE, make_statement
+from counterfoil.signing.intoto import NOTE_PREDICATE, make_statement, make_subject
 from counterfoil.signing.keys import PublicKey, SigningKey
 from counterfoil.signing.predicates import MAX_BYTES, check_text, take_time
 
@@ -124,4 +124,4 @@ def check_note(note: DataNote, data_root: Digest, weights: Digest | None) -> Non
 
 def _subjects(data_root: Digest) -> list[dict[str, Any]]:
     # A root over arrays is no SHA-256 of a file, so it stands under an algorithm name of its own.
-    return [{"name": "data", "digest": {"counterfoilStateRoot": data_root.hex}}]
+    return [make_subject("data", data_root, "counterfoilStateRoot")]

@@ -17,7 +17,7 @@ from counterfoil.bundle.schema import OrderManifest
 from counterfoil.bundle.shares import ShareRecord, Shares
 from counterfoil.bundle.stepshares import StepShares
 from counterfoil.signing.envelope import is_signed_by, signature_in
-from counterfoil.signing.intoto import SHARE_PREDICATE, make_statement
+from counterfoil.signing.intoto import SHARE_PREDICATE, make_statement, make_subject
 from counterfoil.signing.keys import PublicKey, SigningKey, load_public_key
 from counterfoil.signing.publickeys import pem_of
 
@@ -65,8 +65,8 @@ def share_statement(order: Digest, step: int, record: ShareRecord) -> bytes:
         step: The step, from 1.
         record: What the leaf of the share commits to.
     """
-    subject = {"name": "order", "digest": {"sha256": order.hex}}
-    return canonical.encode(make_statement([subject], SHARE_PREDICATE, {"step": step, "record": record.to_json()}))
+    predicate = {"step": step, "record": record.to_json()}
+    return canonical.encode(make_statement([make_subject("order", order)], SHARE_PREDICATE, predicate))
 
 
 def sign_share(order: Digest, step: int, record: ShareRecord, key: SigningKey) -> bytes:

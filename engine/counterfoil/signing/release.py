@@ -15,7 +15,7 @@ from counterfoil.base.errors import SignatureError
 from counterfoil.base.fields import Fields
 from counterfoil.base.sentence import say
 from counterfoil.signing.envelope import open_statement, sign_statement
-from counterfoil.signing.intoto import RELEASE_PREDICATE, make_statement
+from counterfoil.signing.intoto import RELEASE_PREDICATE, make_statement, make_subject
 from counterfoil.signing.keys import PublicKey, SigningKey
 
 MAX_BYTES = 2**20
@@ -73,7 +73,7 @@ def sign_release(release: ReleaseList, key: SigningKey) -> bytes:
         SignerError: The signer's process does not sign it.
     """
     _check(release)
-    subjects = [{"name": name, "digest": {"sha256": release.files[name].hex}} for name in sorted(release.files)]
+    subjects = [make_subject(name, release.files[name]) for name in sorted(release.files)]
     predicate = {"version": release.version, "commit": release.commit}
     return sign_statement(make_statement(subjects, RELEASE_PREDICATE, predicate), key)
 

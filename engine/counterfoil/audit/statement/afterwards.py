@@ -20,7 +20,7 @@ from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import timestamp
 from counterfoil.signing.envelope import open_named, payload_of, sign_statement
-from counterfoil.signing.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement
+from counterfoil.signing.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement, make_subject
 from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.predicates import MAX_BYTES, check_text, take_time
 
@@ -224,7 +224,7 @@ def _opened(envelope: bytes, kind: str, what: str) -> tuple[Fields, Digest, str]
 
 
 def _subjects(verdict: Digest) -> list[dict[str, Any]]:
-    return [{"name": "verdict", "digest": {"sha256": verdict.hex}}]
+    return [make_subject("verdict", verdict)]
 
 
 def _check_successor(verdict: Digest, successor: Digest | None) -> None:
