@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 from counterfoil import __version__
 from counterfoil_app.desktop import startup
 from counterfoil_app.desktop.collector import Collector
+from counterfoil_app.desktop.interrupts import Interrupts
 from counterfoil_app.engine.elsewhere import Elsewhere, FarEngine
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.process import ProcessEngine
@@ -127,10 +128,12 @@ def run(
         window.open_files(paths)
     window.session.look_for_devices()
     window.shell.guard.install()
+    interrupts = Interrupts(window)
     try:
         return application().exec()
     finally:
         collector.stop()
+        interrupts.uninstall()
         window.shell.guard.uninstall()
         layouts.ask_elsewhere(None)
         if files is not None:

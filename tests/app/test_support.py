@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QCoreApplication, QEvent, QSettings
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -208,6 +208,8 @@ def test_safe_mode_starts_without_anything_that_is_stored(
         window.shell.close()
         window.session.shut_down()
         window.deleteLater()
+        # At once: a timer of its that comes later would begin a job anew.
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     assert (tmp_path / "records" / records.LOG_NAME).is_file()
 
 

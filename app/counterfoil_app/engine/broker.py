@@ -220,8 +220,6 @@ class Broker:
 
 def main() -> None:
     """Hand calls on until the window hangs up."""
-    # Ctrl+C in a terminal reaches every process of it; the window decides what ends.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     questions, answers = own_pipes()
     broker = Broker(answers)
     broker.get_ready()

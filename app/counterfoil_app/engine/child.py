@@ -7,7 +7,6 @@ thread does it (docs/adr/0007). It also keeps the window alive when the engine d
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 import time
@@ -213,8 +212,6 @@ def main() -> None:
     With two descriptors as arguments, to ask through and to be answered through, it is a process of a broker
     (engine/broker.py), which says in which box it is to be; ``light`` behind them leaves out what computes.
     """
-    # Ctrl+C in a terminal reaches every process of it; the window decides what ends.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     questions, answers = own_pipes()
     asking: _Asking | None = None
     if sys.argv[1:]:

@@ -22,6 +22,7 @@ import gc
 import importlib
 import importlib.util
 import os
+import signal
 import site
 import sys
 import tempfile
@@ -114,6 +115,9 @@ def run_program(arguments: Sequence[str]) -> int:
         The exit code.
     """
     module, *rest = arguments
+    # Ctrl-C in a terminal reaches every process of it; whoever started this one decides what ends. First of all, or it
+    # would end what is still being loaded.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     settle_temporary_folder()
     if module.partition(".")[0] not in (_PACKAGE, f"{_PACKAGE}_app"):
         raise ValueError(f"{module} is no program of Counterfoil")

@@ -33,8 +33,6 @@ def main() -> None:
     if frame is None:
         return
     asked: OrderAsked = decode(frame, OrderAsked)
-    # Ctrl+C in a terminal reaches every process of it; the window decides what ends.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _interrupted)
     threading.Thread(target=_watch, args=(questions,), daemon=True).start()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 
 from counterfoil.audit.boxed.messages import Enclosure
@@ -14,8 +13,6 @@ from counterfoil.sandbox import box
 
 def main() -> None:
     """Do what the first messages say; end with whoever started this process."""
-    # Ctrl-C reaches all processes of a terminal; whoever started this one says when it is to stop.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     questions, answers = own_pipes()
     enclosure = receive(questions, Enclosure)
     if enclosure is not None:

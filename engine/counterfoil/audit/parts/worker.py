@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import queue
-import signal
 import threading
 from typing import BinaryIO
 
@@ -15,8 +14,6 @@ from counterfoil.sandbox import box
 
 def main() -> None:
     """Replay what standard input asks for, until it ends; then, or when the audit is gone, end at once."""
-    # Ctrl-C reaches all processes of a terminal; the audit says when a worker is to end.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     questions, answers = own_pipes()
     start = receive(questions, Start)
     if start is not None:
