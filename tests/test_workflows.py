@@ -68,6 +68,16 @@ def test_no_workflow_may_write_but_the_draft_of_a_release(path: Path) -> None:
     assert writing <= {"draft"}
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_action_is_one_commit_and_none_keeps_credentials(path: Path) -> None:
+    steps = [step for job in read(path)["jobs"].values() for step in job["steps"] if "uses" in step]
+    assert steps
+    for step in steps:
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", step["uses"]), step["uses"]
+        if step["uses"].startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False
+
+
 def test_actionlint_finds_nothing() -> None:
     program = shutil.which("actionlint")
     if program is None:
