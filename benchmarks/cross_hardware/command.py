@@ -8,6 +8,8 @@ Machines share nothing but a folder, which is copied from one to the other and b
                                      machines left in the folder
     selftest FOLDER --machine NAME   only that
     page FOLDER                      collects the results and writes docs/cross-hardware.md
+    versions FOLDER                  collects the results of machines that are versions of torch and Python
+                                     (packaging/torches.sh) into that page's section on them
 
 A machine works once to record and once more when others' runs are there. Each part is a file of its own: what is done
 is not done again, and work that was stopped goes on. Nothing here knows what the machines are: emulated ones
@@ -22,13 +24,13 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.cross_hardware.campaign import MEASURED, STEPS, Campaign
+from benchmarks.cross_hardware import versions
+from benchmarks.cross_hardware.campaign import JOBS, MEASURED, STEPS, Campaign
 from benchmarks.cross_hardware.ordinary import EAGER
 from benchmarks.cross_hardware.page import unexpected, write_page
 from benchmarks.cross_hardware.replays import sections
 from benchmarks.cross_hardware.results import collect, collected
 from benchmarks.cross_hardware.work import Worker
-from benchmarks.honest_jobs import ORDERS
 from benchmarks.pages import machine_name
 
 RESULTS = Path(__file__).with_name("measured")
@@ -48,13 +50,13 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("action", choices=("order", "work", "selftest", "page"))
+    parser.add_argument("action", choices=("order", "work", "selftest", "page", "versions"))
     parser.add_argument("folder", type=Path, help="the folder that the machines share")
     parser.add_argument("--machine", type=_machine, default=platform.machine(), help="this machine's name")
     parser.add_argument("--about", help="what this machine is, in words; by default the name of its processor")
     parser.add_argument("--device", default="cpu", help="cpu or cuda:0")
     parser.add_argument("--threads", type=int, default=1, help="threads on the CPU (default 1)")
-    parser.add_argument("--jobs", nargs="+", choices=ORDERS, default=list(ORDERS), help="which jobs (default all)")
+    parser.add_argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS), help="which jobs (default all)")
     parser.add_argument("--profiles", nargs="+", choices=MEASURED, default=list(MEASURED), help="which (default all)")
     parser.add_argument("--steps", type=int, default=STEPS, help=f"steps of each job (default {STEPS})")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the folder of collected results")
@@ -66,11 +68,12 @@ def main(arguments: Sequence[str]) -> int:
     """Do what was asked. Ends with 1 if the machine is not sound, or if the page says what nobody expects."""
     options = _parser().parse_args(arguments)
     campaign = Campaign(options.folder)
-    if options.action == "page":
-        collect(campaign.folder / "results", options.results)
-        parts = list(collected(options.results))
-        write_page(options.write, parts, sections(options.results))
-        found = unexpected(parts)
+    if options.action in ("page", "versions"):
+        among = options.results / versions.FOLDER
+        collect(campaign.folder / "results", among if options.action == "versions" else options.results)
+        parts, other = list(collected(options.results)), list(collected(among))
+        write_page(options.write, parts, sections(options.results), versions.section(other))
+        found = [*unexpected(parts), *versions.unexpected(other)]
         print("\n".join(found) if found else f"Everything is as expected; wrote {options.write}.")
         return bool(found)
     if options.action == "order":

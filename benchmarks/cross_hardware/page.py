@@ -44,6 +44,7 @@ nothing.
 
 {refused}
 
+{versions}
 {replays}
 <!-- gpu: begin -->
 {gpu}
@@ -156,7 +157,13 @@ def _equal(found: Found, pair: tuple[str, str], job: str, profile: str, tampered
 def unexpected(parts: Iterable[Part]) -> list[str]:
     """Return a sentence for everything that should not be: what accuses honest machines, or fails to find a forger."""
     found = Found.of(parts)
-    return [*_bad_replays(found), *_unequal_runs(found), *_unequal_capsules(found), *_equal_controls(found)]
+    return [*unexpected_audits(found), *_unequal_runs(found), *_equal_controls(found)]
+
+
+def unexpected_audits(found: Found) -> Iterator[str]:
+    """Return a sentence for each audit that did not end as it should, and for each capsule that differs."""
+    yield from _bad_replays(found)
+    yield from _unequal_capsules(found)
 
 
 def _bad_replays(found: Found) -> Iterator[str]:
@@ -198,25 +205,30 @@ def _equal_controls(found: Found) -> Iterator[str]:
 def verdict(parts: Iterable[Part]) -> str:
     """Return how many audits ended as they should, and a line for each thing that is strange."""
     parts = list(parts)
-    replayed, strange = Found.of(parts).replayed, unexpected(parts)
-    honest = [one for one in replayed if not one.tampered]
-    tampered = [one for one in replayed if one.tampered]
-    summary = (
+    strange = unexpected(parts)
+    said = f"{summary(Found.of(parts))} {'Unexpected:' if strange else 'Nothing was unexpected.'}"
+    return "\n".join([said, *(f"- {line}" for line in strange)])
+
+
+def summary(found: Found) -> str:
+    """Return how many audits ended as they should."""
+    honest = [one for one in found.replayed if not one.tampered]
+    tampered = [one for one in found.replayed if one.tampered]
+    return (
         f"{sum(one.as_expected for one in honest)} of {len(honest)} audits of honest runs: VERIFIED, with no "
         f"contradiction and no omission. {sum(one.as_expected for one in tampered)} of {len(tampered)} audits of "
-        "tampered runs: DISPUTED, and the capsule CONFIRMED. "
-        + ("Nothing was unexpected." if not strange else "Unexpected:")
+        "tampered runs: DISPUTED, and the capsule CONFIRMED."
     )
-    return "\n".join([summary, *(f"- {line}" for line in strange)])
 
 
-def render(parts: Iterable[Part], replays: str = "", gpu: str = "") -> str:
+def render(parts: Iterable[Part], replays: str = "", gpu: str = "", versions: str = "") -> str:
     """Return the page as Markdown.
 
     Args:
         parts: The results.
         replays: The section on many replays on one machine, or nothing.
         gpu: The section on a GPU, which ``python -m benchmarks gpu`` writes.
+        versions: The section on versions of torch, or nothing.
     """
     parts = list(parts)
     found = Found.of(parts)
@@ -225,12 +237,13 @@ def render(parts: Iterable[Part], replays: str = "", gpu: str = "") -> str:
         pairs="\n".join(pair_section(found, pair) for pair in found.pairs),
         summary=verdict(parts),
         refused=_refused(found),
+        versions=versions,
         replays=replays,
         gpu=gpu,
     )
 
 
-def write_page(path: Path, parts: Sequence[Part], replays: str = "") -> None:
+def write_page(path: Path, parts: Sequence[Part], replays: str = "", versions: str = "") -> None:
     """Write the page; what it has on a GPU stays.
 
     Raises:
@@ -238,7 +251,7 @@ def write_page(path: Path, parts: Sequence[Part], replays: str = "") -> None:
         FileWriteError: It cannot be written.
     """
     gpu = between(path.read_text(encoding="utf-8"), "gpu") if path.exists() else ""
-    write_whole(path, render(parts, replays, gpu).encode(), what="the page")
+    write_whole(path, render(parts, replays, gpu, versions).encode(), what="the page")
 
 
 def machine_table(found: Found) -> str:
@@ -266,12 +279,13 @@ def _selftest(machine: Machine) -> str:
     return "; ".join([*failures, *([f"passed under {', '.join(passed)}"] if passed else [])])
 
 
-def _jobs(found: Found) -> list[str]:
+def jobs_of(found: Found) -> list[str]:
+    """Return the jobs that were ordered."""
     return list(dict.fromkeys(order.job for order in found.ordered))
 
 
-def _profiles(found: Found) -> list[str]:
-    # Rounded profiles before exact ones, more bits before fewer.
+def profiles_of(found: Found) -> list[str]:
+    """Return the profiles: rounded ones before exact ones, more bits before fewer."""
     names = {order.profile for order in found.ordered}
     return sorted(
         names, key=lambda name: (is_exact(name), "bfloat16" in name, -int(name.rsplit("-", 1)[1].lstrip("bfloat")))
@@ -281,8 +295,8 @@ def _profiles(found: Found) -> list[str]:
 def pair_section(found: Found, pair: tuple[str, str]) -> str:
     """Return the section on two machines."""
     first, second = pair
-    profiles = _profiles(found)
-    rows = [[job, *(_cell(found, pair, job, profile) for profile in profiles)] for job in _jobs(found)]
+    profiles = profiles_of(found)
+    rows = [[job, *(_cell(found, pair, job, profile) for profile in profiles)] for job in jobs_of(found)]
     return _PAIR.format(
         first=first,
         second=second,
@@ -311,8 +325,8 @@ def _replay(one: Replayed | None) -> str:
 
 def _counts(found: Found, pair: tuple[str, str]) -> str:
     lines = []
-    for profile in _profiles(found):
-        equal = [_equal(found, pair, job, profile) for job in _jobs(found)]
+    for profile in profiles_of(found):
+        equal = [_equal(found, pair, job, profile) for job in jobs_of(found)]
         known = [one for one in equal if one is not None]
         if known:
             states = sum(one in ("run root", "state") for one in known)

@@ -1,0 +1,133 @@
+"""The page's section on versions of torch and of Python, each of which is a machine of the campaign, from its results.
+
+There are too many pairs for a table each: a cell counts what became of one machine's runs on another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from benchmarks.cross_hardware.page import (
+    Found,
+    is_exact,
+    jobs_of,
+    machine_table,
+    profiles_of,
+    summary,
+    unexpected_audits,
+)
+from benchmarks.cross_hardware.results import Part, Recorded
+from benchmarks.pages import markdown
+
+FOLDER = "versions"
+"""Where the collected results of these machines lie, below those of the others."""
+
+
+def audited(found: Found, recorder: str, machine: str) -> dict[bool, tuple[int, int, int]]:
+    """Count what became of the honest runs of a machine on another.
+
+    Args:
+        found: The results.
+        recorder: Who recorded.
+        machine: Who replayed.
+
+    Returns:
+        For the rounded (False) and the exact profiles (True): runs that ended as they should, runs that were audited,
+        and the directions taken from their logs.
+    """
+    counts = {False: (0, 0, 0), True: (0, 0, 0)}
+    for one in found.replayed:
+        if (one.recorder, one.machine, one.tampered) == (recorder, machine, False):
+            good, total, taken = counts[is_exact(one.profile)]
+            counts[is_exact(one.profile)] = (good + one.as_expected, total + 1, taken + one.corrections)
+    return counts
+
+
+def unexpected(parts: Iterable[Part]) -> list[str]:
+    """Return a sentence for everything that should not be.
+
+    Ordinary training may well be equal between versions on one processor, so that it is no control of each pair.
+    """
+    found = Found.of(parts)
+    return [*unexpected_audits(found), *_unequal_exact(found)]
+
+
+def _unequal_exact(found: Found) -> Iterator[str]:
+    for job in jobs_of(found):
+        for profile in filter(is_exact, profiles_of(found)):
+            if len({run.run_root for run in _runs(found, job, profile)}) > 1:
+                yield f"{job}, {profile}: the run roots differ between versions"
+
+
+def _runs(found: Found, job: str, profile: str) -> list[Recorded]:
+    return [run for run in found.recorded if (run.job, run.profile, run.tampered) == (job, profile, False)]
+
+
+def section(parts: Sequence[Part]) -> str:
+    """Return the section as Markdown; nothing where there are no results."""
+    found = Found.of(parts)
+    if not found.recorded:
+        return ""
+    failed = unexpected(parts)
+    strange = "Nothing was unexpected." if not failed else "Unexpected:\n\n" + "\n".join(f"- {one}" for one in failed)
+    return _SECTION.format(
+        machines=machine_table(found),
+        pairs=_pairs(found),
+        jobs=_jobs(found),
+        summary=f"{summary(found)} {strange}",
+    )
+
+
+def _pairs(found: Found) -> str:
+    names = [machine.machine for machine in found.machines]
+    rows = [[name, *(_cell(found, name, other) for other in names)] for name in names]
+    return markdown(["recorded on", *(f"replayed on {name}" for name in names)], rows)
+
+
+def _cell(found: Found, recorder: str, machine: str) -> str:
+    if recorder == machine:
+        return "-"
+    said = []
+    for good, total, taken in audited(found, recorder, machine).values():
+        said.append(f"{good} of {total}" + (f" ({taken})" if taken else "") if total else "-")
+    return "; ".join(said)
+
+
+def _jobs(found: Found) -> str:
+    rows = []
+    for job in jobs_of(found):
+        cells = []
+        for profile in profiles_of(found):
+            runs = _runs(found, job, profile)
+            roots, states = ({getattr(run, name) for run in runs} for name in ("run_root", "state_root"))
+            cells.append(f"{len(roots)} / {len(states)} of {len(runs)}" if runs else "-")
+        trained = [one for one in found.trained if one.job == job]
+        cells.append(f"{len({one.state_root for one in trained})} of {len(trained)}" if trained else "-")
+        rows.append([job, *cells])
+    return markdown(["job", *profiles_of(found), "ordinary float32"], rows)
+
+
+_SECTION = """\
+## Between versions of torch
+
+`packaging/torches.sh campaign` makes an environment for each version of torch and of Python on one processor, and does
+the campaign between them: each records every job, and audits what the others recorded. Two of them have fewer
+instructions than the processor. The jobs are those above and [the trainings of the literature](literature.md). They
+are ordered once, by the first of these machines that is named in the script, torch 2.13: what an order says does not
+hang on the version that replays it.
+
+{machines}
+
+Honest runs that ended in VERIFIED without a word against them, of those that were replayed: first under the rounded
+profiles, with the directions taken from their logs in brackets where there were any, then under the exact ones.
+
+{pairs}
+
+How many different run roots / states after the last step the machines recorded of each job, of how many recordings.
+Under the exact profiles there must be one. The last column is the control: how many different states ordinary float32
+training of the job ended in.
+
+{jobs}
+
+{summary}
+"""
