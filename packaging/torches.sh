@@ -91,6 +91,11 @@ campaign() {
                 say "$one did not pass the self-test."
         done
     done
+    for one in "${@:2}"; do
+        known "$one"
+        # Instructions decide nothing of what is captured.
+        [ -n "$instructions" ] || in_it "$one" -m benchmarks cross-hardware capture "$folder" --machine "$one"
+    done
     in_it "$1" -m benchmarks cross-hardware versions "$folder"
 }
 

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
+
 from benchmarks.campaign.task import slug
 from benchmarks.cross_hardware.results import Ordered, read_part, write_part
 from benchmarks.honest_jobs import ORDERS, Job
@@ -113,12 +115,25 @@ class Campaign:
                 write_part(part, found)
                 yield found
 
-    def _order(self, training: Training, steps: int) -> Ordered:
+    def capture_all(
+        self, machine: str, jobs: Collection[str], profiles: Collection[str], steps: int
+    ) -> Iterator[Ordered]:
+        """Capture the jobs on another machine, for the digests of their orders; yields each that was not there."""
+        for training in trainings(jobs, profiles):
+            part = self.part(machine, "ordered", training.order_name)
+            if not training.tampered and not part.exists():
+                found = self._order(training, steps, machine)
+                write_part(part, found)
+                yield found
+
+    def _order(self, training: Training, steps: int, machine: str = "") -> Ordered:
+        torch.manual_seed(0)  # a job may leave its first weights to torch
         try:
             with warnings.catch_warnings():
                 # A grid too coarse for the gradients of a job this small is so on every machine.
                 warnings.simplefilter("ignore", CoarseGridWarning)
-                manifest = JOBS[training.job](steps, PROFILES[training.profile]).write(self.order(training))
+                draft = JOBS[training.job](steps, PROFILES[training.profile])
+                manifest = draft.manifest if machine else draft.write(self.order(training))
         except CounterfoilError as error:
-            return Ordered(training.job, training.profile, "", str(error))
-        return Ordered(training.job, training.profile, manifest.digest.hex)
+            return Ordered(training.job, training.profile, "", str(error), machine)
+        return Ordered(training.job, training.profile, manifest.digest.hex, machine=machine)

@@ -7,6 +7,7 @@ Machines share nothing but a folder, which is copied from one to the other and b
                                      ordinary float32 training of every job, and an audit of every run that other
                                      machines left in the folder
     selftest FOLDER --machine NAME   only that
+    capture FOLDER --machine NAME    captures every job here, too, for the digest of its order
     page FOLDER                      collects the results and writes docs/cross-hardware.md
     versions FOLDER                  collects the results of machines that are versions of torch and Python
                                      (packaging/torches.sh) into that page's section on them
@@ -24,18 +25,20 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.cross_hardware import versions
+from benchmarks.cross_hardware import literature, versions
 from benchmarks.cross_hardware.campaign import JOBS, MEASURED, STEPS, Campaign
 from benchmarks.cross_hardware.ordinary import EAGER
 from benchmarks.cross_hardware.page import unexpected, write_page
 from benchmarks.cross_hardware.replays import sections
 from benchmarks.cross_hardware.results import collect, collected
 from benchmarks.cross_hardware.work import Worker
-from benchmarks.pages import machine_name
+from benchmarks.pages import MEASURED as MEASURED_PART, machine_name, write_between
 
 RESULTS = Path(__file__).with_name("measured")
 """Collected results of the machines that were measured so far."""
 PAGE = Path("docs/cross-hardware.md")
+LITERATURE_PAGE = "literature.md"
+"""The page beside it that has a table of the trainings of the literature."""
 
 
 def _machine(text: str) -> str:
@@ -50,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("action", choices=("order", "work", "selftest", "page", "versions"))
+    parser.add_argument("action", choices=("order", "work", "selftest", "capture", "page", "versions"))
     parser.add_argument("folder", type=Path, help="the folder that the machines share")
     parser.add_argument("--machine", type=_machine, default=platform.machine(), help="this machine's name")
     parser.add_argument("--about", help="what this machine is, in words; by default the name of its processor")
@@ -73,11 +76,16 @@ def main(arguments: Sequence[str]) -> int:
         collect(campaign.folder / "results", among if options.action == "versions" else options.results)
         parts, other = list(collected(options.results)), list(collected(among))
         write_page(options.write, parts, sections(options.results), versions.section(other))
+        if other and (beside := options.write.with_name(LITERATURE_PAGE)).exists():
+            write_between(beside, MEASURED_PART, literature.section(other))
         found = [*unexpected(parts), *versions.unexpected(other)]
         print("\n".join(found) if found else f"Everything is as expected; wrote {options.write}.")
         return bool(found)
-    if options.action == "order":
-        for ordered in campaign.order_all(options.jobs, options.profiles, options.steps):
+    if options.action in ("order", "capture"):
+        wanted = options.jobs, options.profiles, options.steps
+        capturing = options.action == "capture"
+        done = campaign.capture_all(options.machine, *wanted) if capturing else campaign.order_all(*wanted)
+        for ordered in done:
             print(f"{ordered.job}, {ordered.profile}: {ordered.refused or 'ordered'}", flush=True)
         return 0
     about = options.about or machine_name(options.device)

@@ -82,9 +82,19 @@ decisions, or round a value differently. A replay that did not end in VERIFIED i
 
 @dataclass(frozen=True)
 class Found:
-    """The results, with stale ones left out: those of orders that were changed since."""
+    """The results, with stale ones left out: those of orders that were changed since.
+
+    Attributes:
+        ordered: The campaign's orders.
+        captured: The same jobs, captured by other machines.
+        machines: The machines.
+        recorded: Their runs.
+        replayed: Their audits of others' runs.
+        trained: Their ordinary training.
+    """
 
     ordered: tuple[Ordered, ...]
+    captured: tuple[Ordered, ...]
     machines: tuple[Machine, ...]
     recorded: tuple[Recorded, ...]
     replayed: tuple[Replayed, ...]
@@ -94,12 +104,14 @@ class Found:
     def of(cls, parts: Iterable[Part]) -> Found:
         """Sort the parts by kind."""
         parts = list(parts)
-        ordered = tuple(part for part in parts if isinstance(part, Ordered))
+        written = [part for part in parts if isinstance(part, Ordered)]
+        ordered = tuple(part for part in written if not part.machine)
         orders = {part.order for part in ordered if part.order}
         recorded = tuple(part for part in parts if isinstance(part, Recorded) and part.order in orders)
         roots = {(part.machine, part.run_root) for part in recorded}
         return cls(
             ordered=ordered,
+            captured=tuple(part for part in written if part.machine),
             machines=tuple(part for part in parts if isinstance(part, Machine)),
             recorded=recorded,
             replayed=tuple(

@@ -74,8 +74,21 @@ def section(parts: Sequence[Part]) -> str:
         machines=machine_table(found),
         pairs=_pairs(found),
         jobs=_jobs(found),
+        captured=_captured(found),
         summary=f"{summary(found)} {strange}",
     )
+
+
+def _captured(found: Found) -> str:
+    """Say which machines, writing the orders anew, came to other digests."""
+    digests = {(one.job, one.profile): one.order for one in found.ordered}
+    rows = []
+    for machine in dict.fromkeys(one.machine for one in found.captured):
+        mine = [one for one in found.captured if one.machine == machine and (one.job, one.profile) in digests]
+        other = [one for one in mine if one.order != digests[one.job, one.profile]]
+        named = ", ".join(dict.fromkeys(one.job for one in other)) or "none"
+        rows.append([machine, f"{len(mine) - len(other)} of {len(mine)}", named])
+    return markdown(["captured on", "orders with the digest of the campaign's", "jobs of the others"], rows)
 
 
 def _pairs(found: Found) -> str:
@@ -113,8 +126,7 @@ _SECTION = """\
 `packaging/torches.sh campaign` makes an environment for each version of torch and of Python on one processor, and does
 the campaign between them: each records every job, and audits what the others recorded. Two of them have fewer
 instructions than the processor. The jobs are those above and [the trainings of the literature](literature.md). They
-are ordered once, by the first of these machines that is named in the script, torch 2.13: what an order says does not
-hang on the version that replays it.
+are ordered once, by torch 2.13: an order says the same to every version that carries it out.
 
 {machines}
 
@@ -128,6 +140,11 @@ Under the exact profiles there must be one. The last column is the control: how 
 training of the job ended in.
 
 {jobs}
+
+Orders are written by the client's torch, which decides what is captured. Each version captured the jobs, too, and the
+digests of its orders were compared. Where one differs it is another order, that any version carries out and replays.
+
+{captured}
 
 {summary}
 """
