@@ -9,8 +9,8 @@ Machines share nothing but a folder, which is copied from one to the other and b
     selftest FOLDER --machine NAME   only that
     capture FOLDER --machine NAME    captures every job here, too, for the digest of its order
     page FOLDER                      collects the results and writes docs/cross-hardware.md
-    versions FOLDER                  collects the results of machines that are versions of torch and Python
-                                     (packaging/torches.sh) into that page's section on them
+    versions FOLDER                  writes that page's section on machines that are versions of torch and Python
+                                     (packaging/torches.sh), and the table of docs/literature.md
 
 A machine works once to record and once more when others' runs are there. Each part is a file of its own: what is done
 is not done again, and work that was stopped goes on. Nothing here knows what the machines are: emulated ones
@@ -30,7 +30,7 @@ from benchmarks.cross_hardware.campaign import JOBS, MEASURED, STEPS, Campaign
 from benchmarks.cross_hardware.ordinary import EAGER
 from benchmarks.cross_hardware.page import unexpected, write_page
 from benchmarks.cross_hardware.replays import sections
-from benchmarks.cross_hardware.results import collect, collected
+from benchmarks.cross_hardware.results import collect, collected, parts_of
 from benchmarks.cross_hardware.work import Worker
 from benchmarks.pages import MEASURED as MEASURED_PART, machine_name, write_between
 
@@ -67,20 +67,26 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _said(found: list[str], page: Path) -> int:
+    """Print what is unexpected on a page; returns the exit code."""
+    print("\n".join(found) if found else f"Everything is as expected; wrote {page}.")
+    return bool(found)
+
+
 def main(arguments: Sequence[str]) -> int:
     """Do what was asked. Ends with 1 if the machine is not sound, or if the page says what nobody expects."""
     options = _parser().parse_args(arguments)
     campaign = Campaign(options.folder)
-    if options.action in ("page", "versions"):
-        among = options.results / versions.FOLDER
-        collect(campaign.folder / "results", among if options.action == "versions" else options.results)
-        parts, other = list(collected(options.results)), list(collected(among))
-        write_page(options.write, parts, sections(options.results), versions.section(other))
-        if other and (beside := options.write.with_name(LITERATURE_PAGE)).exists():
-            write_between(beside, MEASURED_PART, literature.section(other))
-        found = [*unexpected(parts), *versions.unexpected(other)]
-        print("\n".join(found) if found else f"Everything is as expected; wrote {options.write}.")
-        return bool(found)
+    if options.action == "page":
+        collect(campaign.folder / "results", options.results)
+        parts = list(collected(options.results))
+        write_page(options.write, parts, sections(options.results))
+        return _said(unexpected(parts), options.write)
+    if options.action == "versions":
+        parts = list(parts_of(campaign.folder / "results"))
+        write_between(options.write, "versions", versions.section(parts))
+        write_between(options.write.with_name(LITERATURE_PAGE), MEASURED_PART, literature.section(parts))
+        return _said(versions.unexpected(parts), options.write)
     if options.action in ("order", "capture"):
         wanted = options.jobs, options.profiles, options.steps
         capturing = options.action == "capture"

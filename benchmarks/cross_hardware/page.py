@@ -44,7 +44,10 @@ nothing.
 
 {refused}
 
+<!-- versions: begin -->
 {versions}
+<!-- versions: end -->
+
 {replays}
 <!-- gpu: begin -->
 {gpu}
@@ -240,7 +243,7 @@ def render(parts: Iterable[Part], replays: str = "", gpu: str = "", versions: st
         parts: The results.
         replays: The section on many replays on one machine, or nothing.
         gpu: The section on a GPU, which ``python -m benchmarks gpu`` writes.
-        versions: The section on versions of torch, or nothing.
+        versions: The section on versions of torch, which ``python -m benchmarks cross-hardware versions`` writes.
     """
     parts = list(parts)
     found = Found.of(parts)
@@ -255,15 +258,16 @@ def render(parts: Iterable[Part], replays: str = "", gpu: str = "", versions: st
     )
 
 
-def write_page(path: Path, parts: Sequence[Part], replays: str = "", versions: str = "") -> None:
-    """Write the page; what it has on a GPU stays.
+def write_page(path: Path, parts: Sequence[Part], replays: str = "") -> None:
+    """Write the page; what it has on a GPU and on versions of torch stays.
 
     Raises:
-        DataError: The page is there, and has no place for what was measured on a GPU.
+        DataError: The page is there, and has no place for one of these.
         FileWriteError: It cannot be written.
     """
-    gpu = between(path.read_text(encoding="utf-8"), "gpu") if path.exists() else ""
-    write_whole(path, render(parts, replays, gpu, versions).encode(), what="the page")
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    kept = {name: between(before, name) if before else "" for name in ("gpu", "versions")}
+    write_whole(path, render(parts, replays, **kept).encode(), what="the page")
 
 
 def machine_table(found: Found) -> str:

@@ -19,9 +19,6 @@ from benchmarks.cross_hardware.page import (
 from benchmarks.cross_hardware.results import Part, Recorded
 from benchmarks.pages import markdown
 
-FOLDER = "versions"
-"""Where the collected results of these machines lie, below those of the others."""
-
 
 def audited(found: Found, recorder: str, machine: str) -> dict[bool, tuple[int, int, int]]:
     """Count what became of the honest runs of a machine on another.
@@ -74,8 +71,26 @@ def section(parts: Sequence[Part]) -> str:
         machines=machine_table(found),
         pairs=_pairs(found),
         jobs=_jobs(found),
+        control=_control(found),
         captured=_captured(found),
         summary=f"{summary(found)} {strange}",
+    )
+
+
+def _control(found: Found) -> str:
+    """Say how much of what differs in ordinary training is due to versions, and how much to instructions."""
+    capability = {one.machine: one.environment.get("cpu_capability", "") for one in found.machines}
+    differ = dict.fromkeys(capability.values(), 0)
+    jobs = dict.fromkeys(one.job for one in found.trained)
+    for kind in differ:
+        for job in jobs:
+            states = {one.state_root for one in found.trained if one.job == job and capability[one.machine] == kind}
+            differ[kind] += len(states) > 1
+    among = [f"{kind}: {count} of {len(jobs)}" for kind, count in differ.items()]
+    return (
+        "Jobs whose ordinary training differs between versions with the same instructions: "
+        f"{'; '.join(sorted(among))}. Where it does not, versions compute alike anyhow, and equal runs show that "
+        "orders, files and audits are the same to each; what differs otherwise is due to instructions."
     )
 
 
@@ -94,7 +109,7 @@ def _captured(found: Found) -> str:
 def _pairs(found: Found) -> str:
     names = [machine.machine for machine in found.machines]
     rows = [[name, *(_cell(found, name, other) for other in names)] for name in names]
-    return markdown(["recorded on", *(f"replayed on {name}" for name in names)], rows)
+    return markdown(["recorded on, replayed on", *names], rows)
 
 
 def _cell(found: Found, recorder: str, machine: str) -> str:
@@ -140,6 +155,8 @@ Under the exact profiles there must be one. The last column is the control: how 
 training of the job ended in.
 
 {jobs}
+
+{control}
 
 Orders are written by the client's torch, which decides what is captured. Each version captured the jobs, too, and the
 digests of its orders were compared. Where one differs it is another order, that any version carries out and replays.

@@ -53,6 +53,7 @@ def test_what_is_as_it_should_be_is_counted(parts: list[Part]) -> None:
     assert f"| {NAMES[1]} | 2 of 2 | none |" in text
     assert "12 of 12 audits of honest runs: VERIFIED" in text
     assert "Nothing was unexpected." in text
+    assert "differs between versions with the same instructions: AVX9: 1 of 1" in text
     assert "{" not in text
     assert f"| {JOB} | 2 of 2 (4) | 2 of 2 (4) | 2 of 2 (4) | 2 of 2 (4) | 12 of 12 (24) | 3 |" in literature.section(
         parts
