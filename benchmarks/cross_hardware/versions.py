@@ -5,7 +5,9 @@ There are too many pairs for a table each: a cell counts what became of one mach
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 
 from benchmarks.cross_hardware.page import (
     Found,
@@ -17,7 +19,7 @@ from benchmarks.cross_hardware.page import (
     unexpected_audits,
 )
 from benchmarks.cross_hardware.results import Part, Recorded
-from benchmarks.pages import markdown
+from benchmarks.pages import machine_name, markdown
 
 
 def audited(found: Found, recorder: str, machine: str) -> dict[bool, tuple[int, int, int]]:
@@ -68,6 +70,7 @@ def section(parts: Sequence[Part]) -> str:
     failed = unexpected(parts)
     strange = "Nothing was unexpected." if not failed else "Unexpected:\n\n" + "\n".join(f"- {one}" for one in failed)
     return _SECTION.format(
+        processor=f"{machine_name('cpu')}, {datetime.now(UTC).date().isoformat()}",
         machines=machine_table(found),
         pairs=_pairs(found),
         jobs=_jobs(found),
@@ -80,7 +83,7 @@ def section(parts: Sequence[Part]) -> str:
 def _control(found: Found) -> str:
     """Say how much of what differs in ordinary training is due to versions, and how much to instructions."""
     capability = {one.machine: one.environment.get("cpu_capability", "") for one in found.machines}
-    differ = dict.fromkeys(capability.values(), 0)
+    differ = {kind: 0 for kind, count in Counter(capability.values()).items() if count > 1}
     jobs = dict.fromkeys(one.job for one in found.trained)
     for kind in differ:
         for job in jobs:
@@ -89,8 +92,8 @@ def _control(found: Found) -> str:
     among = [f"{kind}: {count} of {len(jobs)}" for kind, count in differ.items()]
     return (
         "Jobs whose ordinary training differs between versions with the same instructions: "
-        f"{'; '.join(sorted(among))}. Where it does not, versions compute alike anyhow, and equal runs show that "
-        "orders, files and audits are the same to each; what differs otherwise is due to instructions."
+        f"{'; '.join(sorted(among)) or 'none'}.\nWhere it does not, these versions compute alike anyhow: equal runs "
+        "then show that orders, files and audits are the same to each.\nWhat differs otherwise is due to instructions."
     )
 
 
@@ -139,7 +142,7 @@ _SECTION = """\
 ## Between versions of torch
 
 `packaging/torches.sh campaign` makes an environment for each version of torch and of Python on one processor, and does
-the campaign between them: each records every job, and audits what the others recorded. Two of them have fewer
+the campaign between them ({processor}): each records every job, and audits what the others recorded. Two of them have fewer
 instructions than the processor. The jobs are those above and [the trainings of the literature](literature.md). They
 are ordered once, by torch 2.13: an order says the same to every version that carries it out.
 

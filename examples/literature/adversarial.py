@@ -39,7 +39,8 @@ class Network(nn.Module):
         """Map images ``[N, 1, 8, 8]`` in [0, 1] to logits ``[N, classes]``."""
         x = functional.relu(self.first(images))
         x = functional.relu(self.second(x))
-        return self.head(x.flatten(1))
+        logits: Tensor = self.head(x.flatten(1))
+        return logits
 
 
 def attacked(model: nn.Module, images: Tensor, labels: Tensor, steps: int) -> Tensor:

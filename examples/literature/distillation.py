@@ -13,8 +13,9 @@ lie in the student's order and stay as they are, so a verdict on the student's r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import load_file
@@ -75,7 +76,9 @@ def learned(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
     return functional.cross_entropy(model(pixels(batch)), batch["labels"])
 
 
-def job_of(title: str, model: nn.Module, objective: object, steps: int) -> CustomJob:
+def job_of(
+    title: str, model: nn.Module, objective: Callable[[Any, Mapping[str, Tensor]], Tensor], steps: int
+) -> CustomJob:
     """A job on the digits, with what both trainings have in common."""
     images, labels = load_digits()
     return CustomJob(

@@ -40,7 +40,8 @@ class Network(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         """Map images ``[N, 64]`` in [0, 1] to logits ``[N, classes]``."""
         x = functional.gelu(self.norm(self.first(images)))
-        return self.head(functional.gelu(self.second(x)))
+        logits: Tensor = self.head(functional.gelu(self.second(x)))
+        return logits
 
 
 def moved_weights(model: nn.Module, images: Tensor, labels: Tensor) -> dict[str, Tensor]:

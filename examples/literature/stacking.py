@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import load_file
@@ -63,10 +64,10 @@ class Greedy(nn.Module):
         self.heads = nn.ModuleList(nn.Linear(WIDTH, CLASSES) for _ in range(depth))
 
 
-def greedy(number: int) -> Callable[[Greedy, Mapping[str, Tensor]], Tensor]:
+def greedy(number: int) -> Callable[[Any, Mapping[str, Tensor]], Tensor]:
     """Return the objective of a layer: its classifier's loss, on what the layers below it give."""
 
-    def objective(model: Greedy, batch: Mapping[str, Tensor]) -> Tensor:
+    def objective(model: Any, batch: Mapping[str, Tensor]) -> Tensor:
         x = pixels(batch)
         with torch.no_grad():
             for below in model.layers[:number]:
@@ -109,7 +110,8 @@ class Stack(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """Map ``[N, 64]`` to logits ``[N, CLASSES]``."""
-        return self.head(self.layers(self.stem(images)))
+        logits: Tensor = self.head(self.layers(self.stem(images)))
+        return logits
 
 
 def doubled(weights: Mapping[str, Tensor], depth: int) -> dict[str, Tensor]:
