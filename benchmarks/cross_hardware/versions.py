@@ -142,9 +142,9 @@ _SECTION = """\
 ## Between versions of torch
 
 `packaging/torches.sh campaign` makes an environment for each version of torch and of Python on one processor, and does
-the campaign between them ({processor}): each records every job, and audits what the others recorded. Two of them have fewer
+the campaign between them: each records every job, and audits what the others recorded. Two of them have fewer
 instructions than the processor. The jobs are those above and [the trainings of the literature](literature.md). They
-are ordered once, by torch 2.13: an order says the same to every version that carries it out.
+are ordered once, by torch 2.13: an order says the same to every version that carries it out. Measured on {processor}.
 
 {machines}
 
