@@ -18,7 +18,7 @@ def test_it_gives_what_torch_gives(q: float | torch.Tensor, dim: int | None, kee
     torch.manual_seed(1)
     values = torch.randn(7, 4, 5)
     theirs = torch.quantile(values, q, dim, keepdim, interpolation=interpolation)
-    ours = quantile(values, q, dim, keepdim, interpolation=interpolation)
+    ours = quantile(input=values, q=q, dim=dim, keepdim=keepdim, interpolation=interpolation)
     assert ours.shape == theirs.shape
     torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-6)
 

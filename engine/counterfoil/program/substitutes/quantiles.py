@@ -15,7 +15,7 @@ _LINEAR = "linear"
 
 
 def quantile(
-    values: Tensor,
+    input: Tensor,
     q: float | Tensor,
     dim: int | None = None,
     keepdim: bool = False,
@@ -26,7 +26,7 @@ def quantile(
     """Return quantiles as torch 2.11 to 2.13 do (aten/src/ATen/native/Sorting.cpp, ``quantile_compute``).
 
     Args:
-        values: Floating-point values of any shape.
+        input: Floating-point values of any shape.
         q: Probabilities in [0, 1], a number or a tensor of at most one dimension.
         dim: The dimension that is reduced; all of them unless given.
         keepdim: Whether it stays, with size 1.
@@ -37,22 +37,22 @@ def quantile(
         The quantiles, those of a tensor of probabilities along a new first dimension; NotImplemented where torch is to
         do it, or to say what is wrong.
     """
-    odd = not values.is_floating_point() or not values.numel() or out is not None
+    odd = not input.is_floating_point() or not input.numel() or not input.dim() or out is not None
     if odd or interpolation not in (_LINEAR, "lower", "higher", "midpoint", "nearest"):
         return NotImplemented
-    chances = q if isinstance(q, Tensor) else torch.scalar_tensor(q, dtype=values.dtype)
-    if chances.dim() > 1 or chances.dtype != values.dtype:
+    chances = q if isinstance(q, Tensor) else torch.scalar_tensor(q, dtype=input.dtype)
+    if chances.dim() > 1 or not chances.numel() or chances.dtype != input.dtype:
         return NotImplemented
-    rows = _rows(values, dim).sort().values.reshape(-1, values.numel() if dim is None else values.shape[dim])
+    rows = _rows(input, dim).sort().values.reshape(-1, input.numel() if dim is None else input.shape[dim])
     last = rows.shape[-1] - 1
-    rank = (chances * last).expand(rows.shape[0], max(1, chances.numel()))
+    rank = (chances * last).expand(rows.shape[0], chances.numel())
     rank = rank.masked_fill(rows.isnan().any(-1, keepdim=True), last)
     found = _taken(rows, rank, interpolation)
-    kept = [1] * values.dim() if dim is None else list(values.shape)
+    kept = [1] * input.dim() if dim is None else list(input.shape)
     if dim is not None:
         kept[dim] = 1
     if not keepdim:
-        kept = [] if dim is None else [size for place, size in enumerate(kept) if place != dim % values.dim()]
+        kept = [] if dim is None else [size for place, size in enumerate(kept) if place != dim % input.dim()]
     if chances.dim() == 0:
         return found.squeeze(-1).view(kept)
     return found.view(*kept, chances.numel()).movedim(-1, 0)
