@@ -14,7 +14,7 @@ CHOSEN ?= -m "not slow"
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile \
 	--no-loadscope-reorder --durations=20
 
-.PHONY: help setup demo example screenshots docs translations lint style types test test-all tests coverage bench bench-paper bench-accuracy gpu arm64 bench-check wheels wheels-check package package-check lock clean
+.PHONY: help setup demo example screenshots docs translations lint style types test test-all tests coverage bench bench-paper bench-accuracy gpu arm64 torches bench-check wheels wheels-check package package-check lock clean
 
 help:
 	@echo "make demo         order, record and replay an honest and a tampered run of digit training"
@@ -29,6 +29,7 @@ help:
 	@echo "make bench-accuracy  compare training under the profiles with ordinary float32 training"
 	@echo "make gpu          on a machine with a GPU: its tests, what is equal there, what it costs; 15 minutes, goes on where it was stopped"
 	@echo "make arm64        record and replay on an emulated AArch64 machine too (root, 6 GB, an hour); docs/cross-hardware.md"
+	@echo "make torches      the same between versions of torch and Python (2 GB for each); docs/cross-hardware.md"
 	@echo "make screenshots  make the pictures of README.md, of the help and of the tutorial again"
 	@echo "make docs         a site of the pages of docs/, with search and index, in build/docs; every link is checked"
 	@echo "make translations collect the window's texts, and compile their translations"
@@ -111,6 +112,9 @@ gpu: setup
 
 arm64: setup
 	nice bash packaging/arm64.sh campaign $(BIN)/python
+
+torches: setup
+	nice bash packaging/torches.sh campaign
 
 TOOLS := build/tools/bin/python
 

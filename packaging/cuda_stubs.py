@@ -1,4 +1,4 @@
-"""CUDA's libraries as stubs, for a torch that is built for CUDA on a machine that has none of it (packaging/arm64.sh).
+"""CUDA's libraries as stubs, for a torch that is built for CUDA on a machine that has none of it.
 
 ``python cuda_stubs.py TORCH_LIB FOLDER`` makes a library of each name with every symbol that torch's libraries want of
 it. Each aborts when called; on a CPU nothing calls them. Versioned symbols name their library themselves; the others
@@ -7,13 +7,14 @@ are known by how they begin.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
 
-COMPILER = "aarch64-linux-gnu-gcc"
+COMPILER = os.environ.get("CC", "aarch64-linux-gnu-gcc")
 NEEDING = ("torch_cuda", "torch_python", "torch_cpu", "torch_nvshmem", "torch_cuda_linalg", "c10_cuda")
 PREFIXES = {
     "libcublas.so.13": "cublas(?!Lt)",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
+
 from benchmarks.campaign.task import slug
 from benchmarks.cross_hardware.results import Ordered, read_part, write_part
-from benchmarks.honest_jobs import ORDERS
+from benchmarks.honest_jobs import ORDERS, Job
+from benchmarks.literature_jobs import LITERATURE
 from benchmarks.sessions import key_in
 from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.precision import PROFILES
@@ -19,6 +22,8 @@ from counterfoil.training.trial import CoarseGridWarning
 STEPS = 3
 MEASURED = ("float64-24", "float64-18", "float32-bfloat16", "exact-20", "exact-13")
 """Names of precision profiles; the first one's program is trained ordinarily too."""
+JOBS: Mapping[str, Job] = {**ORDERS, **LITERATURE}
+"""The recipes and the trainings of the literature: how to order each."""
 TAMPERED = ("digits-cnn",)
 """Jobs of which each machine also records a run with a poisoned batch."""
 
@@ -50,7 +55,7 @@ class Training:
 
 def trainings(jobs: Collection[str], profiles: Collection[str]) -> Iterator[Training]:
     """Return the trainings of some jobs and profiles."""
-    for job in ORDERS:
+    for job in JOBS:
         for profile in MEASURED:
             if job in jobs and profile in profiles:
                 yield Training(job, profile)
@@ -110,12 +115,25 @@ class Campaign:
                 write_part(part, found)
                 yield found
 
-    def _order(self, training: Training, steps: int) -> Ordered:
+    def capture_all(
+        self, machine: str, jobs: Collection[str], profiles: Collection[str], steps: int
+    ) -> Iterator[Ordered]:
+        """Capture the jobs on another machine, for the digests of their orders; yields each that was not there."""
+        for training in trainings(jobs, profiles):
+            part = self.part(machine, "ordered", training.order_name)
+            if not training.tampered and not part.exists():
+                found = self._order(training, steps, machine)
+                write_part(part, found)
+                yield found
+
+    def _order(self, training: Training, steps: int, machine: str = "") -> Ordered:
+        torch.manual_seed(0)  # a job may leave its first weights to torch
         try:
             with warnings.catch_warnings():
                 # A grid too coarse for the gradients of a job this small is so on every machine.
                 warnings.simplefilter("ignore", CoarseGridWarning)
-                manifest = ORDERS[training.job](steps, PROFILES[training.profile]).write(self.order(training))
+                draft = JOBS[training.job](steps, PROFILES[training.profile])
+                manifest = draft.manifest if machine else draft.write(self.order(training))
         except CounterfoilError as error:
-            return Ordered(training.job, training.profile, "", str(error))
-        return Ordered(training.job, training.profile, manifest.digest.hex)
+            return Ordered(training.job, training.profile, "", str(error), machine)
+        return Ordered(training.job, training.profile, manifest.digest.hex, machine=machine)

@@ -44,10 +44,11 @@ def unrounded(order: Path, device: str, threads: int | None) -> Digest:
     machine = open_machine(device, threads)
     with BundleReader.open(order) as reader:
         job = load_order(reader)
-    interpreter = Interpreter(job.program, machine.device, torch.float32)
+    interpreters = job.programs.map(lambda program: Interpreter(program, machine.device, torch.float32))
     state: Mapping[str, Tensor] = job.initial
     for step in range(1, job.manifest.steps + 1):
-        state = interpreter.run(job.inputs(step, state)).state
+        # A program of several that take turns has what it takes of the state; the rest stays as it is.
+        state = {**state, **interpreters.of(step).run(job.inputs(step, state)).state}
     return root_of(state)
 
 

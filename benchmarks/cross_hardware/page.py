@@ -44,6 +44,10 @@ nothing.
 
 {refused}
 
+<!-- versions: begin -->
+{versions}
+<!-- versions: end -->
+
 {replays}
 <!-- gpu: begin -->
 {gpu}
@@ -81,9 +85,19 @@ decisions, or round a value differently. A replay that did not end in VERIFIED i
 
 @dataclass(frozen=True)
 class Found:
-    """The results, with stale ones left out: those of orders that were changed since."""
+    """The results, with stale ones left out: those of orders that were changed since.
+
+    Attributes:
+        ordered: The campaign's orders.
+        captured: The same jobs, captured by other machines.
+        machines: The machines.
+        recorded: Their runs.
+        replayed: Their audits of others' runs.
+        trained: Their ordinary training.
+    """
 
     ordered: tuple[Ordered, ...]
+    captured: tuple[Ordered, ...]
     machines: tuple[Machine, ...]
     recorded: tuple[Recorded, ...]
     replayed: tuple[Replayed, ...]
@@ -93,12 +107,14 @@ class Found:
     def of(cls, parts: Iterable[Part]) -> Found:
         """Sort the parts by kind."""
         parts = list(parts)
-        ordered = tuple(part for part in parts if isinstance(part, Ordered))
+        written = [part for part in parts if isinstance(part, Ordered)]
+        ordered = tuple(part for part in written if not part.machine)
         orders = {part.order for part in ordered if part.order}
         recorded = tuple(part for part in parts if isinstance(part, Recorded) and part.order in orders)
         roots = {(part.machine, part.run_root) for part in recorded}
         return cls(
             ordered=ordered,
+            captured=tuple(part for part in written if part.machine),
             machines=tuple(part for part in parts if isinstance(part, Machine)),
             recorded=recorded,
             replayed=tuple(
@@ -156,7 +172,13 @@ def _equal(found: Found, pair: tuple[str, str], job: str, profile: str, tampered
 def unexpected(parts: Iterable[Part]) -> list[str]:
     """Return a sentence for everything that should not be: what accuses honest machines, or fails to find a forger."""
     found = Found.of(parts)
-    return [*_bad_replays(found), *_unequal_runs(found), *_unequal_capsules(found), *_equal_controls(found)]
+    return [*unexpected_audits(found), *_unequal_runs(found), *_equal_controls(found)]
+
+
+def unexpected_audits(found: Found) -> Iterator[str]:
+    """Return a sentence for each audit that did not end as it should, and for each capsule that differs."""
+    yield from _bad_replays(found)
+    yield from _unequal_capsules(found)
 
 
 def _bad_replays(found: Found) -> Iterator[str]:
@@ -198,25 +220,30 @@ def _equal_controls(found: Found) -> Iterator[str]:
 def verdict(parts: Iterable[Part]) -> str:
     """Return how many audits ended as they should, and a line for each thing that is strange."""
     parts = list(parts)
-    replayed, strange = Found.of(parts).replayed, unexpected(parts)
-    honest = [one for one in replayed if not one.tampered]
-    tampered = [one for one in replayed if one.tampered]
-    summary = (
+    strange = unexpected(parts)
+    said = f"{summary(Found.of(parts))} {'Unexpected:' if strange else 'Nothing was unexpected.'}"
+    return "\n".join([said, *(f"- {line}" for line in strange)])
+
+
+def summary(found: Found) -> str:
+    """Return how many audits ended as they should."""
+    honest = [one for one in found.replayed if not one.tampered]
+    tampered = [one for one in found.replayed if one.tampered]
+    return (
         f"{sum(one.as_expected for one in honest)} of {len(honest)} audits of honest runs: VERIFIED, with no "
         f"contradiction and no omission. {sum(one.as_expected for one in tampered)} of {len(tampered)} audits of "
-        "tampered runs: DISPUTED, and the capsule CONFIRMED. "
-        + ("Nothing was unexpected." if not strange else "Unexpected:")
+        "tampered runs: DISPUTED, and the capsule CONFIRMED."
     )
-    return "\n".join([summary, *(f"- {line}" for line in strange)])
 
 
-def render(parts: Iterable[Part], replays: str = "", gpu: str = "") -> str:
+def render(parts: Iterable[Part], replays: str = "", gpu: str = "", versions: str = "") -> str:
     """Return the page as Markdown.
 
     Args:
         parts: The results.
         replays: The section on many replays on one machine, or nothing.
         gpu: The section on a GPU, which ``python -m benchmarks gpu`` writes.
+        versions: The section on versions of torch, which ``python -m benchmarks cross-hardware versions`` writes.
     """
     parts = list(parts)
     found = Found.of(parts)
@@ -225,20 +252,22 @@ def render(parts: Iterable[Part], replays: str = "", gpu: str = "") -> str:
         pairs="\n".join(pair_section(found, pair) for pair in found.pairs),
         summary=verdict(parts),
         refused=_refused(found),
+        versions=versions,
         replays=replays,
         gpu=gpu,
     )
 
 
 def write_page(path: Path, parts: Sequence[Part], replays: str = "") -> None:
-    """Write the page; what it has on a GPU stays.
+    """Write the page; what it has on a GPU and on versions of torch stays.
 
     Raises:
-        DataError: The page is there, and has no place for what was measured on a GPU.
+        DataError: The page is there, and has no place for one of these.
         FileWriteError: It cannot be written.
     """
-    gpu = between(path.read_text(encoding="utf-8"), "gpu") if path.exists() else ""
-    write_whole(path, render(parts, replays, gpu).encode(), what="the page")
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    kept = {name: between(before, name) if before else "" for name in ("gpu", "versions")}
+    write_whole(path, render(parts, replays, **kept).encode(), what="the page")
 
 
 def machine_table(found: Found) -> str:
@@ -266,12 +295,13 @@ def _selftest(machine: Machine) -> str:
     return "; ".join([*failures, *([f"passed under {', '.join(passed)}"] if passed else [])])
 
 
-def _jobs(found: Found) -> list[str]:
+def jobs_of(found: Found) -> list[str]:
+    """Return the jobs that were ordered."""
     return list(dict.fromkeys(order.job for order in found.ordered))
 
 
-def _profiles(found: Found) -> list[str]:
-    # Rounded profiles before exact ones, more bits before fewer.
+def profiles_of(found: Found) -> list[str]:
+    """Return the profiles: rounded ones before exact ones, more bits before fewer."""
     names = {order.profile for order in found.ordered}
     return sorted(
         names, key=lambda name: (is_exact(name), "bfloat16" in name, -int(name.rsplit("-", 1)[1].lstrip("bfloat")))
@@ -281,8 +311,8 @@ def _profiles(found: Found) -> list[str]:
 def pair_section(found: Found, pair: tuple[str, str]) -> str:
     """Return the section on two machines."""
     first, second = pair
-    profiles = _profiles(found)
-    rows = [[job, *(_cell(found, pair, job, profile) for profile in profiles)] for job in _jobs(found)]
+    profiles = profiles_of(found)
+    rows = [[job, *(_cell(found, pair, job, profile) for profile in profiles)] for job in jobs_of(found)]
     return _PAIR.format(
         first=first,
         second=second,
@@ -311,8 +341,8 @@ def _replay(one: Replayed | None) -> str:
 
 def _counts(found: Found, pair: tuple[str, str]) -> str:
     lines = []
-    for profile in _profiles(found):
-        equal = [_equal(found, pair, job, profile) for job in _jobs(found)]
+    for profile in profiles_of(found):
+        equal = [_equal(found, pair, job, profile) for job in jobs_of(found)]
         known = [one for one in equal if one is not None]
         if known:
             states = sum(one in ("run root", "state") for one in known)

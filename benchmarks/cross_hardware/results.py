@@ -27,6 +27,7 @@ class Ordered:
         profile: Name of the precision profile.
         order: Digest of the order; empty when there is none.
         refused: Why there is none.
+        machine: Who wrote it only to compare its digest; empty for the campaign's order.
     """
 
     KIND: ClassVar[str] = "ordered"
@@ -34,6 +35,7 @@ class Ordered:
     profile: str
     order: str
     refused: str = ""
+    machine: str = ""
 
 
 @dataclass(frozen=True)
@@ -216,7 +218,7 @@ def _read_file(path: Path) -> list[Part]:
 
 def _file_of(part: Part) -> str:
     match part:
-        case Ordered():
+        case Ordered(machine=""):
             return "orders.json"
         case Replayed():
             return f"{part.recorder} to {part.machine}.json"

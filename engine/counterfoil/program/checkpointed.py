@@ -21,11 +21,16 @@ def called_directly() -> Iterator[None]:
 
     Both of its forms: what surrounds the call with ``use_reentrant=False``, and what makes it with ``True``.
     """
-    names = {"_checkpoint_without_reentrant_generator": _surrounding, "CheckpointFunction": _Calling}
-    before = {name: getattr(checkpoint, name) for name in names}
+    # From torch 2.14 on the first of them is for others alone, and torch calls the second.
+    names = {
+        "_checkpoint_without_reentrant_generator": _surrounding,
+        "_checkpoint_without_reentrant_generator_impl": _surrounding,
+        "CheckpointFunction": _Calling,
+    }
+    before = {name: getattr(checkpoint, name) for name in names if hasattr(checkpoint, name)}
     try:
-        for name, ours in names.items():
-            setattr(checkpoint, name, ours)
+        for name in before:
+            setattr(checkpoint, name, names[name])
         yield
     finally:
         for name, theirs in before.items():

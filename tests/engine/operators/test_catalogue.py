@@ -31,6 +31,7 @@ EXCLUDED = {
     "rand": "draws random numbers",
     "randn": "draws random numbers",
     "randperm": "draws random numbers",
+    "resize_": "changes the shape of a tensor in place",
     "sort.default": "the order of equal elements differs between machines: sort.stable is on the list",
     "topk": "which of equal elements are chosen differs between machines; taken apart by sort.stable",
     "sym_is_contiguous": "as sym_numel; listed once it has been used",

@@ -14,7 +14,7 @@ from typing import Any
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from counterfoil.program.substitutes import assumed, ctc, masks, packed, products
+from counterfoil.program.substitutes import assumed, ctc, masks, packed, products, quantiles
 
 Substitute = Callable[..., Any]
 _TABLE: Mapping[Any, Substitute] = {
@@ -23,6 +23,7 @@ _TABLE: Mapping[Any, Substitute] = {
     **masks.TABLE,
     **packed.TABLE,
     **products.TABLE,
+    **quantiles.TABLE,
 }
 
 
