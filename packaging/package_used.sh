@@ -43,7 +43,8 @@ for field in 417 454; do click 700 "$field"; xdotool type --delay 50 twelve-step
 scrot --overwrite signing.png
 click 916 654
 wait_for run.verdict.json "the verdict that the window signs"
-grep -q '"VERIFIED"' ~/.config/Counterfoil/cases.json
+for _ in $(seq 30); do grep -q '"VERIFIED"' ~/.config/Counterfoil/cases.json && break; sleep 1; done  # written a moment later
+grep -q '"VERIFIED"' ~/.config/Counterfoil/cases.json || { scrot --overwrite failed.png; echo "no case says VERIFIED" >&2; exit 1; }
 echo "clicks replayed the run, and signed and saved its verdict"
 sleep 5
 scrot --overwrite signed.png

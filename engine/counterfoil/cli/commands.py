@@ -102,6 +102,10 @@ PLACES: Mapping[str, Place] = {
     "verify": Place(
         "statements:verify", "Anyone: check the signature of a verdict, or of an adjudication, and show what it says."
     ),
+    "ledger": Place(
+        "ledger:ledger",
+        "Client, auditor: sort verdicts by the trainer's key, and propose how much of the next run to replay.",
+    ),
     "withdraw": Place(
         "statements:withdraw", "Auditor: take back a verdict, for good or for another one.", with_key=True
     ),

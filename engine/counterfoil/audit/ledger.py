@@ -1,0 +1,205 @@
+"""Reads a folder of signed verdicts, and sorts what they say by the trainer's key; docs/ledger.md.
+
+Only what is signed with a key that the reader gives counts: a verdict names no public key, and who could put one of
+their own into the folder could make any past.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from counterfoil.audit.statement.afterwards import afterwards, open_reply, open_withdrawal, verdict_digest
+from counterfoil.audit.statement.signed import Adjudication, Signed, Verdict
+from counterfoil.audit.statement.verdict import verify_signed
+from counterfoil.audit.values.ledger import (
+    Ledger,
+    LedgerVerdict,
+    NotCounted,
+    RatePolicy,
+    TrainerRecord,
+    propose,
+    run_of,
+)
+from counterfoil.audit.values.sampling import Selection
+from counterfoil.audit.values.trust import signed_by_trainer
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CounterfoilError, DataError, GivenFileError, SignatureError
+from counterfoil.base.inputs import read_input
+from counterfoil.base.sentence import say
+from counterfoil.signing.envelope import claimed_key_ids, parse_statement, payload_of
+from counterfoil.signing.intoto import (
+    ADJUDICATION_PREDICATE,
+    REPLY_PREDICATE,
+    VERDICT_PREDICATE,
+    WITHDRAWAL_PREDICATE,
+)
+from counterfoil.signing.keys import PublicKey
+
+ENDING = ".json"
+MOST_FILES = 100_000
+MOST_DEPTH = 8
+"""Folders below the one that is given."""
+MOST_BYTES = 2**26
+"""Bytes of a file that is read; larger ones are named."""
+_LATER = (WITHDRAWAL_PREDICATE, REPLY_PREDICATE)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A signed file that holds."""
+
+    name: str
+    signed: Signed
+    digest: Digest
+
+
+def read_ledger(
+    folder: Path,
+    auditors: Sequence[PublicKey],
+    policy: RatePolicy,
+    cancel: CancelToken | None = None,
+    tell: Callable[[int, int], None] | None = None,
+) -> Ledger:
+    """Read what a folder holds of verdicts, adjudications, withdrawals and replies.
+
+    Args:
+        folder: Where they lie; folders in it are looked through, links are not followed.
+        auditors: Keys of the auditors who count.
+        policy: For the rates that are proposed.
+        cancel: Stops it.
+        tell: Told how many of how many files are read.
+
+    Raises:
+        GivenFileError: The folder cannot be read, or holds too many files.
+        CancelledError: It was stopped.
+    """
+    keys = {key.key_id: key for key in auditors}
+    paths = _files(folder)
+    found: dict[tuple[Digest, str], _Found] = {}
+    later: dict[Digest, list[tuple[str, bytes]]] = defaultdict(list)
+    left: list[NotCounted] = []
+    for number, path in enumerate(paths, 1):
+        if cancel is not None:
+            cancel.check()
+        name = path.relative_to(folder).as_posix()
+        try:
+            envelope = read_input(path, say("a signed statement"), DataError, most=MOST_BYTES)
+            kind = parse_statement(payload_of(envelope))["predicateType"]
+            if kind in _LATER:
+                about = (open_withdrawal if kind == WITHDRAWAL_PREDICATE else open_reply)(envelope).verdict
+                later[about].append((name, envelope))
+            elif kind in (VERDICT_PREDICATE, ADJUDICATION_PREDICATE):
+                one = _Found(name, _opened(envelope, keys), verdict_digest(envelope))
+                same = found.setdefault((one.digest, one.signed.key_id), one)
+                if same is not one:
+                    left.append(NotCounted(name, say("It is the same verdict as {0}.", same.name)))
+            else:
+                left.append(NotCounted(name, say("It is neither a verdict nor about one.")))
+        except CounterfoilError as error:
+            left.append(NotCounted(name, error.sentence))
+        if tell is not None:
+            tell(number, len(paths))
+    return _sorted_out(list(found.values()), later, left, policy)
+
+
+def _opened(envelope: bytes, keys: dict[str, PublicKey]) -> Signed:
+    """Check a verdict by that one of the keys which it says to be signed with."""
+    key = next((keys[name] for name in claimed_key_ids(envelope) if name in keys), None)
+    if key is None:
+        raise SignatureError(say("It is signed with none of the auditors' keys that were given."))
+    return verify_signed(envelope, key)
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        paths = list(_walk(folder, 0))
+    except OSError as error:
+        raise GivenFileError(
+            say("The folder {0} cannot be looked through: {1}.", folder.name, error.strerror or str(error)),
+            remedy=say("Give a folder that holds signed verdicts, and that you may read."),
+        ) from error
+    if len(paths) > MOST_FILES:
+        raise GivenFileError(
+            say("The folder {0} holds more than {1} files that could be verdicts.", folder.name, MOST_FILES),
+            remedy=say("Give a folder with verdicts alone."),
+        )
+    return sorted(paths)
+
+
+def _walk(folder: Path, depth: int) -> Iterator[Path]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_file(follow_symlinks=False) and entry.name.lower().endswith(ENDING):
+                yield Path(entry.path)
+            elif entry.is_dir(follow_symlinks=False) and depth < MOST_DEPTH:
+                yield from _walk(Path(entry.path), depth + 1)
+
+
+def _sorted_out(
+    found: Sequence[_Found], later: dict[Digest, list[tuple[str, bytes]]], left: list[NotCounted], policy: RatePolicy
+) -> Ledger:
+    """Count what counts, by trainer and run."""
+    runs: dict[str, dict[Digest, list[LedgerVerdict]]] = defaultdict(lambda: defaultdict(list))
+    for one in found:
+        why, replied = _why_not(one.signed), False
+        for name, envelope in later.get(one.digest, []):
+            said = afterwards(one.signed, one.digest, [(name, envelope)])
+            left += [NotCounted(name, sentence) for sentence in said.ignored]
+            replied = replied or bool(said.replies)
+            for withdrawal in said.withdrawals:
+                why = say("Its auditor withdrew it on {0}: {1}", withdrawal.signed_at, withdrawal.reason)
+        root = one.signed.run_root
+        if why or root is None:
+            left.append(NotCounted(one.name, why))
+        else:
+            runs[one.signed.trainer_key][root].append(_entry(one, replied=replied))
+    known = {one.digest for one in found}
+    nowhere = say("It is about no verdict in this folder that holds.")
+    left += [NotCounted(name, nowhere) for about, told in later.items() if about not in known for name, _ in told]
+    return Ledger(
+        tuple(_record(key, runs[key], policy) for key in sorted(runs)), tuple(sorted(left, key=lambda one: one.name))
+    )
+
+
+def _why_not(signed: Signed) -> str:
+    """Why a verdict that holds does not count; empty where it does."""
+    if not signed.trainer_key or signed.run_root is None:
+        return say("It names no trainer: no signature of a run held.")
+    if signed_by_trainer(signed.key_id, signed.trainer_key):
+        return say("The trainer of the run signed it, which is no audit.")
+    return ""
+
+
+def _record(key_id: str, runs: dict[Digest, list[LedgerVerdict]], policy: RatePolicy) -> TrainerRecord:
+    told = sorted(
+        (run_of(root, verdicts, policy.bad_fraction) for root, verdicts in runs.items()),
+        key=lambda run: (run.last_signed, run.run_root.hex),
+    )
+    return TrainerRecord(key_id, tuple(told), propose(told, policy))
+
+
+def _entry(one: _Found, *, replied: bool) -> LedgerVerdict:
+    signed = one.signed
+    sample = signed.sample if isinstance(signed, Verdict) else None
+    return LedgerVerdict(
+        name=one.name,
+        kind="adjudication" if isinstance(signed, Adjudication) else "verdict",
+        outcome=signed.outcome.value if isinstance(signed, (Verdict, Adjudication)) else "",
+        auditor=signed.key_id,
+        signed_at=signed.signed_at,
+        run_root=signed.run_root,
+        order=signed.run_order,
+        title=signed.title,
+        steps_replayed=signed.steps_replayed,
+        steps_recorded=signed.steps_recorded,
+        segments=0 if sample is None else sample.total,
+        chosen=0 if sample is None else sample.count,
+        random=sample is not None and (sample.whole or sample.selection is Selection.RANDOM),
+        disputed_step=signed.disputed_step,
+        replied=replied,
+    )
