@@ -31,9 +31,9 @@ GpuOption = Annotated[
     str | None,
     typer.Option(
         "--gpu",
-        help=_FLEET + "the GPU whose data sheet is taken, where no RUN is given.",
+        help="With --fleet or --inspections: the GPU whose data sheet is taken, where no RUN is given.",
         metavar="NAME",
-        show_default=DEFAULT_GPU,
+        show_default=f"{DEFAULT_GPU}, or --chip-rate",
     ),
 ]
 ParametersOption = Annotated[
@@ -51,8 +51,9 @@ SampleConfidenceOption = Annotated[
     float | None,
     typer.Option(
         "--confidence",
-        help=_FLEET + "least probability that a sample catches a run with --bad-fraction of bad segments.",
-        show_default="0.99",
+        help="With --fleet: least probability that a sample catches a run with --bad-fraction of bad segments. With "
+        "--inspections: probability that the run is caught.",
+        show_default="0.99, or 0.9",
     ),
 ]
 _BILLION = 1e9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from counterfoil.audit.values.outcome import CheckState, Outcome
 from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.elsewhere import reached
 from counterfoil.cli.exits import ExitWith
@@ -26,6 +28,19 @@ from counterfoil.cli.fleet import (
     gpu_named,
     show_fleet,
 )
+from counterfoil.cli.inspections import (
+    ChipRateOption,
+    ChipsOption,
+    InspectionsOption,
+    OperationsOption,
+    PeriodOption,
+    PlotOption,
+    RunDaysOption,
+    SamplesOption,
+    SnapshotsOption,
+    inspection_request,
+    show_inspections,
+)
 from counterfoil.cli.options import (
     AllowLargeOption,
     BadFractionOption,
@@ -34,12 +49,14 @@ from counterfoil.cli.options import (
     ClientOrderOption,
     DataOption,
     DeviceOption,
+    ForceOption,
     HeadsOption,
     JsonOption,
     ThreadsOption,
     TrainerKeyOption,
 )
 from counterfoil.cli.places import READS
+from counterfoil.cli.targets import check_writable
 from counterfoil.remote.address import Address, place_of
 from counterfoil.signing.keys import load_public_key
 
@@ -47,6 +64,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from counterfoil.audit.values.fleet import MeasuredStep
+    from counterfoil.audit.values.inspections import InspectionRequest
     from counterfoil.audit.values.plan import Plan
     from counterfoil.audit.values.rates import Gpu
 
@@ -136,24 +154,51 @@ def plan(
     devices: DevicesOption = None,
     checkpoint_every: SegmentStepsOption = None,
     confidence: SampleConfidenceOption = None,
+    inspections: InspectionsOption = False,
+    operations: OperationsOption = None,
+    chips: ChipsOption = None,
+    chip_rate: ChipRateOption = None,
+    run_days: RunDaysOption = None,
+    period: PeriodOption = None,
+    snapshots: SnapshotsOption = None,
+    samples: SamplesOption = None,
+    plot: PlotOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Auditor: measure a few steps here, and show what each confidence costs in segments and in time.
 
-    With --fleet: what runs of billions of parameters take, by such a step or by a GPU's data sheet.
+    With --fleet: what runs of billions of parameters take, by such a step or by a GPU's data sheet. With --inspections:
+    how many chips inspectors look at in a year to catch a run of a given size.
 
     Example: counterfoil plan run.cfoil --bad-fraction 0.05
 
     Example: counterfoil plan --fleet --gpu H100 --parameters 1,8,70 --devices 512
+
+    Example: counterfoil plan --inspections --operations 1e25 --chips 1e6,1e7 --samples 5000
     """
-    given = {
-        "gpu": gpu, "parameters": parameters, "tokens": tokens, "batch-tokens": batch_tokens, "devices": devices,
-        "checkpoint-every": checkpoint_every, "confidence": confidence,
+    of_fleets = {
+        "parameters": parameters, "tokens": tokens, "batch-tokens": batch_tokens, "devices": devices,
+        "checkpoint-every": checkpoint_every,
     }  # fmt: skip
-    if not fleet and (said := [name for name, value in given.items() if value is not None]):
-        raise typer.BadParameter(f"--{' and --'.join(said)} belong to a plan with --fleet.")
+    of_inspections = {
+        "operations": operations, "chips": chips, "chip-rate": chip_rate, "run-days": run_days, "period": period,
+        "snapshots": snapshots, "samples": samples, "plot": plot,
+    }  # fmt: skip
+    _belong(fleet, "--fleet", of_fleets)
+    _belong(inspections, "--inspections", of_inspections)
+    _belong(fleet or inspections, "--fleet or --inspections", {"gpu": gpu, "confidence": confidence})
+    if inspections:
+        if run is not None or fleet or slurm or (gpu is not None and chip_rate is not None):
+            raise typer.BadParameter("--inspections takes no RUN, and --gpu or --chip-rate, not both.")
+        asked_inspections = inspection_request(
+            operations=operations, chips=chips, rate=gpu_named(gpu).bfloat16 if gpu else chip_rate, run_days=run_days,
+            period=period, snapshots=snapshots, confidence=confidence, samples=samples,
+        )  # fmt: skip
+        _plan_inspections(asked_inspections, plot, force, json)
+        return
     if run is None and not fleet:
-        raise typer.BadParameter("Name a RUN, or give --fleet for a plan of larger ones.")
+        raise typer.BadParameter("Name a RUN, or give --fleet for a plan of larger ones, or --inspections.")
     if fleet and (slurm or (run is not None and gpu is not None)):
         raise typer.BadParameter("--fleet makes no batch script, and takes a RUN or --gpu, not both.")
     console = terminal.console(stderr=json or slurm)
@@ -195,6 +240,32 @@ def plan(
         jsonform.print_json(found)
     else:
         reports.show_plan(console, found)
+
+
+def _belong(wanted: bool, option: str, given: Mapping[str, object]) -> None:
+    """Refuse what belongs to another plan than the one that is asked for; raises typer.BadParameter."""
+    if not wanted and (said := [name for name, value in given.items() if value is not None]):
+        raise typer.BadParameter(f"--{' and --'.join(said)} belong to a plan with {option}.")
+
+
+def _plan_inspections(asked: InspectionRequest, plot: Path | None, force: bool, json: bool) -> None:
+    """Show a plan of inspections, and draw it where that is asked for."""
+    from counterfoil.audit.values.inspections import plan_inspections
+    from counterfoil.cli import jsonform
+
+    if plot is not None:
+        check_writable(plot, force)
+    planned = plan_inspections(asked)
+    console = terminal.console(stderr=json)
+    if json:
+        jsonform.print_json(planned)
+    else:
+        show_inspections(console, planned)
+    if plot is not None:
+        from counterfoil.exports.inspectionplot import inspection_plot
+
+        write_whole(plot, inspection_plot(planned).encode(), what="the plot")
+        console.print(f"Wrote {terminal.shown(str(plot))}.", soft_wrap=True)
 
 
 def _measured(
