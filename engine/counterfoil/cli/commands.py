@@ -63,6 +63,11 @@ PLACES: Mapping[str, Place] = {
     "inspect": Place(
         "inspection:inspect", "Anyone: say what is in a bundle, and check what can be checked without replaying it."
     ),
+    "facts": Place(
+        "facts:facts",
+        "Anyone: count what a run shows of itself, operations, rows, parameters, duration, and sign it if asked to.",
+        with_key=True,
+    ),
     "plan": Place(
         "inspection:plan",
         "Auditor: measure a few steps here, and show what each confidence costs in segments and in time.",
@@ -128,6 +133,9 @@ PLACES: Mapping[str, Place] = {
     "verify-note": Place(
         "notes:verify_note",
         "Anyone: check who signed a note about data, that it is about the data of this order, and show what it says.",
+    ),
+    "verify-facts": Place(
+        "facts:verify_facts", "Anyone: check who signed the facts of a run, and count every one of them again."
     ),
     "verify-release": Place(
         "releases:verify_release",

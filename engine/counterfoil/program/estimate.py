@@ -241,7 +241,10 @@ def _convolution(kind: str, args: Sequence[Argument], shapes: Sequence[tuple[int
     if backward and len(args) > 7 and args[7] is True:
         over = shapes[1]
     kernel = _elements(weight) // max(weight[0] if weight else 1, 1)
-    return (4 if backward else 2) * _elements(over) * kernel
+    # The backward pass gives the input's gradient, the weight's, or both, as its mask says.
+    mask = args[10] if backward and len(args) > 10 else (True, True)
+    wanted = sum(each is True for each in mask[:2]) if backward and isinstance(mask, tuple) else 1
+    return 2 * wanted * _elements(over) * kernel
 
 
 def _convolved(args: Sequence[Argument], shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ from counterfoil.signing.envelope import parse_statement
 from counterfoil.signing.intoto import (
     ACCEPTANCE_PREDICATE,
     ADJUDICATION_PREDICATE,
+    FACTS_PREDICATE,
     NOTE_PREDICATE,
     ORDER_PREDICATE,
     RELEASE_PREDICATE,
@@ -49,6 +50,8 @@ class Purpose(Enum):
     """One reply to a verdict."""
     NOTE = "note"
     """One note about data."""
+    FACTS = "facts"
+    """What one run shows of itself."""
     SHARES = "shares"
     """What shares of the steps of one order gave, as the party that answers for them."""
     RELEASE = "release"
@@ -68,12 +71,13 @@ _PREDICATES = {
     Purpose.WITHDRAW: {WITHDRAWAL_PREDICATE: say("the withdrawal of a verdict")},
     Purpose.REPLY: {REPLY_PREDICATE: say("a reply to a verdict")},
     Purpose.NOTE: {NOTE_PREDICATE: say("a note about data")},
+    Purpose.FACTS: {FACTS_PREDICATE: say("the facts of a run")},
     Purpose.RELEASE: {RELEASE_PREDICATE: say("the list of a release")},
     Purpose.SHARES: {SHARE_PREDICATE: say("what a share of a step gave")},
 }
 _MORE_FOLLOWS = (ACCEPTANCE_PREDICATE, TREE_HEAD_PREDICATE, SHARE_PREDICATE)
 """What a trainer's signer signs before the claim, which is the last; and what a party's signs of each step."""
-_NAME_THEIR_KEY = (Purpose.TRAIN, Purpose.ORDER, Purpose.WITHDRAW, Purpose.REPLY, Purpose.NOTE)
+_NAME_THEIR_KEY = (Purpose.TRAIN, Purpose.ORDER, Purpose.WITHDRAW, Purpose.REPLY, Purpose.NOTE, Purpose.FACTS)
 """Purposes whose statements name the key that signs them."""
 
 

@@ -16,6 +16,7 @@ from counterfoil.signer import server
 from counterfoil.signer.environment import drop_passphrase, take_descriptor
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signing.intoto import (
+    FACTS_PREDICATE,
     NOTE_PREDICATE,
     ORDER_PREDICATE,
     RUN_PREDICATE,
@@ -59,16 +60,20 @@ def test_a_trainers_signer_keeps_to_one_order(trainer_key: SigningKey) -> None:
         gate.check(statement(*ORDER, RUN_PREDICATE, named))
 
 
-def test_a_signer_of_notes_signs_one_note(trainer_key: SigningKey) -> None:
+@pytest.mark.parametrize(
+    ("purpose", "kind", "what"),
+    [(Purpose.NOTE, NOTE_PREDICATE, "a note about data"), (Purpose.FACTS, FACTS_PREDICATE, "the facts of a run")],
+)
+def test_a_signer_of_one_statement_signs_one(purpose: Purpose, kind: str, what: str, trainer_key: SigningKey) -> None:
     public = trainer_key.public
-    gate, named = Gate(Purpose.NOTE, public), {"public_key": public.pem}
-    with pytest.raises(SignatureError, match="signs a note about data, and nothing else"):
+    gate, named = Gate(purpose, public), {"public_key": public.pem}
+    with pytest.raises(SignatureError, match=f"signs {what}, and nothing else"):
         gate.check(statement(*ORDER, ORDER_PREDICATE, named))
     with pytest.raises(SignatureError, match="another public key"):
-        gate.check(statement(*ORDER, NOTE_PREDICATE, {"public_key": "other"}))
-    gate.check(statement(*ORDER, NOTE_PREDICATE, named))
+        gate.check(statement(*ORDER, kind, {"public_key": "other"}))
+    gate.check(statement(*ORDER, kind, named))
     with pytest.raises(SignatureError, match="already signed"):
-        gate.check(statement(*ORDER, NOTE_PREDICATE, named))
+        gate.check(statement(*ORDER, kind, named))
 
 
 def test_a_partys_signer_signs_shares_of_one_order(trainer_key: SigningKey) -> None:

@@ -1,0 +1,156 @@
+"""Counts what a run shows of itself; nothing is replayed, and nothing is taken from what no digest binds.
+
+The run is inspected first (checks 1 to 6), so programs, schedule and data are those of the order digest, and the order
+is that of the trainer's signature.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+
+import numpy as np
+import numpy.typing as npt
+
+from counterfoil.audit.inspection import Inspection, stages
+from counterfoil.audit.overview import summarise
+from counterfoil.audit.signatures import Keys
+from counterfoil.audit.values.runfacts import DataUse, OperationCount, RunFacts
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import GivenFileError
+from counterfoil.base.sentence import say
+from counterfoil.base.trouble import obstacles_noticed
+from counterfoil.base.turns import Turns
+from counterfoil.bundle.checked import OnProgress
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.program.estimate import node_flops
+from counterfoil.program.graph import Program
+from counterfoil.signing.keys import PublicKey
+
+MATRIX, CONVOLUTION, OTHER = "matrix product", "convolution", "other"
+KINDS = (MATRIX, CONVOLUTION, OTHER)
+PARTS = ("forward", "backward", "update")
+_MATRIX = frozenset(("mm", "mv", "bmm", "dot", "addmm", "addmv", "baddbmm"))
+_CONVOLUTION = frozenset(("convolution", "convolution_backward"))
+_DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,6})?")
+
+
+def facts_of(
+    path: str | os.PathLike[str],
+    *,
+    trainer_key: PublicKey | None = None,
+    client_key: PublicKey | None = None,
+    energy_kwh: str = "",
+    cancel: CancelToken | None = None,
+    progress: OnProgress | None = None,
+) -> RunFacts:
+    """Count what a run shows.
+
+    Args:
+        path: The run.
+        trainer_key: The key that must have signed it; that which it names unless given.
+        client_key: The key that must have signed the order, if given.
+        energy_kwh: What it took, in kilowatt-hours, in decimal digits: nothing here knows it. Empty for nothing.
+        cancel: Looked at while long files are read.
+        progress: Called with the stored states compared and their total.
+
+    Raises:
+        GivenFileError: The file is an order that nobody has run yet, or the energy is no number.
+        BundleError: The file is no bundle.
+        RefusedError: A check fails: nothing is counted of what nothing binds.
+        CancelledError: ``cancel`` was set.
+    """
+    if energy_kwh and not _DECIMAL.fullmatch(energy_kwh):
+        raise GivenFileError(
+            say("The energy is no number of kilowatt-hours."), remedy=say("Give decimal digits, such as 1250.5.")
+        )
+    with obstacles_noticed(), BundleReader.open(path) as reader:
+        if not reader.has_run:
+            raise GivenFileError(
+                say("This is an order that nobody has run yet."), remedy=say("Give the run that a trainer recorded.")
+            )
+        inspection = Inspection(reader, with_states=False)
+        for _ in stages(inspection, None, Keys(trainer_key, client_key), None, cancel, None, progress):
+            pass
+        if inspection.failure is not None:
+            raise inspection.failure
+        return _facts(inspection, energy_kwh)
+
+
+def _facts(inspection: Inspection, energy_kwh: str) -> RunFacts:
+    order, claim, manifest = inspection.order, inspection.claim, inspection.reader.manifest
+    summary = summarise(inspection)
+    assert order is not None
+    assert claim is not None
+    assert summary.run is not None
+    steps, told = summary.run.steps, summary.order
+    shares = 0 if manifest.shares is None else manifest.shares.count
+    counted: Counter[tuple[str, str]] = Counter()
+    for program, times in _runs(order.programs, steps, max(shares, 1)):
+        counted += operations_of(program, times)
+    if order.updates is not None:
+        for program, times in _runs(order.updates, steps, 1):
+            counted += operations_of(program, times)
+    return RunFacts(
+        order=manifest.digest,
+        run_root=claim.run_root,
+        trainer_key=summary.run.trainer_key,
+        client_key=told.client_key,
+        title=told.title,
+        steps=steps,
+        steps_ordered=told.steps,
+        batch_size=told.batch_size,
+        parameters=told.parameters,
+        optimizer=told.optimizer,
+        precision=told.precision,
+        compute=told.compute,
+        exact_bits=told.exact_bits,
+        program_digests=told.programs,
+        operations=tuple(
+            OperationCount(part, kind, counted[part, kind]) for part in PARTS for kind in KINDS if counted[part, kind]
+        ),
+        data=tuple(_uses(inspection, order.programs, order.schedule[:steps])),
+        started=summary.run.accepted_at,
+        signed=summary.run.signed_at,
+        machine=summary.run.environment,
+        energy_kwh="" if not energy_kwh else f"{Decimal(energy_kwh).normalize():f}",
+    )
+
+
+def _runs(programs: Turns[Program], steps: int, each: int) -> Iterator[tuple[Program, int]]:
+    """Each program, and how often it runs in so many steps, ``each`` times in one of its own."""
+    for name, program in programs.parts.items():
+        yield program, each * programs.count(name, steps)
+
+
+def operations_of(program: Program, times: int) -> Counter[tuple[str, str]]:
+    """Count the operations of a program by part and kind. Pure.
+
+    A product of an m x k and a k x n matrix takes 2 m k n operations. A convolution takes two for each element of its
+    result and each of the kernel's that it meets; the gradient of its input as many, and that of its weight. Any other
+    operator takes one for each element that it reads or makes, whichever are more; a view none.
+
+    Args:
+        program: The program.
+        times: How often it runs.
+    """
+    counted: Counter[tuple[str, str]] = Counter()
+    for node in program.nodes:
+        name = node.operator.split(".")[1]
+        kind = MATRIX if name in _MATRIX else CONVOLUTION if name in _CONVOLUTION else OTHER
+        counted[node.phase, kind] += times * node_flops(program.types, node)
+    return counted
+
+
+def _uses(inspection: Inspection, programs: Turns[Program], schedule: npt.NDArray[np.int64]) -> Iterator[DataUse]:
+    readers = {name: set(program.batch_names) for name, program in programs.parts.items()}
+    for name, spec in sorted(inspection.reader.manifest.data.items()):
+        turns = np.array([name in readers[each] for each in programs.pattern])
+        read = schedule[np.resize(turns, len(schedule))] if len(schedule) else schedule
+        row = int(np.prod(spec.shape[1:], dtype=np.int64))
+        yield DataUse(
+            name, spec.dtype, spec.shape, spec.digest, int(read.size), int(np.unique(read).size), int(read.size) * row
+        )

@@ -1,0 +1,107 @@
+"""What a run shows of itself, counted from what its order digest and the trainer's signature bind; docs/facts.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from counterfoil.base.digest import Digest
+
+
+@dataclass(frozen=True)
+class OperationCount:
+    """Operations of one kind in one part of the steps.
+
+    Attributes:
+        part: ``forward``, ``backward`` or ``update``.
+        kind: ``matrix product``, ``convolution`` or ``other``.
+        operations: In all steps; a multiplication with an addition counts as two. Exact for the first two kinds as
+            docs/facts.md defines them; for the other one operation for each element read or made.
+    """
+
+    part: str
+    kind: str
+    operations: int
+
+
+@dataclass(frozen=True)
+class DataUse:
+    """How much of a data array the steps read.
+
+    Attributes:
+        name: Its name in the order.
+        dtype: Dtype name.
+        shape: Its shape; the first axis is the row.
+        digest: Its tensor digest.
+        rows_read: Rows that the steps read, each as often as it was.
+        distinct_rows: How many different ones.
+        elements_read: Elements of these rows: tokens, where it holds tokens.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    digest: Digest
+    rows_read: int
+    distinct_rows: int
+    elements_read: int
+
+    @property
+    def epochs(self) -> float:
+        """How often the array was gone through, on the average; 0 of an empty one."""
+        return self.rows_read / self.shape[0] if self.shape and self.shape[0] else 0.0
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What a run shows. What somebody only says is marked so.
+
+    Attributes:
+        order: The order digest, which binds program, data, settings and steps.
+        run_root: Merkle root over the steps, which the trainer signed.
+        trainer_key: Key id of the key that signed it.
+        client_key: Key id of who signed the order; empty for an unsigned one.
+        title: The client's name for the job.
+        steps: Steps of the run.
+        steps_ordered: Steps that were ordered.
+        batch_size: Rows of a step.
+        parameters: Trainable values.
+        optimizer: The optimizer in words, as the order has it; the program says what was done.
+        precision: The precision profile in words.
+        compute: Dtype in which it computes.
+        exact_bits: S of an exact profile, whose products are of integers; None of one that rounds.
+        program_digests: Digest of each program, by name; an order's only one has none.
+        operations: Counted from the programs, by part and kind.
+        data: What was read of each data array.
+        started: When the trainer accepted the order, ISO 8601 in UTC, as the trainer says; empty where that is not
+            there.
+        signed: When the trainer signed the run, as the trainer says.
+        machine: The trainer's machine, as the trainer says.
+        energy_kwh: Energy in kilowatt-hours, as whoever asked for these facts says, in decimal digits; empty where
+            nobody does.
+    """
+
+    order: Digest
+    run_root: Digest
+    trainer_key: str
+    client_key: str
+    title: str
+    steps: int
+    steps_ordered: int
+    batch_size: int
+    parameters: int
+    optimizer: str
+    precision: str
+    compute: str
+    exact_bits: int | None
+    program_digests: tuple[tuple[str, Digest], ...]
+    operations: tuple[OperationCount, ...]
+    data: tuple[DataUse, ...]
+    started: str
+    signed: str
+    machine: tuple[tuple[str, str], ...]
+    energy_kwh: str = ""
+
+    @property
+    def total_operations(self) -> int:
+        """Operations of all kinds, in all steps."""
+        return sum(each.operations for each in self.operations)

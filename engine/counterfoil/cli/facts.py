@@ -1,0 +1,176 @@
+"""``counterfoil facts`` and ``verify-facts``: what a run shows of itself, and whether what was signed is that."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.errors import DataError
+from counterfoil.base.inputs import read_input
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.base.wholefiles import write_whole
+from counterfoil.cli import terminal
+from counterfoil.cli.exits import ExitWith
+from counterfoil.cli.jsonform import print_json
+from counterfoil.cli.keys import open_key
+from counterfoil.cli.options import ForceOption, JsonOption
+from counterfoil.cli.places import READS, WRITES
+from counterfoil.cli.targets import check_writable
+from counterfoil.cli.terminal import shown
+from counterfoil.signer.environment import drop_passphrase
+from counterfoil.signing.keys import load_public_key
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from counterfoil.audit.values.runfacts import RunFacts
+
+RunArgument = Annotated[Path, READS, typer.Argument(metavar="RUN", help="The run, a .cfoil file.", show_default=False)]
+TrainerKeyOption = Annotated[
+    Path | None,
+    READS,
+    typer.Option(
+        help="The trainer's public key, which must have signed the run; unless given, that which the run names.",
+        show_default=False,
+    ),
+]
+
+
+def facts(
+    run: RunArgument,
+    trainer_key: TrainerKeyOption = None,
+    energy_kwh: Annotated[
+        str,
+        typer.Option(help="The energy that it took, in kilowatt-hours, which no run tells.", metavar="KWH"),
+    ] = "",
+    out: Annotated[
+        Path | None, WRITES, typer.Option(help="Write a signed statement of them here.", show_default=False)
+    ] = None,
+    key: Annotated[
+        Path | None, READS, typer.Option(help="Your private key, a .pem file; belongs to --out.", show_default=False)
+    ] = None,
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Anyone: count what a run shows of itself, operations, rows, parameters, duration, and sign it if asked to.
+
+    The run is checked as 'inspect' does it; nothing is replayed. Operations, rows and parameters follow from the order,
+    which the trainer signed. Times and machine are the trainer's words, the energy is yours. docs/facts.md says how
+    each is counted, and what none of them shows.
+
+    Example: counterfoil facts run.cfoil --trainer-key trainer.pub.pem --key auditor.pem --out facts.json
+    """
+    if (out is None) != (key is None):
+        raise typer.BadParameter("--out and --key belong together: what is written is signed.")
+    with ExitStack() as stack:
+        signer = None
+        if out is not None and key is not None:
+            check_writable(out, force)
+            signer = stack.enter_context(open_key(key, "facts"))
+        else:
+            drop_passphrase()
+        found = _counted(run, trainer_key, energy_kwh)
+        if signer is not None and out is not None:
+            from counterfoil.audit.statement.facts import sign_facts
+
+            write_whole(out, sign_facts(found, signer), what="the facts")
+    if json:
+        print_json(found, total_operations=found.total_operations)
+    else:
+        _show(terminal.console(), found)
+    if signer is not None:
+        terminal.console(stderr=json).print(
+            f"Wrote {shown(str(out))}, signed with the key {signer.public.key_id}.", soft_wrap=True
+        )
+
+
+def verify_facts(
+    path: Annotated[Path, READS, typer.Argument(metavar="FACTS", help="The signed facts, a .json file.")],
+    run: RunArgument,
+    key: Annotated[
+        Path, READS, typer.Option(help="The public key of whoever signed them, a .pub.pem file.", show_default=False)
+    ],
+    trainer_key: TrainerKeyOption = None,
+) -> None:
+    """Anyone: check who signed the facts of a run, and count every one of them again.
+
+    Exit code 0 if the signature holds and the run shows the same; 3 (REFUSED) if not. The energy cannot be counted
+    again: it is shown as what whoever signed says.
+
+    Example: counterfoil verify-facts facts.json run.cfoil --key auditor.pub.pem --trainer-key trainer.pub.pem
+    """
+    from counterfoil.audit.statement.facts import MAX_BYTES, differing, open_facts
+
+    signed = open_facts(read_input(path, "the facts of a run", DataError, most=MAX_BYTES), load_public_key(key))
+    found = _counted(run, trainer_key, signed.energy_kwh)
+    wrong = differing(signed, found)
+    out = terminal.console()
+    out.print(f"Signed {signed.signed_at}, with the key {signed.key_id}", soft_wrap=True)
+    if wrong:
+        out.print(f"[bold red]NOT SO[/]  The run shows something else of: {shown(', '.join(wrong))}", soft_wrap=True)
+        raise ExitWith(Outcome.REFUSED.exit_code)
+    _show(out, found)
+    out.print("The signature holds, and the run shows each of them.")
+
+
+def _counted(run: Path, trainer_key: Path | None, energy_kwh: str) -> RunFacts:
+    from counterfoil.audit.runfacts import facts_of
+
+    trainer = None if trainer_key is None else load_public_key(trainer_key)
+    with cancel_on_interrupt() as cancel:
+        return facts_of(run, trainer_key=trainer, energy_kwh=energy_kwh, cancel=cancel)
+
+
+def _show(out: Console, found: RunFacts) -> None:
+    from rich.table import Table
+
+    from counterfoil.cli.reports import show_facts
+
+    show_facts(
+        out,
+        {
+            "order": f"{found.order.hex}, {shown(found.title)}",
+            "run root": found.run_root.hex,
+            "trainer": f"key {found.trainer_key}",
+            "client": f"key {found.client_key}" if found.client_key else "the order is not signed",
+            "steps": f"{found.steps:,} of {found.steps_ordered:,} ordered, {found.batch_size:,} rows each",
+            "parameters": f"{found.parameters:,}",
+            "optimizer": shown(found.optimizer),
+            "precision": found.precision,
+            "operations": f"{found.total_operations:,} ({found.total_operations:.3g})",
+        },
+    )
+    table = Table(title="Operations, as the order's programs have them", title_justify="left", box=None)
+    for name in ("part of a step", "kind"):
+        table.add_column(name)
+    table.add_column("operations in all steps", justify="right")
+    for each in found.operations:
+        table.add_row(each.part, each.kind, f"{each.operations:,}")
+    out.print(table)
+    table = Table(title="Data that the steps read", title_justify="left", box=None)
+    for name in ("array", "shape"):
+        table.add_column(name)
+    for name in ("rows read", "different ones", "epochs", "elements read"):
+        table.add_column(name, justify="right")
+    for use in found.data:
+        table.add_row(
+            shown(use.name), f"{use.dtype} {list(use.shape)}", f"{use.rows_read:,}", f"{use.distinct_rows:,}",
+            f"{use.epochs:.3f}", f"{use.elements_read:,}",
+        )  # fmt: skip
+    out.print(table)
+    out.print("As the trainer says:")
+    show_facts(
+        out,
+        {
+            "accepted": found.started or "not said",
+            "signed": found.signed,
+            "machine": shown(", ".join(f"{name} {text}" for name, text in found.machine)),
+        },
+    )
+    if found.energy_kwh:
+        out.print("As whoever asked for these facts says:")
+        show_facts(out, {"energy": f"{found.energy_kwh} kWh"})

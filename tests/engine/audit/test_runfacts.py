@@ -1,0 +1,194 @@
+"""What a run shows of itself: counted by torch, by hand and by us; signed, and counted again by whoever has the run."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+import subprocess
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from counterfoil.audit.runfacts import CONVOLUTION, MATRIX, OTHER, facts_of
+from counterfoil.audit.statement.facts import differing, open_facts, sign_facts
+from counterfoil.audit.values.runfacts import RunFacts
+from counterfoil.base.errors import GivenFileError, RefusedError, SignatureError
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.cli import main
+from counterfoil.signing.keys import SigningKey, key_from_seed
+from counterfoil.training.recipes.digits import DigitsNet
+from support.jobs import Job, classify, own_order, record_job
+
+KEY, OTHER_KEY = key_from_seed(b"\1" * 32), key_from_seed(b"\2" * 32)
+
+
+@pytest.fixture(scope="module")
+def found(digits_job: Job) -> RunFacts:
+    return facts_of(digits_job.run, energy_kwh="12.50")
+
+
+def by_kind(facts: RunFacts, *parts: str) -> Counter[str]:
+    counted: Counter[str] = Counter()
+    for each in facts.operations:
+        if each.part in parts:
+            counted[each.kind] += each.operations
+    return counted
+
+
+# Operations
+
+
+def by_torch(model: nn.Module, *batch: torch.Tensor) -> dict[str, int]:
+    """What torch itself counts of one forward and one backward pass, by operator."""
+    with FlopCounterMode(display=False) as counter:
+        model(*batch).sum().backward()
+    return {str(name): count for name, count in counter.get_flop_counts()["Global"].items()}
+
+
+def test_products_and_convolutions_are_as_many_as_torch_counts(found: RunFacts, digits_job: Job) -> None:
+    with BundleReader.open(digits_job.run) as reader:
+        width = reader.state_layout()["stem.weight"][1][0]
+    counted = by_torch(DigitsNet(width), torch.zeros(found.batch_size, 1, 8, 8))
+    ours = by_kind(found, "forward", "backward")
+    assert ours[CONVOLUTION] == found.steps * (counted["aten.convolution"] + counted["aten.convolution_backward"])
+    assert ours[MATRIX] == found.steps * (counted["aten.addmm"] + counted["aten.mm"])
+    assert ours[OTHER] > 0
+    assert set(by_kind(found, "update")) == {OTHER}
+
+
+def test_a_linear_model_takes_what_one_counts_by_hand(tmp_path: Path, trainer_key: SigningKey) -> None:
+    model = nn.Sequential(nn.Linear(6, 5, bias=False), nn.ReLU(), nn.Linear(5, 3, bias=False))
+    data = {"x": np.ones((20, 6), np.float32), "labels": np.zeros(20, np.int64)}
+    order = own_order(model, lambda model, batch: classify(model, batch), data, steps=4, batch_size=8)
+    run = record_job(tmp_path, order, trainer_key).run
+    facts = facts_of(run)
+    assert by_kind(facts, "forward")[MATRIX] == 4 * 2 * 8 * (6 * 5 + 5 * 3)
+    # The gradients of both weights, and of what the second layer reads; nobody needs that of the data.
+    assert by_kind(facts, "backward")[MATRIX] == 4 * 2 * 8 * (6 * 5 + 2 * 5 * 3)
+    assert (facts.parameters, facts.steps, facts.batch_size) == (6 * 5 + 5 * 3, 4, 8)
+    (use,) = [use for use in facts.data if use.name == "x"]
+    assert (use.rows_read, use.elements_read, use.epochs) == (32, 32 * 6, 32 / 20)
+    assert use.distinct_rows == 20
+
+
+# What it is taken from
+
+
+def test_rows_are_those_of_the_schedule(found: RunFacts, digits_job: Job) -> None:
+    with BundleReader.open(digits_job.run) as reader:
+        schedule = reader.schedule()
+        manifest = reader.manifest
+    assert found.order == manifest.digest
+    for use in found.data:
+        assert (use.rows_read, use.distinct_rows) == (schedule.size, len(set(schedule.ravel().tolist())))
+        assert use.shape == manifest.data[use.name].shape
+
+
+def test_the_trainer_that_is_named_must_have_signed_it(digits_job: Job, trainer_key: SigningKey) -> None:
+    assert facts_of(digits_job.run, trainer_key=trainer_key.public).trainer_key == trainer_key.public.key_id
+    with pytest.raises(RefusedError):
+        facts_of(digits_job.run, trainer_key=KEY.public)
+
+
+def test_nothing_is_counted_of_what_nothing_binds(digits_job: Job, tmp_path: Path) -> None:
+    copy = tmp_path / "run.cfoil"
+    data = bytearray(digits_job.run.read_bytes())
+    with BundleReader.open(digits_job.run) as reader:
+        rows = np.ascontiguousarray(reader.schedule()).tobytes()
+    place = bytes(data).index(rows[:64])
+    data[place] ^= 1
+    copy.write_bytes(data)
+    with pytest.raises(RefusedError):
+        facts_of(copy)
+
+
+def test_an_order_has_none(digits_job: Job) -> None:
+    with pytest.raises(GivenFileError, match="nobody has run"):
+        facts_of(digits_job.order)
+
+
+@pytest.mark.parametrize("energy", ["much", "-1", "1e5", "1,5", "1" * 20])
+def test_energy_is_a_decimal_number(digits_job: Job, energy: str) -> None:
+    with pytest.raises(GivenFileError, match="no number of kilowatt-hours"):
+        facts_of(digits_job.run, energy_kwh=energy)
+
+
+# Signed
+
+
+def test_what_was_signed_is_compared_fact_by_fact(found: RunFacts) -> None:
+    envelope = sign_facts(found, KEY, datetime(2026, 3, 1, tzinfo=UTC))
+    signed = open_facts(envelope, KEY.public)
+    assert (signed.key_id, signed.energy_kwh, signed.signed_at) == (KEY.public.key_id, "12.5", "2026-03-01T00:00:00Z")
+    assert differing(signed, found) == ()
+    more = replace(found.operations[0], operations=found.operations[0].operations + 1)
+    other = replace(found, steps=found.steps + 1, operations=(more, *found.operations[1:]))
+    assert differing(signed, other) == ("operations", "steps", "total_operations")
+    assert differing(replace(signed, fields={**signed.fields, "green": True}), found) == ("green",)
+    assert differing(replace(signed, fields={"run_root": found.run_root.hex}), found)
+
+
+def test_another_key_and_a_flipped_byte_are_refused(found: RunFacts) -> None:
+    envelope = sign_facts(found, KEY)
+    with pytest.raises(SignatureError):
+        open_facts(envelope, OTHER_KEY.public)
+    told = json.loads(envelope)
+    payload = base64.b64decode(told["payload"])
+    told["payload"] = base64.b64encode(payload.replace(b'"12.5"', b'"11.5"')).decode()
+    with pytest.raises(SignatureError):
+        open_facts(json.dumps(told).encode(), KEY.public)
+    with pytest.raises(SignatureError, match="longer than"):
+        open_facts(b" " * (2**22 + 1), KEY.public)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+def test_openssl_alone_finds_that_the_signature_holds(found: RunFacts, tmp_path: Path) -> None:
+    (tmp_path / "facts.json").write_bytes(sign_facts(found, KEY))
+    (tmp_path / "key.pem").write_text(KEY.public.pem)
+    # The lines of docs/check-a-verdict.md.
+    lines = """
+        sed -n 's/.*"payload":"\\([^"]*\\)".*/\\1/p' facts.json | openssl base64 -d -A > payload.json
+        sed -n 's/.*"sig":"\\([^"]*\\)".*/\\1/p' facts.json | openssl base64 -d -A > signature.bin
+        printf 'DSSEv1 28 application/vnd.in-toto+json %d ' "$(wc -c < payload.json)" > signed.bin
+        cat payload.json >> signed.bin
+        openssl pkeyutl -verify -pubin -inkey key.pem -rawin -in signed.bin -sigfile signature.bin
+    """
+    done = subprocess.run(["sh", "-c", lines], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "Signature Verified Successfully" in done.stdout
+    told = json.loads((tmp_path / "payload.json").read_text())
+    assert told["predicate"]["facts"]["total_operations"] == str(found.total_operations)
+    (tmp_path / "facts.json").write_bytes(sign_facts(found, OTHER_KEY))
+    done = subprocess.run(["sh", "-c", lines], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "Signature Verified Successfully" not in done.stdout
+
+
+# The commands
+
+
+def test_the_commands_count_sign_and_check(
+    digits_job: Job, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = str(digits_job.run)
+    assert main(["keygen", "auditor.pem", "--no-passphrase"]) == 0
+    assert main(["facts", run, "--key", "auditor.pem", "--out", "facts.json", "--energy-kwh", "3", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out.split("\n", 2)[2])
+    assert told["total_operations"] == facts_of(digits_job.run).total_operations
+    assert main(["verify-facts", "facts.json", run, "--key", "auditor.pub.pem"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "The signature holds, and the run shows each of them." in said
+    assert "energy 3 kWh" in said
+    lie = sign_facts(replace(facts_of(digits_job.run), parameters=1), key_from_seed(b"\3" * 32))
+    Path("lie.json").write_bytes(lie)
+    Path("liar.pub.pem").write_text(key_from_seed(b"\3" * 32).public.pem)
+    assert main(["verify-facts", "lie.json", run, "--key", "liar.pub.pem"]) == 3
+    assert "something else of: parameters" in " ".join(capsys.readouterr().out.split())
+    assert main(["facts", run, "--out", "facts.json"]) == 4
