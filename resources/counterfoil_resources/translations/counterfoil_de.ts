@@ -6194,6 +6194,14 @@ Lauf zu finden</translation>
             <translation>Eine Kapsel über einen Teil eines Schritts enthält die Blätter von zwei Schritten, und diese hat mehr.</translation>
         </message>
         <message>
+            <source>A chip does {0:.3g} operations a second, and the run uses all of them: with less it takes more chips, and is caught sooner.</source>
+            <translation>Ein Chip schafft {0:.3g} Operationen je Sekunde, und der Lauf nutzt sie alle: mit weniger braucht er mehr Chips und wird eher entdeckt.</translation>
+        </message>
+        <message>
+            <source>A chip logs {0:g} fingerprints of its weights a day, at times that nobody foretells: {1:.1%} of the run's chips have logged one within {2:g} days.</source>
+            <translation>Ein Chip schreibt am Tag {0:g} Fingerabdrücke seiner Gewichte mit, zu Zeiten, die niemand vorhersagt: {1:.1%} der Chips des Laufs haben binnen {2:g} Tagen einen mitgeschrieben.</translation>
+        </message>
+        <message>
             <source>A condition has at most {0} characters.</source>
             <translation>Eine Bedingung hat höchstens {0} Zeichen.</translation>
         </message>
@@ -6218,8 +6226,16 @@ Lauf zu finden</translation>
             <translation>Ein Streitfall über Schritt {0} beginnt beim letzten Zustand davor, auf den sich der Lauf festlegt; der der Kapsel beginnt bei Schritt {1}.</translation>
         </message>
         <message>
+            <source>A dispute counts, and {0} clean runs that were replayed whole came after it; all is replayed until there are {1}.</source>
+            <translation>Ein Streitfall zählt, und seither kamen {0} saubere Läufe, die ganz nachgerechnet wurden; alles wird nachgerechnet, bis es {1} sind.</translation>
+        </message>
+        <message>
             <source>A file, or a folder of files: .jsonl or .parquet with the columns text, prompt and completion, or text and label; anything else is plain text.</source>
             <translation>Eine Datei oder ein Ordner von Dateien: .jsonl oder .parquet mit den Spalten text, prompt und completion, oder text und label; alles andere ist einfacher Text.</translation>
+        </message>
+        <message>
+            <source>A fingerprint proves something from the operation on that breaks a rule. So this is about runs that go on for as many operations again as are given.</source>
+            <translation>Ein Fingerabdruck beweist etwas von der Operation an, die eine Regel bricht. Es geht also um Läufe, die noch einmal so viele Operationen weiterlaufen wie angegeben.</translation>
         </message>
         <message>
             <source>A frame in the signer's pipe ends too early.</source>
@@ -6236,6 +6252,10 @@ Lauf zu finden</translation>
         <message>
             <source>A local folder with config.json, weights as safetensors, and tokenizer.json. Nothing is downloaded.</source>
             <translation>Ein Ordner auf diesem Rechner mit config.json, Gewichten als safetensors und tokenizer.json. Es wird nichts heruntergeladen.</translation>
+        </message>
+        <message>
+            <source>A logged fingerprint shows whose training it was, and which rules that broke. Counterfoil's audit is such a proof for a run that was recorded; firmware that logs is not built.</source>
+            <translation>Ein mitgeschriebener Fingerabdruck zeigt, wessen Training es war und welche Regeln es brach. Die Prüfung mit Counterfoil ist ein solcher Beweis für einen aufgezeichneten Lauf; Firmware, die mitschreibt, ist nicht gebaut.</translation>
         </message>
         <message>
             <source>A margin of the precision is not an integer.</source>
@@ -6264,6 +6284,10 @@ Lauf zu finden</translation>
         <message>
             <source>A number in a rounding log is truncated, too large, or not in its shortest form.</source>
             <translation>Eine Zahl in einem Rundungsprotokoll ist abgeschnitten, zu groß oder nicht in ihrer kürzesten Form.</translation>
+        </message>
+        <message>
+            <source>A plan of inspections has 1 to {0} sizes of runs, and as many numbers of chips.</source>
+            <translation>Ein Plan von Inspektionen hat 1 bis {0} Größen von Läufen und ebenso viele Anzahlen von Chips.</translation>
         </message>
         <message>
             <source>A product adds {0:,} terms to an element; with operands of {1} and {2} bits at most {3:,} are exact.</source>
@@ -6750,6 +6774,10 @@ Lauf zu finden</translation>
             <translation>Wählen Sie auch eine Anzahl oder eine Sicherheit.</translation>
         </message>
         <message>
+            <source>Choose a period that is no longer than the run.</source>
+            <translation>Wählen Sie einen Abstand, der nicht länger ist als der Lauf.</translation>
+        </message>
+        <message>
             <source>Choose a run of it.</source>
             <translation>Wählen Sie einen Lauf davon.</translation>
         </message>
@@ -6800,6 +6828,10 @@ Lauf zu finden</translation>
         <message>
             <source>Choose the order file that the client wrote and kept.</source>
             <translation>Wählen Sie die Auftragsdatei, die der Auftraggeber geschrieben und aufbewahrt hat.</translation>
+        </message>
+        <message>
+            <source>Choose, say, 0.9.</source>
+            <translation>Wählen Sie zum Beispiel 0.9.</translation>
         </message>
         <message>
             <source>Choose, say, 0.99 and 0.01.</source>
@@ -6868,6 +6900,10 @@ Lauf zu finden</translation>
         <message>
             <source>Display</source>
             <translation>Anzeige</translation>
+        </message>
+        <message>
+            <source>Disputed runs: {0}. Clean ones count as {1} that were replayed whole. The next is bad with probability {2}.</source>
+            <translation>Strittige Läufe: {0}. Die sauberen zählen wie {1} ganz nachgerechnete. Der nächste ist mit Wahrscheinlichkeit {2} schlecht.</translation>
         </message>
         <message>
             <source>Divide each batch into so many shares, so that several devices can train it. Their gradients are combined exactly: the run is the same on any number of devices.</source>
@@ -7006,6 +7042,14 @@ Lauf zu finden</translation>
             <translation>Geben Sie 1 oder mehr an.</translation>
         </message>
         <message>
+            <source>Give a folder that holds signed verdicts, and that you may read.</source>
+            <translation>Geben Sie einen Ordner mit unterschriebenen Urteilen an, den Sie lesen dürfen.</translation>
+        </message>
+        <message>
+            <source>Give a folder with verdicts alone.</source>
+            <translation>Geben Sie einen Ordner an, der nur Urteile enthält.</translation>
+        </message>
+        <message>
             <source>Give a passphrase, or none at all.</source>
             <translation>Geben Sie ein Passwort an oder gar keines.</translation>
         </message>
@@ -7020,6 +7064,14 @@ Lauf zu finden</translation>
         <message>
             <source>Give as --prefix what the names of the files lack.</source>
             <translation>Geben Sie mit --prefix an, was den Namen in den Dateien fehlt.</translation>
+        </message>
+        <message>
+            <source>Give decimal digits, such as 1250.5.</source>
+            <translation>Geben Sie Dezimalziffern an, zum Beispiel 1250.5.</translation>
+        </message>
+        <message>
+            <source>Give fewer at a time.</source>
+            <translation>Geben Sie weniger auf einmal an.</translation>
         </message>
         <message>
             <source>Give it another name: nothing is put among other files.</source>
@@ -7048,6 +7100,10 @@ Lauf zu finden</translation>
         <message>
             <source>Give more tokens, such as 1e12.</source>
             <translation>Geben Sie mehr Token an, etwa 1e12.</translation>
+        </message>
+        <message>
+            <source>Give sizes in operations, such as 3.14e23.</source>
+            <translation>Geben Sie Größen in Operationen an, zum Beispiel 3.14e23.</translation>
         </message>
         <message>
             <source>Give sizes such as 1,8,70.</source>
@@ -7104,6 +7160,10 @@ Lauf zu finden</translation>
         <message>
             <source>Give the order {0}, or only the client's key. If the trainer accepted the order {1} too, ask for the run of that one.</source>
             <translation>Geben Sie den Auftrag {0} an oder nur den Schlüssel des Auftraggebers. Hat der Trainer auch den Auftrag {1} angenommen, so bitten Sie um dessen Lauf.</translation>
+        </message>
+        <message>
+            <source>Give the run that a trainer recorded.</source>
+            <translation>Geben Sie den Lauf an, den ein Trainer aufgezeichnet hat.</translation>
         </message>
         <message>
             <source>Give the run that the auditor judged.</source>
@@ -7238,6 +7298,14 @@ Lauf zu finden</translation>
             <translation>In diesem Ordner, in einer POSIX-Shell, mit OpenSSL 3.0 oder neuer. Unterwegs ist nichts zu Schaden gekommen:</translation>
         </message>
         <message>
+            <source>Inspections come more seldom than every {0:g} days, the length of the run.</source>
+            <translation>Die Inspektionen kommen seltener als alle {0:g} Tage, so lange wie der Lauf dauert.</translation>
+        </message>
+        <message>
+            <source>Inspectors know every chip and draw from all of them with equal chances. Whoever hides chips is not in this plan.</source>
+            <translation>Die Inspektoren kennen jeden Chip und ziehen aus allen mit gleicher Wahrscheinlichkeit. Wer Chips versteckt, kommt in diesem Plan nicht vor.</translation>
+        </message>
+        <message>
             <source>Install Counterfoil again, in an environment of its own.</source>
             <translation>Installieren Sie Counterfoil neu, in einer eigenen Umgebung.</translation>
         </message>
@@ -7310,8 +7378,16 @@ Lauf zu finden</translation>
             <translation>Es gilt einem anderen Urteil.</translation>
         </message>
         <message>
+            <source>It is about no verdict in this folder that holds.</source>
+            <translation>Es geht um kein gültiges Urteil in diesem Ordner.</translation>
+        </message>
+        <message>
             <source>It is damaged, or was not kept by this user.</source>
             <translation>Er ist beschädigt oder wurde nicht von diesem Benutzer aufbewahrt.</translation>
+        </message>
+        <message>
+            <source>It is neither a verdict nor about one.</source>
+            <translation>Es ist weder ein Urteil noch etwas zu einem.</translation>
         </message>
         <message>
             <source>It is not progress of the file that is audited.</source>
@@ -7328,6 +7404,10 @@ Lauf zu finden</translation>
         <message>
             <source>It is not shown that the model is one that no sound machine could have come to.</source>
             <translation>Es ist nicht gezeigt, dass keine einwandfreie Maschine zu diesem Modell hätte kommen können.</translation>
+        </message>
+        <message>
+            <source>It is signed with none of the auditors' keys that were given.</source>
+            <translation>Es ist mit keinem der angegebenen Schlüssel von Prüfern unterschrieben.</translation>
         </message>
         <message>
             <source>It is signed with the client's key {0}, which was given.</source>
@@ -7350,6 +7430,10 @@ Lauf zu finden</translation>
             <translation>Es ist der erste Schritt des Trainings.</translation>
         </message>
         <message>
+            <source>It is the same verdict as {0}.</source>
+            <translation>Es ist dasselbe Urteil wie {0}.</translation>
+        </message>
+        <message>
             <source>It is unsigned.</source>
             <translation>Er ist ohne Unterschrift.</translation>
         </message>
@@ -7362,6 +7446,10 @@ Lauf zu finden</translation>
             <translation>Er nennt seinen Rechner mit Zeichen, die nicht gezeigt werden können.</translation>
         </message>
         <message>
+            <source>It names no trainer: no signature of a run held.</source>
+            <translation>Es nennt keinen Trainer: Keine Unterschrift eines Laufs war gültig.</translation>
+        </message>
+        <message>
             <source>It said nothing for {0:.0f} seconds, and was ended.</source>
             <translation>Er sagte {0:.0f} Sekunden lang nichts und wurde beendet.</translation>
         </message>
@@ -7372,6 +7460,10 @@ Lauf zu finden</translation>
         <message>
             <source>It says what it is twice, or out of order.</source>
             <translation>Er sagt zweimal oder in falscher Reihenfolge, was er ist.</translation>
+        </message>
+        <message>
+            <source>Its auditor withdrew it on {0}: {1}</source>
+            <translation>Der Prüfer hat es am {0} zurückgezogen: {1}</translation>
         </message>
         <message>
             <source>Its log has {0:.2g} bits for each rounded value, and those of larger ones too.</source>
@@ -7636,6 +7728,10 @@ Lauf zu finden</translation>
         <message>
             <source>No recording was begun in {0}.</source>
             <translation>In {0} wurde keine Aufzeichnung begonnen.</translation>
+        </message>
+        <message>
+            <source>No sampling rate can be proposed for these wishes.</source>
+            <translation>Zu diesen Wünschen lässt sich kein Anteil der Stichprobe vorschlagen.</translation>
         </message>
         <message>
             <source>No signature of a trainer's holds, so it is open who trained.</source>
@@ -8042,6 +8138,10 @@ Lauf zu finden</translation>
             <translation>Anteil {0} von Schritt {1} ist nicht, was seine Partei unterschrieben hat: {2}. Der Trainer hat den Lauf aus Anteilen zusammengesetzt, die ihre Parteien nicht unterschrieben haben, oder die Datei wurde verändert.</translation>
         </message>
         <message>
+            <source>Shares and risks lie between 0 and 1, without them; a run has at least one segment, and at least one clean run ends the time after a dispute.</source>
+            <translation>Anteile und Risiken liegen zwischen 0 und 1, beide ausgeschlossen; ein Lauf hat mindestens ein Segment, und mindestens ein sauberer Lauf beendet die Zeit nach einem Streitfall.</translation>
+        </message>
+        <message>
             <source>Shares are to be judged, and the steps of this order have none.</source>
             <translation>Anteile sollen beurteilt werden, und die Schritte dieses Auftrags haben keine.</translation>
         </message>
@@ -8068,6 +8168,10 @@ Lauf zu finden</translation>
         <message>
             <source>Sizes and counts of a plan are more than 0.</source>
             <translation>Größen und Anzahlen eines Plans sind größer als 0.</translation>
+        </message>
+        <message>
+            <source>Sizes, counts and days of a plan of inspections are more than 0.</source>
+            <translation>Größen, Anzahlen und Tage eines Plans von Inspektionen sind größer als 0.</translation>
         </message>
         <message>
             <source>Some of the runs are signed with the same key: they are not of different providers.</source>
@@ -8414,6 +8518,10 @@ Lauf zu finden</translation>
             <translation>Der Rechentyp {0} wird nicht unterstützt; float64 und float32 werden es.</translation>
         </message>
         <message>
+            <source>The confidence is a probability between 0 and 1.</source>
+            <translation>Die Sicherheit ist eine Wahrscheinlichkeit zwischen 0 und 1.</translation>
+        </message>
+        <message>
             <source>The connection to the engine on {0} ended ({1}). Nothing was concluded.</source>
             <translation>Die Verbindung zum Rechner {0} endete ({1}). Nichts wurde geschlossen.</translation>
         </message>
@@ -8488,6 +8596,10 @@ Lauf zu finden</translation>
         <message>
             <source>The elements of the verdict's finding do not bear out who is right.</source>
             <translation>Die Elemente im Befund des Urteils belegen nicht, wer recht hat.</translation>
+        </message>
+        <message>
+            <source>The energy is no number of kilowatt-hours.</source>
+            <translation>Die Energie ist keine Zahl von Kilowattstunden.</translation>
         </message>
         <message>
             <source>The engine's process cannot be started: {0}.</source>
@@ -8706,12 +8818,20 @@ Lauf zu finden</translation>
             <translation>Der erste Schritt, der abweicht, ist {0} von {1}: {2}.</translation>
         </message>
         <message>
+            <source>The floor of {0} segments holds: a good past may be saved up for one bad run.</source>
+            <translation>Es bleibt bei mindestens {0} Segmenten: Eine gute Vergangenheit kann für einen einzigen schlechten Lauf angespart sein.</translation>
+        </message>
+        <message>
             <source>The folder of the verdict cannot be searched for statements about it: {0}.</source>
             <translation>Der Ordner des Urteils lässt sich nicht nach Erklärungen dazu durchsuchen: {0}.</translation>
         </message>
         <message>
             <source>The folder of the verdict holds {0} such files; only the first {1} were looked at for statements about it.</source>
             <translation>Der Ordner des Urteils enthält {0} solche Dateien; nur in den ersten {1} wurde nach Erklärungen dazu gesucht.</translation>
+        </message>
+        <message>
+            <source>The folder {0} cannot be looked through: {1}.</source>
+            <translation>Der Ordner {0} lässt sich nicht durchsuchen: {1}.</translation>
         </message>
         <message>
             <source>The folder {0} cannot be made: {1}.</source>
@@ -8736,6 +8856,10 @@ Lauf zu finden</translation>
         <message>
             <source>The folder {0} for the sample cannot be made: {1}.</source>
             <translation>Der Ordner {0} für das Beispiel lässt sich nicht anlegen: {1}.</translation>
+        </message>
+        <message>
+            <source>The folder {0} holds more than {1} files that could be verdicts.</source>
+            <translation>Der Ordner {0} enthält mehr als {1} Dateien, die Urteile sein könnten.</translation>
         </message>
         <message>
             <source>The folder {0} holds {1} safetensors files.</source>
@@ -9558,6 +9682,10 @@ Lauf zu finden</translation>
             <translation>Der Lauf führt keinen Durchschnitt seiner Gewichte.</translation>
         </message>
         <message>
+            <source>The run lasts {0:g} days on as few chips as can carry it out. On fewer it takes longer, and more inspections meet it: that gains it little. Spread over more it is caught more surely.</source>
+            <translation>Der Lauf dauert {0:g} Tage auf so wenigen Chips, wie ihn ausführen können. Auf weniger Chips dauert er länger, und mehr Inspektionen treffen ihn: das bringt ihm wenig. Auf mehr Chips verteilt wird er sicherer entdeckt.</translation>
+        </message>
+        <message>
             <source>The run names its initial weights by their digest, and leaves them to the client's order.</source>
             <translation>Der Lauf nennt seine ersten Gewichte mit ihrem Digest und überlässt sie dem Auftrag des Auftraggebers.</translation>
         </message>
@@ -9798,6 +9926,10 @@ Lauf zu finden</translation>
             <translation>Der Gegenstand ({0}) ist nicht der Auftrag, von dem die Rede ist.</translation>
         </message>
         <message>
+            <source>The subject of the {0} is not the run that it speaks of.</source>
+            <translation>Der Gegenstand der Erklärung ({0}) ist nicht der Lauf, von dem sie spricht.</translation>
+        </message>
+        <message>
             <source>The subject of the {0} is not the verdict that it speaks of.</source>
             <translation>Der Gegenstand ({0}) ist nicht das Urteil, von dem die Rede ist.</translation>
         </message>
@@ -9852,6 +9984,10 @@ Lauf zu finden</translation>
         <message>
             <source>The trainer is not accused. A second replay gave the same result as the first, but nothing proves that the trainer's is one that no sound machine gives.</source>
             <translation>Dem Trainer wird nichts vorgeworfen. Eine zweite Nachrechnung ergab dasselbe wie die erste, aber nichts beweist, dass kein einwandfreier Rechner das Ergebnis des Trainers liefert.</translation>
+        </message>
+        <message>
+            <source>The trainer of the run signed it, which is no audit.</source>
+            <translation>Der Trainer des Laufs hat es unterschrieben; das ist keine Prüfung.</translation>
         </message>
         <message>
             <source>The trainer signed a log of step {0} that nobody can read.</source>
@@ -10946,6 +11082,10 @@ Lauf zu finden</translation>
             <translation>eine Datei mit Einstellungen</translation>
         </message>
         <message>
+            <source>a signed statement</source>
+            <translation>eine unterschriebene Erklärung</translation>
+        </message>
+        <message>
             <source>a simple verification result</source>
             <translation>ein einfaches Prüfergebnis</translation>
         </message>
@@ -11248,6 +11388,10 @@ Lauf zu finden</translation>
         <message>
             <source>exact, operands of products of {0} bits</source>
             <translation>exakt, Operanden von Produkten mit {0} Bit</translation>
+        </message>
+        <message>
+            <source>facts of a run</source>
+            <translation>Fakten zu einem Lauf</translation>
         </message>
         <message>
             <source>features</source>
@@ -12106,6 +12250,10 @@ Lauf zu finden</translation>
             <translation>der strittige Schritt mit seinen Beweisen: Jeder kann ihn nachrechnen</translation>
         </message>
         <message>
+            <source>the facts of a run</source>
+            <translation>die Fakten zu einem Lauf</translation>
+        </message>
+        <message>
             <source>the file</source>
             <translation>die Datei</translation>
         </message>
@@ -12960,6 +13108,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} of {1} ordered steps</source>
             <translation>{0} von {1} bestellten Schritten</translation>
+        </message>
+        <message>
+            <source>{0} of {1} segments let a run with {2} of bad segments pass with a probability of at most {3}.</source>
+            <translation>{0} von {1} Segmenten lassen einen Lauf mit einem Anteil {2} schlechter Segmente höchstens mit Wahrscheinlichkeit {3} durch.</translation>
         </message>
         <message>
             <source>{0} of {1} steps were judged.</source>
