@@ -150,6 +150,9 @@ PLACES: Mapping[str, Place] = {
     "doctor": Place(
         "machine:doctor", "Anyone: examine this machine: what is there, what is wrong with it, and the remedy for each."
     ),
+    "revoke": Place(
+        "revoking:revoke", "Whoever answers for keys: sign a list of those that no longer count.", with_key=True
+    ),
     "gui": Place("window:gui", "Auditor: open the window."),
     "demo": Place("window:demo", "Newcomer: see the whole job on handwritten digits, in about two minutes."),
 }

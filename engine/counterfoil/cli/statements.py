@@ -23,6 +23,7 @@ from counterfoil.cli.exits import SELF_SIGNED, ExitWith
 from counterfoil.cli.keys import ask_passphrase, open_key
 from counterfoil.cli.options import MAX_VERDICT_BYTES, ForceOption, JsonOption, KeyOption, OutOption
 from counterfoil.cli.places import READS, WRITES_KEYS
+from counterfoil.cli.revoked import RevocationsKeyOption, RevocationsOption, read_revocations, show_revocations
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import Passphrase, start_signer
@@ -69,13 +70,15 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    revocations: RevocationsOption = None,
+    revocations_key: RevocationsKeyOption = None,
     json: JsonOption = False,
 ) -> None:
     """Anyone: check the signature of a verdict, or of an adjudication, and show what it says.
 
     The exit code is the verdict's: 0 only if it holds and says VERIFIED. It is 3 (REFUSED) if the verdict does not
-    hold, was signed with another key, is about another file, or was withdrawn by its auditor; and 5 if the key that
-    signed it is that of the trainer whose run it is about, which is no audit.
+    hold, was signed with another key, is about another file, was withdrawn by its auditor, or if that auditor's key
+    was revoked; and 5 if the key that signed it is that of the trainer whose run it is about, which is no audit.
 
     Example: counterfoil verify verdict.json --key auditor.pub.pem --bundle run.cfoil
     """
@@ -87,6 +90,9 @@ def verify(
     checked = verify_signed(envelope, load_public_key(key))
     given = [(path.name, read_input(path, "a statement", DataError, most=MAX_BYTES)) for path in statements or ()]
     later = afterwards(checked, verdict_digest(envelope), given)
+    listed = read_revocations(revocations, revocations_key)
+    revoked = None if listed is None else listed.of(checked.key_id)
+    gone = revoked is not None and revoked.covers(checked.signed_at)
     if bundle is not None:
         with cancel_on_interrupt() as cancel, terminal.progress("Hashing", terminal.console(stderr=True), "MB") as bar:
 
@@ -100,7 +106,7 @@ def verify(
 
     self_signed = checked.trust.trainer is TrainerTrust.AUDITOR
     if json:
-        jsonform.print_json(checked, checked.trust, self_signed=self_signed, afterwards=later)
+        jsonform.print_json(checked, checked.trust, self_signed=self_signed, afterwards=later, revoked=revoked)
     else:
         console = terminal.console()
         reports.show_verdict(console, checked)
@@ -109,10 +115,12 @@ def verify(
         if isinstance(checked, Verdict) and checked.sample is not None and checked.sample.beacon is not None:
             console.print(_beacon_words(checked.sample.beacon))
         reports.show_afterwards(console, later)
+        if listed is not None:
+            show_revocations(listed, checked)
     if self_signed:
         reports.show_self_signed(terminal.console(stderr=True))
         raise ExitWith(SELF_SIGNED)
-    raise ExitWith(Outcome.REFUSED.exit_code if later.withdrawals else checked.outcome.exit_code)
+    raise ExitWith(Outcome.REFUSED.exit_code if later.withdrawals or gone else checked.outcome.exit_code)
 
 
 def _beacon_words(beacon: Beacon) -> str:

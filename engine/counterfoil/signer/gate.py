@@ -21,6 +21,7 @@ from counterfoil.signing.intoto import (
     ORDER_PREDICATE,
     RELEASE_PREDICATE,
     REPLY_PREDICATE,
+    REVOCATIONS_PREDICATE,
     RUN_PREDICATE,
     SHARE_PREDICATE,
     SHORT_RUN_PREDICATE,
@@ -52,6 +53,8 @@ class Purpose(Enum):
     """One note about data."""
     FACTS = "facts"
     """What one run shows of itself."""
+    REVOCATIONS = "revocations"
+    """One list of revoked keys."""
     SHARES = "shares"
     """What shares of the steps of one order gave, as the party that answers for them."""
     RELEASE = "release"
@@ -72,12 +75,21 @@ _PREDICATES = {
     Purpose.REPLY: {REPLY_PREDICATE: say("a reply to a verdict")},
     Purpose.NOTE: {NOTE_PREDICATE: say("a note about data")},
     Purpose.FACTS: {FACTS_PREDICATE: say("the facts of a run")},
+    Purpose.REVOCATIONS: {REVOCATIONS_PREDICATE: say("a list of revoked keys")},
     Purpose.RELEASE: {RELEASE_PREDICATE: say("the list of a release")},
     Purpose.SHARES: {SHARE_PREDICATE: say("what a share of a step gave")},
 }
 _MORE_FOLLOWS = (ACCEPTANCE_PREDICATE, TREE_HEAD_PREDICATE, SHARE_PREDICATE)
 """What a trainer's signer signs before the claim, which is the last; and what a party's signs of each step."""
-_NAME_THEIR_KEY = (Purpose.TRAIN, Purpose.ORDER, Purpose.WITHDRAW, Purpose.REPLY, Purpose.NOTE, Purpose.FACTS)
+_NAME_THEIR_KEY = (
+    Purpose.TRAIN,
+    Purpose.ORDER,
+    Purpose.WITHDRAW,
+    Purpose.REPLY,
+    Purpose.NOTE,
+    Purpose.FACTS,
+    Purpose.REVOCATIONS,
+)
 """Purposes whose statements name the key that signs them."""
 
 

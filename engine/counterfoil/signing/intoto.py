@@ -39,6 +39,8 @@ ADJUDICATION_PREDICATE = "urn:counterfoil:adjudication:v2"
 """Predicate type of an adjudication: what the replay of a dispute capsule found."""
 FACTS_PREDICATE = "urn:counterfoil:facts:v1"
 """Predicate type of what a run shows of itself, counted by whoever signs."""
+REVOCATIONS_PREDICATE = "urn:counterfoil:revocations:v1"
+"""Predicate type of a list of revoked keys."""
 RELEASE_PREDICATE = "urn:counterfoil:release:v1"
 """Predicate type of the list of a release's files."""
 

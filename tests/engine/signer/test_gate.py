@@ -19,6 +19,7 @@ from counterfoil.signing.intoto import (
     FACTS_PREDICATE,
     NOTE_PREDICATE,
     ORDER_PREDICATE,
+    REVOCATIONS_PREDICATE,
     RUN_PREDICATE,
     SHARE_PREDICATE,
     TREE_HEAD_PREDICATE,
@@ -62,7 +63,11 @@ def test_a_trainers_signer_keeps_to_one_order(trainer_key: SigningKey) -> None:
 
 @pytest.mark.parametrize(
     ("purpose", "kind", "what"),
-    [(Purpose.NOTE, NOTE_PREDICATE, "a note about data"), (Purpose.FACTS, FACTS_PREDICATE, "the facts of a run")],
+    [
+        (Purpose.NOTE, NOTE_PREDICATE, "a note about data"),
+        (Purpose.FACTS, FACTS_PREDICATE, "the facts of a run"),
+        (Purpose.REVOCATIONS, REVOCATIONS_PREDICATE, "a list of revoked keys"),
+    ],
 )
 def test_a_signer_of_one_statement_signs_one(purpose: Purpose, kind: str, what: str, trainer_key: SigningKey) -> None:
     public = trainer_key.public

@@ -1,0 +1,88 @@
+"""``counterfoil revoke``: keys that no longer count, in a signed list."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from counterfoil.base.errors import DataError
+from counterfoil.base.inputs import read_input
+from counterfoil.base.timestamps import read_timestamp, timestamp
+from counterfoil.base.wholefiles import write_whole
+from counterfoil.cli import terminal
+from counterfoil.cli.keys import open_key
+from counterfoil.cli.options import ForceOption, KeyOption, OutOption
+from counterfoil.cli.places import READS
+from counterfoil.cli.targets import check_writable
+from counterfoil.cli.terminal import shown
+from counterfoil.signing.keys import load_public_key
+
+
+def revoke(
+    keys: Annotated[
+        list[str],
+        typer.Argument(metavar="KEY...", help="Key ids, 64 hexadecimal digits, or public key files, .pub.pem."),
+    ],
+    out: OutOption,
+    key: KeyOption,
+    reason: Annotated[str, typer.Option(help="Why, in a sentence.", show_default=False)],
+    compromised: Annotated[
+        bool,
+        typer.Option(
+            "--compromised", help="Somebody else has the key, or may have it: nothing counts that it ever signed."
+        ),
+    ] = False,
+    since: Annotated[
+        str, typer.Option(help="From when on, such as 2026-01-31T12:00:00Z.", metavar="TIME", show_default="now")
+    ] = "",
+    list_: Annotated[
+        Path | None,
+        READS,
+        typer.Option("--list", help="The list so far, signed with the same key, to go on from.", show_default=False),
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Whoever answers for keys: sign a list of those that no longer count.
+
+    Use a key of its own for it. Hand the list out wherever the keys are known, and each later one too: it holds all
+    keys of the one before, and has the next number. 'counterfoil verify --revocations' reads it.
+
+    Example: counterfoil revoke old.pub.pem --reason "stolen" --compromised --key list.pem --out revoked.json
+    """
+    check_writable(out, force)
+    when = _moment(since)
+    with open_key(key, "revocations") as signer:
+        from counterfoil.signing.revocations import MAX_BYTES, Cause, Revocation, open_revocations, sign_revocations
+
+        before = None
+        if list_ is not None:
+            before = open_revocations(read_input(list_, "a list of keys", DataError, most=MAX_BYTES), signer.public)
+        cause = Cause.COMPROMISED if compromised else Cause.RETIRED
+        new = [Revocation(_key_id(each), when, cause, reason) for each in keys]
+        held = () if before is None else before.revocations
+        number = 1 if before is None else before.number + 1
+        write_whole(out, sign_revocations([*held, *new], number, signer), what="the list of keys")
+        key_id = signer.public.key_id
+    console = terminal.console()
+    console.print(f"Revoked {', '.join(each.key_id[:12] for each in new)}, from {when} on.")
+    console.print(f"Wrote {shown(str(out))}, number {number}, signed with the key {key_id}.", soft_wrap=True)
+
+
+def _moment(since: str) -> str:
+    if not since:
+        return timestamp(datetime.now(UTC))
+    try:
+        read_timestamp(since)
+    except ValueError as error:
+        raise typer.BadParameter("--since takes a time in UTC, such as 2026-01-31T12:00:00Z.") from error
+    return since
+
+
+def _key_id(text: str) -> str:
+    """The id of a key that is named by it, or by its file."""
+    if len(text) == 64 and not Path(text).exists():
+        return text
+    return load_public_key(Path(text)).key_id

@@ -1,0 +1,174 @@
+"""A signed list of keys that no longer count: lost, stolen, or replaced. docs/keys.md.
+
+Whoever the reader trusts for it signs one list with all of them, and each list has a higher number than the one before.
+A key that somebody else may have signs any time that they like, so of a compromised key nothing counts any more; of a
+retired one what was signed before counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import SignatureError
+from counterfoil.base.fields import Fields
+from counterfoil.base.sentence import say
+from counterfoil.base.timestamps import read_timestamp, timestamp
+from counterfoil.signing.envelope import open_named, sign_statement
+from counterfoil.signing.intoto import REVOCATIONS_PREDICATE, make_statement, make_subject
+from counterfoil.signing.keys import PublicKey, SigningKey
+from counterfoil.signing.predicates import take_time
+
+MAX_KEYS = 10_000
+MAX_BYTES = 2**24
+"""Bytes of a list that is read."""
+MAX_REASON = 1000
+MAX_NUMBER = 2**31
+_WHAT = say("list of revoked keys")
+_KEY_ID = re.compile(r"[0-9a-f]{64}")
+
+
+class Cause(Enum):
+    """Why a key was revoked."""
+
+    COMPROMISED = "compromised"
+    """Somebody else has it, or may have it."""
+    RETIRED = "retired"
+    """It is no longer used; nobody else has it."""
+
+
+@dataclass(frozen=True)
+class Revocation:
+    """A key that no longer counts.
+
+    Attributes:
+        key_id: SHA-256 key id, 64 hexadecimal digits.
+        since: From when on, ISO 8601 in UTC.
+        cause: Why.
+        reason: The same in words.
+    """
+
+    key_id: str
+    since: str
+    cause: Cause
+    reason: str
+
+    def covers(self, signed_at: str) -> bool:
+        """Whether what the key signed no longer counts.
+
+        Args:
+            signed_at: When it was signed, ISO 8601 in UTC, as whoever had the key says.
+        """
+        return self.cause is Cause.COMPROMISED or read_timestamp(signed_at) >= read_timestamp(self.since)
+
+
+@dataclass(frozen=True)
+class RevocationList:
+    """A list of revoked keys; its signature holds.
+
+    Attributes:
+        number: Each later list of the same signer has a higher one.
+        issued_at: ISO 8601 time in UTC, as the clock of whoever signed had it.
+        revocations: By key id, each key once.
+        key_id: Key id of the key that signed.
+    """
+
+    number: int
+    issued_at: str
+    revocations: tuple[Revocation, ...]
+    key_id: str
+
+    def of(self, key_id: str) -> Revocation | None:
+        """Return what the list says of a key; None where it says nothing."""
+        return next((each for each in self.revocations if each.key_id == key_id), None)
+
+
+def sign_revocations(
+    revocations: Iterable[Revocation], number: int, key: SigningKey, when: datetime | None = None
+) -> bytes:
+    """Sign a list; returns the DSSE envelope as JSON bytes.
+
+    Args:
+        revocations: The keys; of one that stands there twice the last counts.
+        number: The number of the list, 1 for the first.
+        key: The key of whoever answers for the list.
+        when: The time, with its zone; now unless given.
+
+    Raises:
+        SignatureError: There are no keys or too many, a key id, a time or the number is none, the list revokes the
+            key that signs it, or a reason is too long.
+        SignerError: The signer's process does not sign it.
+    """
+    told = {each.key_id: each for each in revocations}
+    listed = [
+        {"key_id": each.key_id, "since": each.since, "cause": each.cause.value, "reason": each.reason}
+        for _, each in sorted(told.items())
+    ]
+    predicate = {"number": number, "issued_at": timestamp(when), "revoked": listed, "public_key": key.public.pem}
+    _read({**predicate}, key.public.key_id)
+    return sign_statement(make_statement(_subjects(sorted(told)), REVOCATIONS_PREDICATE, predicate), key)
+
+
+def open_revocations(envelope: bytes, key: PublicKey) -> RevocationList:
+    """Check a list of revoked keys.
+
+    Args:
+        envelope: A DSSE envelope as JSON bytes; may be junk.
+        key: The key that must have signed it.
+
+    Raises:
+        SignatureError: It is malformed, does not hold for this key, or contradicts itself.
+    """
+    if len(envelope) > MAX_BYTES:
+        raise SignatureError(say("The {0} is longer than {1} bytes.", _WHAT, MAX_BYTES))
+    statement, key = open_named(envelope, REVOCATIONS_PREDICATE, _WHAT, key)
+    found = _read(statement["predicate"], key.key_id)
+    if statement["subject"] != _subjects([each.key_id for each in found.revocations]):
+        raise SignatureError(say("The subjects of the {0} are not the keys that it revokes.", _WHAT))
+    return found
+
+
+def _read(predicate: Any, key_id: str) -> RevocationList:
+    fields = Fields(predicate, _WHAT, SignatureError)
+    fields.take("public_key", str)
+    number = fields.integer("number", 1, MAX_NUMBER)
+    issued_at = take_time(fields, "issued_at", _WHAT)
+    listed = fields.take("revoked", list)
+    fields.end()
+    if not 1 <= len(listed) <= MAX_KEYS:
+        raise SignatureError(say("The {0} has {1} keys; it must have 1 to {2}.", _WHAT, len(listed), MAX_KEYS))
+    revocations: list[Revocation] = []
+    for each in listed:
+        fields = Fields(each, _WHAT, SignatureError)
+        revocation = Revocation(
+            fields.text("key_id", 64),
+            take_time(fields, "since", _WHAT),
+            _cause(fields),
+            fields.text("reason", MAX_REASON),
+        )
+        fields.end()
+        if not _KEY_ID.fullmatch(revocation.key_id):
+            raise SignatureError(say("The {0} names a key id that is none: 64 hexadecimal digits.", _WHAT))
+        if revocations and revocation.key_id <= revocations[-1].key_id:
+            raise SignatureError(say("The keys in the {0} are not sorted, or one stands there twice.", _WHAT))
+        revocations.append(revocation)
+    if any(each.key_id == key_id for each in revocations):
+        raise SignatureError(say("The {0} revokes the key that signed it.", _WHAT))
+    return RevocationList(number, issued_at, tuple(revocations), key_id)
+
+
+def _cause(fields: Fields) -> Cause:
+    try:
+        return Cause(fields.text("cause", 20))
+    except ValueError as error:
+        raise SignatureError(say("The {0} gives a cause that is none.", _WHAT)) from error
+
+
+def _subjects(key_ids: Iterable[str]) -> list[dict[str, Any]]:
+    # A key id is the SHA-256 of a key's canonical JSON and of no file, so it has an algorithm name of its own.
+    return [make_subject("key", Digest.from_hex(key_id), "counterfoilKeyId") for key_id in key_ids]
