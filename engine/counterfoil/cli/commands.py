@@ -134,6 +134,11 @@ PLACES: Mapping[str, Place] = {
         "notes:verify_note",
         "Anyone: check who signed a note about data, that it is about the data of this order, and show what it says.",
     ),
+    "locate": Place(
+        "locating:locate",
+        "Anyone: say which step of which run holds a hash or a file of weights, or which steps read a row; or none.",
+        with_key=True,
+    ),
     "verify-facts": Place(
         "facts:verify_facts", "Anyone: check who signed the facts of a run, and count every one of them again."
     ),

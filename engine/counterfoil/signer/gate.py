@@ -22,6 +22,7 @@ from counterfoil.signing.intoto import (
     RELEASE_PREDICATE,
     REPLY_PREDICATE,
     REVOCATIONS_PREDICATE,
+    ROW_USE_PREDICATE,
     RUN_PREDICATE,
     SHARE_PREDICATE,
     SHORT_RUN_PREDICATE,
@@ -55,6 +56,8 @@ class Purpose(Enum):
     """What one run shows of itself."""
     REVOCATIONS = "revocations"
     """One list of revoked keys."""
+    ROWS = "rows"
+    """What one run did with some rows."""
     SHARES = "shares"
     """What shares of the steps of one order gave, as the party that answers for them."""
     RELEASE = "release"
@@ -76,6 +79,7 @@ _PREDICATES = {
     Purpose.NOTE: {NOTE_PREDICATE: say("a note about data")},
     Purpose.FACTS: {FACTS_PREDICATE: say("the facts of a run")},
     Purpose.REVOCATIONS: {REVOCATIONS_PREDICATE: say("a list of revoked keys")},
+    Purpose.ROWS: {ROW_USE_PREDICATE: say("what a run did with rows")},
     Purpose.RELEASE: {RELEASE_PREDICATE: say("the list of a release")},
     Purpose.SHARES: {SHARE_PREDICATE: say("what a share of a step gave")},
 }
@@ -89,6 +93,7 @@ _NAME_THEIR_KEY = (
     Purpose.NOTE,
     Purpose.FACTS,
     Purpose.REVOCATIONS,
+    Purpose.ROWS,
 )
 """Purposes whose statements name the key that signs them."""
 

@@ -41,6 +41,8 @@ FACTS_PREDICATE = "urn:counterfoil:facts:v1"
 """Predicate type of what a run shows of itself, counted by whoever signs."""
 REVOCATIONS_PREDICATE = "urn:counterfoil:revocations:v1"
 """Predicate type of a list of revoked keys."""
+ROW_USE_PREDICATE = "urn:counterfoil:row-use:v1"
+"""Predicate type of where rows stand in an order's data and which steps read them, or that they stand nowhere."""
 RELEASE_PREDICATE = "urn:counterfoil:release:v1"
 """Predicate type of the list of a release's files."""
 

@@ -1,0 +1,154 @@
+"""``counterfoil locate``: which step of which run holds this."""
+
+from __future__ import annotations
+
+import re
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.base.wholefiles import write_whole
+from counterfoil.cli import terminal
+from counterfoil.cli.exits import ExitWith
+from counterfoil.cli.jsonform import as_json
+from counterfoil.cli.keys import open_key
+from counterfoil.cli.options import ForceOption, JsonOption
+from counterfoil.cli.places import READS, WRITES
+from counterfoil.cli.targets import check_writable
+from counterfoil.cli.terminal import shown
+from counterfoil.signer.environment import drop_passphrase
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from counterfoil.base.cancel import CancelToken
+    from counterfoil.delivery.locating import Place, RowUse, StepWeights
+
+NOWHERE = 1
+"""Exit code where nothing is found: an answer, as DISPUTED is one."""
+_HEX = re.compile(r"[0-9a-f]{64}")
+_LISTED = 20
+"""Steps that are listed one by one."""
+
+
+def locate(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="HASH|FILE", help="64 hexadecimal digits, or a safetensors file or folder, or .npy rows."
+        ),
+    ],
+    runs: Annotated[
+        list[Path], READS, typer.Argument(metavar="RUN...", help="Runs, .cfoil files.", show_default=False)
+    ],
+    row: Annotated[
+        bool, typer.Option("--row", help="FILE holds one row, or several, as numpy.save writes them.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        WRITES,
+        typer.Option(help="With --row and one run: write a signed statement here.", show_default=False),
+    ] = None,
+    key: Annotated[
+        Path | None, READS, typer.Option(help="Your private key, a .pem file; belongs to --out.", show_default=False)
+    ] = None,
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Anyone: say which step of which run holds a hash or a file of weights, or which steps read a row; or none.
+
+    A hash is a run root, an order digest, the root of a state, the digest of a tensor, or the Merkle leaf hash of a
+    16 KiB chunk. Weights are compared with every state that a run stores. Nothing is replayed, so what a run neither
+    stores nor digests is not found: docs/locate.md. Exit code 0 if it is found in one run at least, 1 if in none.
+
+    Example: counterfoil locate model.safetensors run-a.cfoil run-b.cfoil
+    """
+    if (out is None) != (key is None):
+        raise typer.BadParameter("--out and --key belong together: what is written is signed.")
+    if out is not None and (not row or len(runs) != 1):
+        raise typer.BadParameter("--out belongs to --row and one run: a statement is about one.")
+    with ExitStack() as stack:
+        signer = None
+        if out is not None and key is not None:
+            check_writable(out, force)
+            signer = stack.enter_context(open_key(key, "rows"))
+        else:
+            drop_passphrase()
+        cancel = stack.enter_context(cancel_on_interrupt())
+        found = {str(run): _found(what, run, row, cancel) for run in runs}
+        if signer is not None and out is not None:
+            from counterfoil.delivery.rowuse import sign_row_use
+
+            write_whole(out, sign_row_use(found[str(runs[0])], signer), what="the statement")  # type: ignore[arg-type]
+    if json:
+        import json as written
+
+        print(written.dumps(as_json(found), indent=2, ensure_ascii=True, allow_nan=False))
+    else:
+        console = terminal.console()
+        for name, places in found.items():
+            _show(console, name, places)
+    if signer is not None:
+        terminal.console(stderr=json).print(
+            f"Wrote {shown(str(out))}, signed with the key {signer.public.key_id}.", soft_wrap=True
+        )
+    if not any(_is_there(each) for places in found.values() for each in places):
+        raise ExitWith(NOWHERE)
+
+
+def _found(
+    what: str, run: Path, row: bool, cancel: CancelToken
+) -> tuple[Place, ...] | tuple[StepWeights, ...] | tuple[RowUse, ...]:
+    from counterfoil.base.digest import Digest
+    from counterfoil.delivery.locating import locate_hash, locate_rows, locate_weights
+
+    if row:
+        return locate_rows(Path(what), run, cancel)
+    if _HEX.fullmatch(what):
+        return locate_hash(run, Digest.from_hex(what), cancel)
+    return locate_weights(Path(what), run, cancel)
+
+
+def _is_there(found: Place | StepWeights | RowUse) -> bool:
+    from counterfoil.delivery.locating import RowUse, StepWeights
+
+    if isinstance(found, StepWeights):
+        return found.holds
+    return bool(found.places) if isinstance(found, RowUse) else True
+
+
+def _show(out: Console, run: str, found: tuple[Place | StepWeights | RowUse, ...]) -> None:
+    from counterfoil.delivery.locating import Place, RowUse, StepWeights
+
+    out.print(f"{shown(run)}:", soft_wrap=True)
+    places = [each for each in found if isinstance(each, Place)]
+    weights = [each for each in found if isinstance(each, StepWeights)]
+    for place in places:
+        where = "" if place.step is None else f" after step {place.step:,}"
+        out.print(f"  {place.what}{where}{f': {shown(place.path)}' if place.path else ''}", soft_wrap=True)
+    for each in weights:
+        if each.holds:
+            out.print(f"  the weights after step {each.step:,}: all {each.tensors} tensors")
+    for use in found:
+        if isinstance(use, RowUse):
+            out.print(f"  row {use.number} ({use.row.short}...) in {shown(use.array)}: {_use(use)}", soft_wrap=True)
+    if not any(_is_there(each) for each in found):
+        nearest = max(weights, key=lambda each: each.same, default=None)
+        near = (
+            ""
+            if nearest is None
+            else f"; nearest is step {nearest.step:,}, {nearest.same} of {nearest.tensors} tensors"
+        )
+        out.print(f"  not found{near}")
+
+
+def _use(use: RowUse) -> str:
+    if not use.places:
+        return "not in the data of this order"
+    steps = sorted(set(use.steps))
+    listed = ", ".join(map(str, steps[:_LISTED])) + (", ..." if len(steps) > _LISTED else "")
+    times = f"read {len(use.steps):,} times, at the steps {listed}" if steps else "read by no step"
+    return f"{len(use.places)} times in the data; {times}"

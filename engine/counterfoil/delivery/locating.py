@@ -1,0 +1,293 @@
+"""Which step of which run holds a hash, a file of weights, or a row; docs/locate.md.
+
+A run is read up to the root that its trainer signed before anything in it is compared. Only what is stored or digested
+can be found: every step's state root that the order asks for, and, of the states that are stored, each tensor's digest
+and each chunk's hash.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib import format as npy
+
+from counterfoil.audit.signatures import check_claim, need_run
+from counterfoil.base.arrays import Array
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CommitmentError, GivenFileError
+from counterfoil.base.generators import finish
+from counterfoil.base.inputs import read_input
+from counterfoil.base.sentence import say
+from counterfoil.base.trouble import obstacles_noticed
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import StepRecord, run_tree
+from counterfoil.commit.state import chunk_tree, tensor_digest
+from counterfoil.delivery.comparison import compare_tensor, dtype_misfit
+from counterfoil.delivery.module import saved_names
+from counterfoil.delivery.weights import DeliveredWeights
+from counterfoil.program.graph import Program
+
+MOST_ROW_BYTES = 2**28
+"""Bytes of a file of rows that is read."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a hash stands.
+
+    Attributes:
+        what: ``run root``, ``order``, ``state``, ``tensor``, ``chunk`` or ``data``.
+        step: The step after which it stands there; None for what is of no step.
+        path: Name of the tensor or of the data array, and the number of the chunk from 0 behind a slash; empty for a
+            whole state.
+    """
+
+    what: str
+    step: int | None = None
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class StepWeights:
+    """How delivered weights compare with the state that a run stores after a step.
+
+    Attributes:
+        step: The step; 0 is the initial state.
+        same: Tensors whose elements are the run's, as they are or cast to a smaller dtype.
+        tensors: Tensors that were delivered.
+        missing: Tensors that a file of the module holds and that were not delivered.
+    """
+
+    step: int
+    same: int
+    tensors: int
+    missing: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether the weights are that state, whole."""
+        return self.same == self.tensors and not self.missing
+
+
+@dataclass(frozen=True)
+class RowUse:
+    """Where a row stands in an order's data, and which steps of the run read it.
+
+    Attributes:
+        array: Name of the data array.
+        data_root: Root over the data arrays of the order.
+        order: The order digest.
+        run_root: The signed root over the steps.
+        dtype: Dtype of the array and of the row.
+        shape: Shape of the row.
+        row: SHA-256 of the row's little-endian bytes in C order.
+        number: Which of the rows that were looked for, from 0.
+        places: Where it stands in the array, from 0; empty where it stands nowhere.
+        steps: The steps that read one of these, ascending, each as often as it does.
+    """
+
+    array: str
+    data_root: Digest
+    order: Digest
+    run_root: Digest
+    dtype: str
+    shape: tuple[int, ...]
+    row: Digest
+    number: int
+    places: tuple[int, ...]
+    steps: tuple[int, ...]
+
+
+def signed_records(reader: BundleReader, cancel: CancelToken | None = None) -> tuple[list[StepRecord], Digest]:
+    """Rebuild the steps' records of a run, and its root; raises CommitmentError where these are not what was signed."""
+    need_run(reader)
+    records = reader.step_records(cancel)
+    root = run_tree(records).root
+    if check_claim(reader.claim(), reader.manifest, None, reader.extent.steps).run_root != root:
+        raise CommitmentError(say("The steps of the run are not those that its trainer signed."))
+    return records, root
+
+
+def locate_hash(path: Path, wanted: Digest, cancel: CancelToken | None = None) -> tuple[Place, ...]:
+    """Find where a hash stands in a run.
+
+    Args:
+        path: The run.
+        wanted: A run root, an order digest, a state root, a tensor digest, or the Merkle leaf hash of a 16 KiB chunk.
+        cancel: Looked at between tensors.
+
+    Raises:
+        RefusedError: The run is damaged, or not what its trainer signed.
+        GivenFileError: It is an order that nobody has run.
+        CancelledError: ``cancel`` was set.
+    """
+    with obstacles_noticed(), BundleReader.open(path) as reader:
+        records, root = signed_records(reader, cancel)
+        found = [Place("run root")] if wanted == root else []
+        if wanted == reader.manifest.digest:
+            found.append(Place("order"))
+        found += [Place("data", None, name) for name, spec in reader.manifest.data.items() if spec.digest == wanted]
+        found += [Place("state", record.step) for record in records if record.state_root == wanted]
+        for step, state in _states(reader, cancel):
+            for name, array in state.items():
+                if cancel is not None:
+                    cancel.check()
+                tree = chunk_tree(array)
+                if tensor_digest(name, array) == wanted:
+                    found.append(Place("tensor", step, name))
+                leaves = [number for number in range(tree.size) if tree.leaf(number) == wanted]
+                found += [Place("chunk", step, f"{name}/{number}") for number in leaves]
+        return tuple(found)
+
+
+def locate_weights(weights: Path, path: Path, cancel: CancelToken | None = None) -> tuple[StepWeights, ...]:
+    """Compare weights with every state that a run stores.
+
+    Args:
+        weights: A safetensors file, or a folder of them.
+        path: The run.
+        cancel: Looked at between tensors.
+
+    Returns:
+        What each stored state has in common with them, by step.
+
+    Raises:
+        WeightsError: The weights are in no form that is read.
+        RefusedError: The run is damaged, or not what its trainer signed.
+        GivenFileError: A file is not there, or is an order that nobody has run.
+        CancelledError: ``cancel`` was set.
+    """
+    with obstacles_noticed(), ExitStack() as stack:
+        delivered = DeliveredWeights(weights, stack)
+        finish(delivered.settle(cancel))
+        reader = stack.enter_context(BundleReader.open(path))
+        signed_records(reader, cancel)
+        layout = reader.state_layout()
+        saved = saved_names(reader.manifest, layout)
+        found = []
+        for step, state in _states(reader, cancel):
+            same = 0
+            for name, tensor in delivered.tensors.items():
+                if cancel is not None:
+                    cancel.check()
+                called = saved.get(name)
+                if called is None or called not in state or dtype_misfit(tensor, called, *layout[called]) is not None:
+                    continue
+                same += not compare_tensor(tensor, delivered.read(name), called, state[called]).differing
+            found.append(StepWeights(step, same, len(delivered.tensors), len(saved.keys() - delivered.tensors.keys())))
+        return tuple(found)
+
+
+def locate_rows(rows: Path, path: Path, cancel: CancelToken | None = None) -> tuple[RowUse, ...]:
+    """Find rows in the data of a run's order, and the steps that read them; no other row is handed on.
+
+    Args:
+        rows: A ``.npy`` file: one row, or rows along the first axis, in dtype and shape as a data array has them.
+        path: The run.
+        cancel: Looked at while arrays are read.
+
+    Returns:
+        For each array whose rows have this dtype and shape, and for each row, where it stands.
+
+    Raises:
+        GivenFileError: The file is no ``.npy`` file of numbers, no array of the order has such rows, or the data lie
+            in a file of their own.
+        RefusedError: The run is damaged, or not what its trainer signed.
+        CancelledError: ``cancel`` was set.
+    """
+    given = _read_rows(rows)
+    with obstacles_noticed(), BundleReader.open(path) as reader:
+        _, root = signed_records(reader, cancel)
+        manifest = reader.manifest
+        schedule = reader.schedule()[: reader.extent.steps]
+        programs = manifest.programs
+        readers = {name: Program.from_bytes(reader.program(name)).batch_names for name in programs.parts}
+        found: list[RowUse] = []
+        for name, spec in sorted(manifest.data.items()):
+            wanted = _fitting(given, spec.dtype, spec.shape[1:])
+            if wanted is None:
+                continue
+            if spec.file is not None:
+                raise GivenFileError(
+                    say(
+                        "The data of this order lie in a file of their own, {0}, which is not looked through.",
+                        spec.file,
+                    ),
+                    remedy=say("Order with the data inside, or ask whoever holds that file."),
+                )
+            stored = _packed(reader.data(name, cancel))
+            turns = np.resize([name in readers[each] for each in programs.pattern], len(schedule))
+            for number, row in enumerate(_packed(wanted)):
+                places = np.flatnonzero((stored == row).all(axis=1))
+                steps = np.repeat(np.arange(1, len(schedule) + 1), turns * np.isin(schedule, places).sum(axis=1))
+                found.append(
+                    RowUse(
+                        name, manifest.data_root, manifest.digest, root, spec.dtype, tuple(spec.shape[1:]),
+                        Digest.of(row.tobytes()), number, tuple(places.tolist()), tuple(steps.tolist()),
+                    )
+                )  # fmt: skip
+        if not found:
+            raise GivenFileError(
+                say(
+                    "No data array of the order has rows of dtype {0} and shape {1}.",
+                    given.dtype.name,
+                    list(given.shape),
+                ),
+                remedy=say(
+                    "Write the row as the order has it: 'counterfoil inspect' shows dtype and shape of each array."
+                ),
+            )
+        return tuple(found)
+
+
+def _states(reader: BundleReader, cancel: CancelToken | None) -> Iterator[tuple[int, Mapping[str, Array]]]:
+    """Every stored state with its step, each compared with the root that its step commits to."""
+    if reader.holds_initial:
+        yield 0, reader.initial_state(cancel)
+    for step in reader.checkpoint_steps():
+        if cancel is not None:
+            cancel.check()
+        if step or not reader.holds_initial:
+            yield step, reader.checkpoint(step)
+
+
+def _read_rows(path: Path) -> Array:
+    """Read a ``.npy`` file, format 1.0 or 2.0, strictly: what it claims to hold is what it holds, and numbers alone."""
+    data = read_input(path, say("a file of rows"), GivenFileError, most=MOST_ROW_BYTES)
+    stream = io.BytesIO(data)
+    try:
+        version = npy.read_magic(stream)
+        header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, fortran, dtype = header(stream)
+        if version not in ((1, 0), (2, 0)) or fortran or dtype.kind not in "biuf":
+            raise ValueError("another version, order or kind of elements")
+        if math.prod(shape) * dtype.itemsize != len(data) - stream.tell():
+            raise ValueError("another size than the header says")
+        return np.frombuffer(data, dtype, offset=stream.tell()).reshape(shape)
+    except (ValueError, OverflowError) as error:
+        raise GivenFileError(
+            say("{0} is no .npy file of numbers.", path.name),
+            remedy=say("Write the row with numpy.save, in C order, in dtype and shape as the order has it."),
+            detail=str(error),
+        ) from error
+
+
+def _fitting(given: Array, dtype: str, shape: tuple[int, ...]) -> Array | None:
+    """The rows as they would stand in an array; None where they are of another dtype or shape."""
+    if given.dtype.name != dtype or shape not in (given.shape, given.shape[1:]):
+        return None
+    return given.reshape(-1, *shape) if given.shape[1:] == shape and given.ndim == len(shape) + 1 else given[None]
+
+
+def _packed(rows: Array) -> npt.NDArray[np.uint8]:
+    """The little-endian bytes of each row: uint8 ``[rows, bytes]``."""
+    little = np.ascontiguousarray(rows.astype(rows.dtype.newbyteorder("<"), copy=False))
+    return little.reshape(len(rows), -1).view(np.uint8) if little.size else np.zeros((len(rows), 0), np.uint8)
