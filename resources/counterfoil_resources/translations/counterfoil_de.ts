@@ -7690,6 +7690,10 @@ Lauf zu finden</translation>
             <translation>Auf diesem Rechner ist kein CUDA-Gerät benutzbar.</translation>
         </message>
         <message>
+            <source>No data array of the order has rows of dtype {0} and shape {1}.</source>
+            <translation>Kein Datenfeld des Auftrags hat Zeilen vom Typ {0} und der Form {1}.</translation>
+        </message>
+        <message>
             <source>No error bound is known for the operator {0}, so how far hardware may honestly differ there is not known, and neither side can be shown to be wrong.</source>
             <translation>Für den Operator {0} ist keine Fehlerschranke bekannt, daher auch nicht, wie weit sich Hardware dort redlich unterscheiden darf, und keiner Seite lässt sich ein Fehler nachweisen.</translation>
         </message>
@@ -7868,6 +7872,10 @@ Lauf zu finden</translation>
         <message>
             <source>Order what a training script of yours trains, as it is; its arguments stand behind --. It runs here and now, up to where its training begins (docs/for-trainers.md).</source>
             <translation>Bestellen, was ein Trainingsskript von Ihnen trainiert, so wie es ist; seine Argumente stehen hinter --. Es läuft hier und jetzt, bis dahin, wo sein Training beginnt (docs/for-trainers.md).</translation>
+        </message>
+        <message>
+            <source>Order with the data inside, or ask whoever holds that file.</source>
+            <translation>Beauftragen Sie mit den Daten in der Datei, oder fragen Sie, wer jene Datei hat.</translation>
         </message>
         <message>
             <source>Order your own model: a function of yours that returns a counterfoil.CustomJob. It runs here and now, and never on the trainer's or the auditor's machine.</source>
@@ -8566,6 +8574,10 @@ Lauf zu finden</translation>
             <translation>Die Datendatei {0}.</translation>
         </message>
         <message>
+            <source>The data of this order lie in a file of their own, {0}, which is not looked through.</source>
+            <translation>Die Daten dieses Auftrags liegen in einer eigenen Datei, {0}, die nicht durchsucht wird.</translation>
+        </message>
+        <message>
             <source>The data root of the order is not the root over its data arrays.</source>
             <translation>Die Datenwurzel des Auftrags ist nicht die Wurzel über seinen Datenfeldern.</translation>
         </message>
@@ -8964,6 +8976,10 @@ Lauf zu finden</translation>
         <message>
             <source>The key {0} signed the run itself: a trainer cannot audit itself.</source>
             <translation>Der Schlüssel {0} hat den Lauf selbst unterschrieben: Ein Trainer kann sich nicht selbst prüfen.</translation>
+        </message>
+        <message>
+            <source>The keys in the {0} are not sorted, or one stands there twice.</source>
+            <translation>Die Schlüssel sind nicht sortiert, oder einer steht zweimal da ({0}).</translation>
         </message>
         <message>
             <source>The last checkpoint leaves out other tensors than the slots of the state.</source>
@@ -9942,6 +9958,10 @@ Lauf zu finden</translation>
             <translation>Der Baumkopf gilt nicht dem Auftrag und dem Verlauf, von denen er spricht.</translation>
         </message>
         <message>
+            <source>The subjects of the {0} are not the keys that it revokes.</source>
+            <translation>Die Gegenstände sind nicht die Schlüssel, die widerrufen werden ({0}).</translation>
+        </message>
+        <message>
             <source>The system failed to read {0}, which says nothing about the file itself.</source>
             <translation>Das System konnte {0} nicht lesen, was über die Datei selbst nichts aussagt.</translation>
         </message>
@@ -10402,6 +10422,10 @@ Lauf zu finden</translation>
             <translation>Die Aussage ({0}) widerspricht sich: {1}.</translation>
         </message>
         <message>
+            <source>The {0} gives a cause that is none.</source>
+            <translation>Ein Grund ist keiner ({0}).</translation>
+        </message>
+        <message>
             <source>The {0} has a SHA-256 that is none.</source>
             <translation>Die {0} hat einen SHA-256, der keiner ist.</translation>
         </message>
@@ -10434,6 +10458,10 @@ Lauf zu finden</translation>
             <translation>Die {0} hat {1} Dateien; es müssen 1 bis {2} sein.</translation>
         </message>
         <message>
+            <source>The {0} has {1} keys; it must have 1 to {2}.</source>
+            <translation>Es sind {1} Schlüssel, erlaubt sind 1 bis {2} ({0}).</translation>
+        </message>
+        <message>
             <source>The {0} holds {1}, which its format and its order do not know.</source>
             <translation>Die Datei ({0}) enthält {1}, was ihr Format und ihr Auftrag nicht kennen.</translation>
         </message>
@@ -10464,6 +10492,10 @@ Lauf zu finden</translation>
         <message>
             <source>The {0} lacks {1}.</source>
             <translation>In der Datei ({0}) fehlt {1}.</translation>
+        </message>
+        <message>
+            <source>The {0} names a key id that is none: 64 hexadecimal digits.</source>
+            <translation>Eine Schlüsselkennung ist keine: 64 hexadezimale Ziffern ({0}).</translation>
         </message>
         <message>
             <source>The {0} names another public key than the one that signed it.</source>
@@ -10500,6 +10532,10 @@ Lauf zu finden</translation>
         <message>
             <source>The {0} of {1} were drawn with a nonce that was given to the audit; if the trainer could not know it before the run was signed, a run with at least {2} bad segment{3} would have passed with probability {4}.</source>
             <translation>Von allen ({1}) wurden {0} mit einer Nonce gezogen, die der Prüfung angegeben wurde; konnte der Trainer sie nicht kennen, bevor der Lauf unterschrieben war, so wäre ein Lauf, in dem mindestens {2} davon schlecht sind, mit der Wahrscheinlichkeit {4} durchgekommen.</translation>
+        </message>
+        <message>
+            <source>The {0} revokes the key that signed it.</source>
+            <translation>Der Schlüssel, der unterschrieben hat, wird selbst widerrufen ({0}).</translation>
         </message>
         <message>
             <source>The {0} steps have the signed run root {1}.</source>
@@ -11002,6 +11038,14 @@ Lauf zu finden</translation>
             <translation>Schreiben Sie ssh://rechner, ssh://benutzer@rechner oder ssh://benutzer@rechner:port.</translation>
         </message>
         <message>
+            <source>Write the row as the order has it: 'counterfoil inspect' shows dtype and shape of each array.</source>
+            <translation>Schreiben Sie die Zeile, wie der Auftrag sie hat: „counterfoil inspect“ zeigt Typ und Form jedes Datenfelds.</translation>
+        </message>
+        <message>
+            <source>Write the row with numpy.save, in C order, in dtype and shape as the order has it.</source>
+            <translation>Schreiben Sie die Zeile mit numpy.save, in C-Reihenfolge, mit Typ und Form wie im Auftrag.</translation>
+        </message>
+        <message>
             <source>a capsule</source>
             <translation>eine Kapsel</translation>
         </message>
@@ -11026,6 +11070,10 @@ Lauf zu finden</translation>
             <translation>eine Counterfoil-Datei</translation>
         </message>
         <message>
+            <source>a file of rows</source>
+            <translation>eine Datei mit Zeilen</translation>
+        </message>
+        <message>
             <source>a folder</source>
             <translation>ein Ordner</translation>
         </message>
@@ -11036,6 +11084,10 @@ Lauf zu finden</translation>
         <message>
             <source>a key that the file itself names; compare it with the trainer's</source>
             <translation>einem Schlüssel, den die Datei selbst nennt; vergleichen Sie ihn mit dem des Trainers</translation>
+        </message>
+        <message>
+            <source>a list of revoked keys</source>
+            <translation>eine Liste widerrufener Schlüssel</translation>
         </message>
         <message>
             <source>a note about data</source>
@@ -11862,6 +11914,10 @@ Lauf zu finden</translation>
             <translation>Liste einer Veröffentlichung</translation>
         </message>
         <message>
+            <source>list of revoked keys</source>
+            <translation>Liste widerrufener Schlüssel</translation>
+        </message>
+        <message>
             <source>little float64, 1/{0} of the rate of float32: expect a slow replay</source>
             <translation>wenig float64, 1/{0} der Geschwindigkeit von float32: Das Nachrechnen wird langsam</translation>
         </message>
@@ -12112,6 +12168,10 @@ Lauf zu finden</translation>
         <message>
             <source>state</source>
             <translation>Zustand</translation>
+        </message>
+        <message>
+            <source>statement on rows</source>
+            <translation>Erklärung zu Zeilen</translation>
         </message>
         <message>
             <source>stays open: {0}</source>
@@ -12594,6 +12654,10 @@ Lauf zu finden</translation>
             <translation>weights: Der letzte gespeicherte Zustand lässt weg, was der Optimierer behält, sodass der Lauf kleiner ist. Er wird beurteilt wie jeder andere; niemand kann von seinem Ende aus weitertrainieren.</translation>
         </message>
         <message>
+            <source>what a run did with rows</source>
+            <translation>was ein Lauf mit Zeilen gemacht hat</translation>
+        </message>
+        <message>
             <source>what a share of a step gave</source>
             <translation>was ein Anteil eines Schritts ergab</translation>
         </message>
@@ -12984,6 +13048,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is neither a group nor a dataset.</source>
             <translation>{0} ist weder Gruppe noch Datensatz.</translation>
+        </message>
+        <message>
+            <source>{0} is no .npy file of numbers.</source>
+            <translation>{0} ist keine .npy-Datei mit Zahlen.</translation>
         </message>
         <message>
             <source>{0} is no index of weights.</source>
