@@ -10,6 +10,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 
 import numpy as np
@@ -67,6 +68,22 @@ def facts_of(
         raise GivenFileError(
             say("The energy is no number of kilowatt-hours."), remedy=say("Give decimal digits, such as 1250.5.")
         )
+    with inspected(
+        path, trainer_key=trainer_key, client_key=client_key, cancel=cancel, progress=progress
+    ) as inspection:
+        return facts_in(inspection, energy_kwh)
+
+
+@contextmanager
+def inspected(
+    path: str | os.PathLike[str],
+    *,
+    trainer_key: PublicKey | None = None,
+    client_key: PublicKey | None = None,
+    cancel: CancelToken | None = None,
+    progress: OnProgress | None = None,
+) -> Iterator[Inspection]:
+    """Open a run that passes checks 1 to 6, the stored states left out; as :func:`facts_of`."""
     with obstacles_noticed(), BundleReader.open(path) as reader:
         if not reader.has_run:
             raise GivenFileError(
@@ -77,10 +94,11 @@ def facts_of(
             pass
         if inspection.failure is not None:
             raise inspection.failure
-        return _facts(inspection, energy_kwh)
+        yield inspection
 
 
-def _facts(inspection: Inspection, energy_kwh: str) -> RunFacts:
+def facts_in(inspection: Inspection, energy_kwh: str = "") -> RunFacts:
+    """Count what a run shows that :func:`inspected` opened; ``energy_kwh`` as for :func:`facts_of`."""
     order, claim, manifest = inspection.order, inspection.claim, inspection.reader.manifest
     summary = summarise(inspection)
     assert order is not None

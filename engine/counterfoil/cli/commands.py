@@ -134,6 +134,11 @@ PLACES: Mapping[str, Place] = {
         "notes:verify_note",
         "Anyone: check who signed a note about data, that it is about the data of this order, and show what it says.",
     ),
+    "rules": Place(
+        "rules:rules_app",
+        "Anyone: check whether a run keeps rules: on compute, data, settings, precision, performance, verdicts.",
+        with_key=True,
+    ),
     "locate": Place(
         "locating:locate",
         "Anyone: say which step of which run holds a hash or a file of weights, or which steps read a row; or none.",

@@ -23,6 +23,7 @@ from counterfoil.signing.intoto import (
     REPLY_PREDICATE,
     REVOCATIONS_PREDICATE,
     ROW_USE_PREDICATE,
+    RULES_PREDICATE,
     RUN_PREDICATE,
     SHARE_PREDICATE,
     SHORT_RUN_PREDICATE,
@@ -58,6 +59,8 @@ class Purpose(Enum):
     """One list of revoked keys."""
     ROWS = "rows"
     """What one run did with some rows."""
+    RULES = "rules"
+    """What one run showed of rules."""
     SHARES = "shares"
     """What shares of the steps of one order gave, as the party that answers for them."""
     RELEASE = "release"
@@ -80,6 +83,7 @@ _PREDICATES = {
     Purpose.FACTS: {FACTS_PREDICATE: say("the facts of a run")},
     Purpose.REVOCATIONS: {REVOCATIONS_PREDICATE: say("a list of revoked keys")},
     Purpose.ROWS: {ROW_USE_PREDICATE: say("what a run did with rows")},
+    Purpose.RULES: {RULES_PREDICATE: say("what a run showed of rules")},
     Purpose.RELEASE: {RELEASE_PREDICATE: say("the list of a release")},
     Purpose.SHARES: {SHARE_PREDICATE: say("what a share of a step gave")},
 }
@@ -94,6 +98,7 @@ _NAME_THEIR_KEY = (
     Purpose.FACTS,
     Purpose.REVOCATIONS,
     Purpose.ROWS,
+    Purpose.RULES,
 )
 """Purposes whose statements name the key that signs them."""
 

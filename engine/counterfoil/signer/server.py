@@ -7,6 +7,7 @@ import getpass
 import io
 import json
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -35,6 +36,8 @@ def main(arguments: list[str] | None = None) -> int:
         The exit code: 0 when the client is done, 1 when there was no key to sign with, or the client broke the rules.
     """
     protect_memory()
+    # Until the key is open Ctrl-C ends the question for the passphrase: it is asked here, and by nobody else.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     options = _parse(arguments)
     requests = io.FileIO(sys.stdin.fileno(), "rb", closefd=False)
     # Nothing but frames may go to the client, whatever a library prints.

@@ -43,6 +43,8 @@ REVOCATIONS_PREDICATE = "urn:counterfoil:revocations:v1"
 """Predicate type of a list of revoked keys."""
 ROW_USE_PREDICATE = "urn:counterfoil:row-use:v1"
 """Predicate type of where rows stand in an order's data and which steps read them, or that they stand nowhere."""
+RULES_PREDICATE = "urn:counterfoil:rules:v1"
+"""Predicate type of what a run showed of rules, checked by whoever signs."""
 RELEASE_PREDICATE = "urn:counterfoil:release:v1"
 """Predicate type of the list of a release's files."""
 

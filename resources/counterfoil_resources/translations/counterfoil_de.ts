@@ -6502,6 +6502,10 @@ Lauf zu finden</translation>
             <translation>Ein Argument des Programms ist von unbekannter Art.</translation>
         </message>
         <message>
+            <source>An array was gone through {0} times at most; {1} are allowed. Counted from the order's schedule.</source>
+            <translation>Ein Datenfeld wurde höchstens {0}-mal durchlaufen; erlaubt sind {1}. Gezählt aus dem Ablauf des Auftrags.</translation>
+        </message>
+        <message>
             <source>An auditor can take a verdict back, and a trainer can reply to one: ask both whether there is more. How far a verdict goes is written in docs/threat-model.md of Counterfoil, and every field of it in docs/verdict.md.</source>
             <translation>Ein Prüfer kann ein Urteil zurücknehmen, und ein Trainer kann darauf antworten: Fragen Sie beide, ob es mehr gibt. Wie weit ein Urteil reicht, steht in docs/threat-model.md von Counterfoil, und jedes seiner Felder in docs/verdict.md.</translation>
         </message>
@@ -7138,6 +7142,10 @@ Lauf zu finden</translation>
             <translation>Geben Sie den Schlüssel an, mit dem sie begonnen wurde, oder verwerfen Sie sie: --fresh.</translation>
         </message>
         <message>
+            <source>Give the least and the most: [0, 1e25].</source>
+            <translation>Geben Sie den kleinsten und den größten Wert an: [0, 1e25].</translation>
+        </message>
+        <message>
             <source>Give the name of a file.</source>
             <translation>Geben Sie den Namen einer Datei an.</translation>
         </message>
@@ -7374,12 +7382,20 @@ Lauf zu finden</translation>
             <translation>Er hat etwas anderes. Verschieden: {0}.</translation>
         </message>
         <message>
+            <source>It has {0}; {1} to {2} are allowed. Counted from the order, which the trainer signed.</source>
+            <translation>Er hat {0}; erlaubt sind {1} bis {2}. Gezählt aus dem Auftrag, den der Trainer unterschrieben hat.</translation>
+        </message>
+        <message>
             <source>It is about another verdict.</source>
             <translation>Es gilt einem anderen Urteil.</translation>
         </message>
         <message>
             <source>It is about no verdict in this folder that holds.</source>
             <translation>Es geht um kein gültiges Urteil in diesem Ordner.</translation>
+        </message>
+        <message>
+            <source>It is an adjudication, and no verdict.</source>
+            <translation>Es ist ein Schiedsspruch und kein Urteil.</translation>
         </message>
         <message>
             <source>It is damaged, or was not kept by this user.</source>
@@ -7436,6 +7452,10 @@ Lauf zu finden</translation>
         <message>
             <source>It is unsigned.</source>
             <translation>Er ist ohne Unterschrift.</translation>
+        </message>
+        <message>
+            <source>It lies in {0} to {1}; {2} to {3} are allowed. By the order digest.</source>
+            <translation>Der Wert liegt in {0} bis {1}; erlaubt sind {2} bis {3}. Durch den Auftrags-Hash gebunden.</translation>
         </message>
         <message>
             <source>It may have been short of memory. What was judged is kept: go on with --resume.</source>
@@ -7694,6 +7714,10 @@ Lauf zu finden</translation>
             <translation>Kein Datenfeld des Auftrags hat Zeilen vom Typ {0} und der Form {1}.</translation>
         </message>
         <message>
+            <source>No data array of the order has the digest {0}.</source>
+            <translation>Kein Datenfeld des Auftrags hat den Hash {0}.</translation>
+        </message>
+        <message>
             <source>No error bound is known for the operator {0}, so how far hardware may honestly differ there is not known, and neither side can be shown to be wrong.</source>
             <translation>Für den Operator {0} ist keine Fehlerschranke bekannt, daher auch nicht, wie weit sich Hardware dort redlich unterscheiden darf, und keiner Seite lässt sich ein Fehler nachweisen.</translation>
         </message>
@@ -7748,6 +7772,10 @@ Lauf zu finden</translation>
         <message>
             <source>No tree head covers a step of the run: all that were given are about its initial state.</source>
             <translation>Kein Baumkopf deckt einen Schritt des Laufs ab: Alle angegebenen handeln von seinem Anfangszustand.</translation>
+        </message>
+        <message>
+            <source>No verdict was given that one of the auditors signed on this run and that verifies it.</source>
+            <translation>Es wurde kein Urteil angegeben, mit dem einer der Prüfer diesen Lauf bestätigt.</translation>
         </message>
         <message>
             <source>No worker is left. {0}</source>
@@ -7824,6 +7852,14 @@ Lauf zu finden</translation>
         <message>
             <source>On {0} there is Counterfoil {1}, and here {2}.</source>
             <translation>Auf {0} läuft Counterfoil {1}, hier {2}.</translation>
+        </message>
+        <message>
+            <source>One of the auditors disputes this run.</source>
+            <translation>Einer der Prüfer bestreitet diesen Lauf.</translation>
+        </message>
+        <message>
+            <source>One of the auditors verified it and replayed {0} of its steps; {1} are asked for.</source>
+            <translation>Einer der Prüfer hat ihn bestätigt und {0} seiner Schritte nachgerechnet; verlangt sind {1}.</translation>
         </message>
         <message>
             <source>One step was measured on {0}, at {1:.3g} operations a second; larger ones are taken to run at that rate. Small ones run at less.</source>
@@ -9058,6 +9094,10 @@ Lauf zu finden</translation>
             <translation>Der Verlust in einem Schritteintrag, {0}, ist nicht in kanonischer Form.</translation>
         </message>
         <message>
+            <source>The loss of the last step is {0}; {1} to {2} are allowed. The trainer signed it; whether it is true, a verdict says.</source>
+            <translation>Der Loss des letzten Schritts ist {0}; erlaubt sind {1} bis {2}. Der Trainer hat ihn unterschrieben; ob er stimmt, sagt ein Urteil.</translation>
+        </message>
+        <message>
             <source>The loss or the count of a share is not a number.</source>
             <translation>Der Verlust oder die Anzahl eines Anteils ist keine Zahl.</translation>
         </message>
@@ -9212,6 +9252,14 @@ Lauf zu finden</translation>
         <message>
             <source>The order file that was given is signed with the key {0}, and not with the client's key {1} that was given with it.</source>
             <translation>Die angegebene Auftragsdatei ist mit dem Schlüssel {0} unterschrieben und nicht mit dem Schlüssel {1} des Auftraggebers, der mit ihr angegeben wurde.</translation>
+        </message>
+        <message>
+            <source>The order has it: {0}.</source>
+            <translation>Der Auftrag hat sie: {0}.</translation>
+        </message>
+        <message>
+            <source>The order has no per-step scalar of this name; its value may stand in the program.</source>
+            <translation>Der Auftrag hat keinen Schrittwert dieses Namens; sein Wert kann im Programm stehen.</translation>
         </message>
         <message>
             <source>The order has {0} programs that take turns; it must be 2 to {1}.</source>
@@ -9384,6 +9432,18 @@ Lauf zu finden</translation>
         <message>
             <source>The process was ended. Do not use its results: the file that was open may have taken it over.</source>
             <translation>Der Prozess wurde beendet. Benutzen Sie seine Ergebnisse nicht: Die geöffnete Datei kann ihn übernommen haben.</translation>
+        </message>
+        <message>
+            <source>The profile computes in {0}, by the order digest.</source>
+            <translation>Das Profil rechnet in {0}; durch den Auftrags-Hash gebunden.</translation>
+        </message>
+        <message>
+            <source>The profile is exact, by the order digest.</source>
+            <translation>Das Profil ist exakt; durch den Auftrags-Hash gebunden.</translation>
+        </message>
+        <message>
+            <source>The profile rounds, by the order digest.</source>
+            <translation>Das Profil rundet; durch den Auftrags-Hash gebunden.</translation>
         </message>
         <message>
             <source>The program gives nothing that is combined, and says so.</source>
@@ -9602,6 +9662,18 @@ Lauf zu finden</translation>
             <translation>Die Regel zum vorzeitigen Ende blickt {0} Schritte zurück, und der Auftrag hat {1}: Sie würde nie greifen.</translation>
         </message>
         <message>
+            <source>The rule {0} has a number that is none.</source>
+            <translation>Die Regel {0} hat eine Zahl, die keine ist.</translation>
+        </message>
+        <message>
+            <source>The rule {0} is no list of texts.</source>
+            <translation>Die Regel {0} ist keine Liste von Texten.</translation>
+        </message>
+        <message>
+            <source>The rule {0} is no range.</source>
+            <translation>Die Regel {0} ist kein Bereich.</translation>
+        </message>
+        <message>
             <source>The run cannot be audited as it is: ask the trainer for one that can, and for its weights.</source>
             <translation>Der Lauf lässt sich so nicht prüfen: Bitten Sie den Trainer um einen, der sich prüfen lässt, und um dessen Gewichte.</translation>
         </message>
@@ -9628,6 +9700,10 @@ Lauf zu finden</translation>
         <message>
             <source>The run has fewer tokens than one of its steps, {0:,}.</source>
             <translation>Der Lauf hat weniger Token als einer seiner Schritte, {0:,}.</translation>
+        </message>
+        <message>
+            <source>The run has no loss of a last step that is a number.</source>
+            <translation>Der Lauf hat keinen Loss eines letzten Schritts, der eine Zahl ist.</translation>
         </message>
         <message>
             <source>The run has no step {0}; its steps are {1} to {2}.</source>
@@ -9956,6 +10032,10 @@ Lauf zu finden</translation>
         <message>
             <source>The subjects of the tree head are not the order and the history that it speaks of.</source>
             <translation>Der Baumkopf gilt nicht dem Auftrag und dem Verlauf, von denen er spricht.</translation>
+        </message>
+        <message>
+            <source>The subjects of the {0} are not a run and rules.</source>
+            <translation>Die Gegenstände sind nicht ein Lauf und Regeln ({0}).</translation>
         </message>
         <message>
             <source>The subjects of the {0} are not the keys that it revokes.</source>
@@ -10468,6 +10548,10 @@ Lauf zu finden</translation>
         <message>
             <source>The {0} in the file is empty.</source>
             <translation>In der Datei ist leer: {0}.</translation>
+        </message>
+        <message>
+            <source>The {0} is about no run.</source>
+            <translation>Es geht um keinen Lauf ({0}).</translation>
         </message>
         <message>
             <source>The {0} is about the order {1}, but the file holds the order {2}.</source>
@@ -11074,6 +11158,10 @@ Lauf zu finden</translation>
             <translation>eine Datei mit Zeilen</translation>
         </message>
         <message>
+            <source>a file of rules</source>
+            <translation>eine Datei mit Regeln</translation>
+        </message>
+        <message>
             <source>a folder</source>
             <translation>ein Ordner</translation>
         </message>
@@ -11188,6 +11276,10 @@ Lauf zu finden</translation>
         <message>
             <source>all</source>
             <translation>alle</translation>
+        </message>
+        <message>
+            <source>all data</source>
+            <translation>alle Daten</translation>
         </message>
         <message>
             <source>all of them</source>
@@ -11398,6 +11490,10 @@ Lauf zu finden</translation>
             <translation>Digest des Programms {0}</translation>
         </message>
         <message>
+            <source>digest of the rule {0}</source>
+            <translation>Hash der Regel {0}</translation>
+        </message>
+        <message>
             <source>display</source>
             <translation>Anzeige</translation>
         </message>
@@ -11408,6 +11504,10 @@ Lauf zu finden</translation>
         <message>
             <source>divides without saying how the quotient becomes an integer</source>
             <translation>teilt, ohne zu sagen, wie der Quotient eine ganze Zahl wird</translation>
+        </message>
+        <message>
+            <source>docs/rules.md shows one.</source>
+            <translation>docs/rules.md zeigt eine.</translation>
         </message>
         <message>
             <source>does not work: {0}</source>
@@ -11460,6 +11560,10 @@ Lauf zu finden</translation>
         <message>
             <source>file of a source</source>
             <translation>Datei einer Quelle</translation>
+        </message>
+        <message>
+            <source>file of rules</source>
+            <translation>Datei mit Regeln</translation>
         </message>
         <message>
             <source>fingerprints</source>
@@ -12174,6 +12278,10 @@ Lauf zu finden</translation>
             <translation>Erklärung zu Zeilen</translation>
         </message>
         <message>
+            <source>statement on rules</source>
+            <translation>Erklärung zu Regeln</translation>
+        </message>
+        <message>
             <source>stays open: {0}</source>
             <translation>bleibt offen: {0}</translation>
         </message>
@@ -12658,6 +12766,10 @@ Lauf zu finden</translation>
             <translation>was ein Lauf mit Zeilen gemacht hat</translation>
         </message>
         <message>
+            <source>what a run showed of rules</source>
+            <translation>was ein Lauf zu Regeln zeigt</translation>
+        </message>
+        <message>
             <source>what a share of a step gave</source>
             <translation>was ein Anteil eines Schritts ergab</translation>
         </message>
@@ -13054,6 +13166,10 @@ Lauf zu finden</translation>
             <translation>{0} ist keine .npy-Datei mit Zahlen.</translation>
         </message>
         <message>
+            <source>{0} is no TOML file.</source>
+            <translation>{0} ist keine TOML-Datei.</translation>
+        </message>
+        <message>
             <source>{0} is no index of weights.</source>
             <translation>{0} ist kein Verzeichnis von Gewichten.</translation>
         </message>
@@ -13176,6 +13292,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} of {1} ordered steps</source>
             <translation>{0} von {1} bestellten Schritten</translation>
+        </message>
+        <message>
+            <source>{0} of {1} programs are among those that are allowed, by the order digest.</source>
+            <translation>{0} von {1} Programmen gehören zu den erlaubten; durch den Auftrags-Hash gebunden.</translation>
         </message>
         <message>
             <source>{0} of {1} segments let a run with {2} of bad segments pass with a probability of at most {3}.</source>

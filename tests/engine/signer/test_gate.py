@@ -21,6 +21,7 @@ from counterfoil.signing.intoto import (
     ORDER_PREDICATE,
     REVOCATIONS_PREDICATE,
     ROW_USE_PREDICATE,
+    RULES_PREDICATE,
     RUN_PREDICATE,
     SHARE_PREDICATE,
     TREE_HEAD_PREDICATE,
@@ -67,6 +68,7 @@ def test_a_trainers_signer_keeps_to_one_order(trainer_key: SigningKey) -> None:
     [
         (Purpose.NOTE, NOTE_PREDICATE, "a note about data"),
         (Purpose.FACTS, FACTS_PREDICATE, "the facts of a run"),
+        (Purpose.RULES, RULES_PREDICATE, "what a run showed of rules"),
         (Purpose.ROWS, ROW_USE_PREDICATE, "what a run did with rows"),
         (Purpose.REVOCATIONS, REVOCATIONS_PREDICATE, "a list of revoked keys"),
     ],

@@ -1,0 +1,164 @@
+"""Reads rules from a file, and a run and verdicts for them."""
+
+from __future__ import annotations
+
+import math
+import os
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from counterfoil.audit.runfacts import facts_in, inspected
+from counterfoil.audit.statement.signed import Verdict
+from counterfoil.audit.statement.verdict import verify_signed
+from counterfoil.audit.values.runrules import GivenVerdict, Range, RuleSubject, RunRules
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import GivenFileError, SignatureError
+from counterfoil.base.fields import Fields
+from counterfoil.base.inputs import read_input
+from counterfoil.base.sentence import say
+from counterfoil.signing.envelope import claimed_key_ids
+from counterfoil.signing.keys import PublicKey
+
+MAX_BYTES = 2**20
+"""Bytes of a file of rules."""
+MAX_LISTED = 10_000
+_WHAT = say("file of rules")
+_TABLES = ("compute", "data", "hyperparameters", "precision", "performance", "verdict")
+
+
+def read_rules(path: Path) -> tuple[RunRules, Digest]:
+    """Read rules, strictly: what is not known is refused.
+
+    Args:
+        path: A TOML file, as docs/rules.md describes it.
+
+    Returns:
+        The rules, and the SHA-256 of the file.
+
+    Raises:
+        GivenFileError: It is no such file.
+    """
+    data = read_input(path, say("a file of rules"), GivenFileError, most=MAX_BYTES)
+    try:
+        found = tomllib.loads(data.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise GivenFileError(
+            say("{0} is no TOML file.", path.name), remedy=say("docs/rules.md shows one."), detail=str(error)
+        ) from error
+    return _rules(found), Digest.of(data)
+
+
+def _rules(found: dict[str, Any]) -> RunRules:
+    top = Fields(found, _WHAT, GivenFileError)
+    title = top.text("title", 400) if top.has("title") else ""
+    tables = {name: Fields(top.take(name, dict) if top.has(name) else {}, _WHAT, GivenFileError) for name in _TABLES}
+    top.end()
+    compute, data, hyper = tables["compute"], tables["data"], tables["hyperparameters"]
+    precision, performance, verdict = tables["precision"], tables["performance"], tables["verdict"]
+    scalars = hyper.take("scalars", dict) if hyper.has("scalars") else {}
+    named = Fields(scalars, _WHAT, GivenFileError)
+    rules = RunRules(
+        title=title,
+        operations=_range(compute, "operations"),
+        parameters=_range(compute, "parameters"),
+        must=_digests(data, "must"),
+        must_not=_digests(data, "must_not"),
+        epochs=_number(data.take("epochs", int, float), "epochs") if data.has("epochs") else None,
+        steps=_range(hyper, "steps"),
+        batch_size=_range(hyper, "batch_size"),
+        scalars={name: span for name in scalars if (span := _range(named, name)) is not None},
+        programs=_digests(hyper, "programs"),
+        compute=tuple(_texts(precision, "compute")),
+        exact=precision.take("exact", bool) if precision.has("exact") else None,
+        final_loss=_range(performance, "final_loss"),
+        auditors=tuple(digest.hex for digest in _digests(verdict, "auditors")),
+        replayed=_number(verdict.take("replayed", int, float), "replayed") if verdict.has("replayed") else 1.0,
+    )
+    for table in tables.values():
+        table.end()
+    return rules
+
+
+def _range(fields: Fields, name: str) -> Range | None:
+    if not fields.has(name):
+        return None
+    given = fields.take(name, list)
+    if len(given) != 2 or _number(given[0], name) > _number(given[1], name):
+        raise GivenFileError(
+            say("The rule {0} is no range.", repr(name)), remedy=say("Give the least and the most: [0, 1e25].")
+        )
+    return (_number(given[0], name), _number(given[1], name))
+
+
+def _number(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
+        raise GivenFileError(say("The rule {0} has a number that is none.", repr(name)))
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise GivenFileError(say("The rule {0} has a number that is none.", repr(name))) from error
+
+
+def _texts(fields: Fields, name: str) -> list[str]:
+    given = fields.take(name, list) if fields.has(name) else []
+    if len(given) > MAX_LISTED or not all(isinstance(text, str) for text in given):
+        raise GivenFileError(say("The rule {0} is no list of texts.", repr(name)))
+    return list(given)
+
+
+def _digests(fields: Fields, name: str) -> tuple[Digest, ...]:
+    return tuple(fields.as_digest(text, say("digest of the rule {0}", repr(name))) for text in _texts(fields, name))
+
+
+def subject_of(
+    path: str | os.PathLike[str],
+    verdicts: Iterable[GivenVerdict] = (),
+    *,
+    trainer_key: PublicKey | None = None,
+    cancel: CancelToken | None = None,
+) -> RuleSubject:
+    """Read a run as rules see it; everything is of the bytes that were compared with what the trainer signed.
+
+    Args:
+        path: The run.
+        verdicts: Verdicts on it, by :func:`given_verdict`.
+        trainer_key: The key that must have signed it; that which it names unless given.
+        cancel: Looked at while long files are read.
+
+    Raises:
+        GivenFileError: The file is an order that nobody has run yet.
+        RefusedError: A check fails.
+        CancelledError: ``cancel`` was set.
+    """
+    with inspected(path, trainer_key=trainer_key, cancel=cancel) as inspection:
+        facts, manifest = facts_in(inspection), inspection.reader.manifest
+        scalars = inspection.reader.scalars()[: facts.steps]
+        spans = {
+            name: (float(np.min(scalars[:, column])), float(np.max(scalars[:, column])))
+            for column, name in enumerate(manifest.scalar_names)
+            if len(scalars)
+        }
+        loss = inspection.records[-1].loss if inspection.records else None
+        return RuleSubject(facts, manifest.data_root, spans, loss, tuple(verdicts))
+
+
+def given_verdict(envelope: bytes, keys: Iterable[PublicKey]) -> GivenVerdict:
+    """Check a verdict with the one of some keys that it says to be signed with.
+
+    Raises:
+        SignatureError: It is signed with none of them, does not hold, or is no verdict.
+    """
+    claimed = claimed_key_ids(envelope)
+    key = next((key for key in keys if key.key_id in claimed), None)
+    if key is None:
+        raise SignatureError(say("It is signed with none of the auditors' keys that were given."))
+    signed = verify_signed(envelope, key)
+    if not isinstance(signed, Verdict):
+        raise SignatureError(say("It is an adjudication, and no verdict."))
+    share = signed.steps_replayed / signed.steps_recorded if signed.steps_recorded else 0.0
+    return GivenVerdict(signed.key_id, signed.trainer_key, signed.run_root, signed.outcome.value, share)

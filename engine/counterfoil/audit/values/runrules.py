@@ -1,0 +1,233 @@
+"""Rules on a training run, and what a run shows of each: held, broken, or not to be told. Pure; docs/rules.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from counterfoil.audit.values.runfacts import RunFacts
+from counterfoil.base.digest import Digest
+from counterfoil.base.sentence import say
+
+Range = tuple[float, float]
+"""The least and the most, both allowed."""
+
+
+class RuleOutcome(Enum):
+    """What a run shows of a rule."""
+
+    HELD = "HELD"
+    BROKEN = "BROKEN"
+    CANNOT_BE_TOLD = "CANNOT_BE_TOLD"
+    """Nothing that binds the run says it."""
+
+
+@dataclass(frozen=True)
+class RunRules:
+    """What is asked of a run; what is not asked is None or empty.
+
+    Attributes:
+        title: What they are, in the words of whoever wrote them.
+        operations: How many operations it may take.
+        parameters: How many trainable values it may have.
+        must: Digests that its data must have: of an array, or the root over all.
+        must_not: Digests that its data must not have.
+        epochs: How often each array may be gone through, at most.
+        steps: How many steps it may have.
+        batch_size: How many rows a step may have.
+        scalars: Per-step scalars of the order, such as ``lr``, by name: where each value must lie.
+        programs: Digests of which each program's must be one.
+        compute: Dtypes of which that of the profile must be one.
+        exact: Whether its profile must be an exact one, or must not be.
+        final_loss: Where the loss of the last step must lie.
+        auditors: Key ids of auditors of whom one must have verified it.
+        replayed: The share of its steps that such a verdict must have replayed.
+    """
+
+    title: str = ""
+    operations: Range | None = None
+    parameters: Range | None = None
+    must: tuple[Digest, ...] = ()
+    must_not: tuple[Digest, ...] = ()
+    epochs: float | None = None
+    steps: Range | None = None
+    batch_size: Range | None = None
+    scalars: Mapping[str, Range] = field(default_factory=dict)
+    programs: tuple[Digest, ...] = ()
+    compute: tuple[str, ...] = ()
+    exact: bool | None = None
+    final_loss: Range | None = None
+    auditors: tuple[str, ...] = ()
+    replayed: float = 1.0
+
+
+@dataclass(frozen=True)
+class GivenVerdict:
+    """A verdict whose signature holds, as far as rules ask.
+
+    Attributes:
+        auditor: Key id of who signed it.
+        trainer: Key id of who signed the run.
+        run_root: The run that it is about.
+        outcome: Its outcome, by name.
+        replayed: The share of the run's steps that were replayed.
+    """
+
+    auditor: str
+    trainer: str
+    run_root: Digest | None
+    outcome: str
+    replayed: float
+
+
+@dataclass(frozen=True)
+class RuleSubject:
+    """A run as rules see it.
+
+    Attributes:
+        facts: What it shows of itself.
+        data_root: Root over the data arrays of its order.
+        scalars: The least and the most value of each per-step scalar, over the steps of the run.
+        final_loss: The loss of its last step; None of a run without steps.
+        verdicts: Verdicts that were given with it.
+    """
+
+    facts: RunFacts
+    data_root: Digest
+    scalars: Mapping[str, Range]
+    final_loss: float | None
+    verdicts: tuple[GivenVerdict, ...] = ()
+
+
+@dataclass(frozen=True)
+class RuleResult:
+    """What a run shows of one rule.
+
+    Attributes:
+        rule: Its name, as in the file of rules.
+        outcome: Whether it is held.
+        said: Why, and by what that is bound, in a sentence.
+    """
+
+    rule: str
+    outcome: RuleOutcome
+    said: str
+
+
+def check_rules(rules: RunRules, subject: RuleSubject) -> tuple[RuleResult, ...]:
+    """Check every rule that is asked. Pure.
+
+    Args:
+        rules: The rules.
+        subject: The run.
+    """
+    return tuple(_results(rules, subject))
+
+
+def outcome_of(results: Sequence[RuleResult]) -> RuleOutcome:
+    """Return what they come to: BROKEN where one is, HELD where all are."""
+    found = {result.outcome for result in results}
+    for outcome in (RuleOutcome.BROKEN, RuleOutcome.CANNOT_BE_TOLD):
+        if outcome in found:
+            return outcome
+    return RuleOutcome.HELD
+
+
+def _results(rules: RunRules, subject: RuleSubject) -> Iterator[RuleResult]:
+    facts = subject.facts
+    counted: tuple[tuple[str, Range | None, int], ...] = (
+        ("compute.operations", rules.operations, facts.total_operations),
+        ("compute.parameters", rules.parameters, facts.parameters),
+        ("hyperparameters.steps", rules.steps, facts.steps),
+        ("hyperparameters.batch_size", rules.batch_size, facts.batch_size),
+    )
+    for name, allowed, count in counted:
+        if allowed is not None:
+            yield _ranged(name, allowed, (count, count))
+    yield from _data(rules, subject)
+    for name, allowed in sorted(rules.scalars.items()):
+        yield _scalar(f"hyperparameters.scalars.{name}", allowed, subject.scalars.get(name))
+    if rules.programs:
+        other = [digest for _, digest in facts.program_digests if digest not in rules.programs]
+        said = say("{0} of {1} programs are among those that are allowed, by the order digest.",
+                   len(facts.program_digests) - len(other), len(facts.program_digests))  # fmt: skip
+        yield RuleResult("hyperparameters.programs", _held(not other), said)
+    if rules.compute:
+        said = say("The profile computes in {0}, by the order digest.", facts.compute)
+        yield RuleResult("precision.compute", _held(facts.compute in rules.compute), said)
+    if rules.exact is not None:
+        exact = facts.exact_bits is not None
+        said = (
+            say("The profile is exact, by the order digest.")
+            if exact
+            else say("The profile rounds, by the order digest.")
+        )
+        yield RuleResult("precision.exact", _held(exact is rules.exact), said)
+    if rules.final_loss is not None:
+        yield _loss(rules.final_loss, subject)
+    if rules.auditors:
+        yield _verdict(rules, subject)
+
+
+def _held(holds: bool) -> RuleOutcome:
+    return RuleOutcome.HELD if holds else RuleOutcome.BROKEN
+
+
+def _ranged(name: str, allowed: Range, found: Range) -> RuleResult:
+    said = say("It has {0}; {1} to {2} are allowed. Counted from the order, which the trainer signed.",
+               f"{found[0]:,}", f"{allowed[0]:.12g}", f"{allowed[1]:.12g}")  # fmt: skip
+    return RuleResult(name, _held(allowed[0] <= found[0] and found[1] <= allowed[1]), said)
+
+
+def _data(rules: RunRules, subject: RuleSubject) -> Iterator[RuleResult]:
+    held = {use.digest: use.name for use in subject.facts.data} | {subject.data_root: say("all data")}
+    for digest in rules.must:
+        said = (say("The order has it: {0}.", held[digest]) if digest in held
+                else say("No data array of the order has the digest {0}.", digest.short))  # fmt: skip
+        yield RuleResult("data.must", _held(digest in held), said)
+    for digest in rules.must_not:
+        said = (say("The order has it: {0}.", held[digest]) if digest in held
+                else say("No data array of the order has the digest {0}.", digest.short))  # fmt: skip
+        yield RuleResult("data.must_not", _held(digest not in held), said)
+    if rules.epochs is not None:
+        most = max((use.epochs for use in subject.facts.data), default=0.0)
+        said = say("An array was gone through {0} times at most; {1} are allowed. Counted from the order's schedule.",
+                   f"{most:.3f}", f"{rules.epochs:g}")  # fmt: skip
+        yield RuleResult("data.epochs", _held(most <= rules.epochs), said)
+
+
+def _scalar(name: str, allowed: Range, found: Range | None) -> RuleResult:
+    if found is None:
+        said = say("The order has no per-step scalar of this name; its value may stand in the program.")
+        return RuleResult(name, RuleOutcome.CANNOT_BE_TOLD, said)
+    said = say("It lies in {0} to {1}; {2} to {3} are allowed. By the order digest.",
+               f"{found[0]:g}", f"{found[1]:g}", f"{allowed[0]:g}", f"{allowed[1]:g}")  # fmt: skip
+    return RuleResult(name, _held(allowed[0] <= found[0] and found[1] <= allowed[1]), said)
+
+
+def _loss(allowed: Range, subject: RuleSubject) -> RuleResult:
+    loss, name = subject.final_loss, "performance.final_loss"
+    if loss is None or loss != loss:
+        return RuleResult(name, RuleOutcome.CANNOT_BE_TOLD, say("The run has no loss of a last step that is a number."))
+    said = say("The loss of the last step is {0}; {1} to {2} are allowed. The trainer signed it; whether it is true, "
+               "a verdict says.", f"{loss:g}", f"{allowed[0]:g}", f"{allowed[1]:g}")  # fmt: skip
+    return RuleResult(name, _held(allowed[0] <= loss <= allowed[1]), said)
+
+
+def _verdict(rules: RunRules, subject: RuleSubject) -> RuleResult:
+    name, root = "verdict", subject.facts.run_root
+    ours = [one for one in subject.verdicts if one.run_root == root and one.auditor in rules.auditors]
+    counting = [one for one in ours if one.auditor != one.trainer]
+    if any(one.outcome == "DISPUTED" for one in counting):
+        return RuleResult(name, RuleOutcome.BROKEN, say("One of the auditors disputes this run."))
+    best = max((one.replayed for one in counting if one.outcome == "VERIFIED"), default=None)
+    if best is None:
+        return RuleResult(
+            name,
+            RuleOutcome.CANNOT_BE_TOLD,
+            say("No verdict was given that one of the auditors signed on this run and that verifies it."),
+        )
+    said = say("One of the auditors verified it and replayed {0} of its steps; {1} are asked for.",
+               f"{best:.1%}", f"{rules.replayed:.1%}")  # fmt: skip
+    return RuleResult(name, _held(best >= rules.replayed), said)

@@ -1,0 +1,241 @@
+"""Rules on a run: each kind held, broken and not to be told; the file read strictly; the statement checked again."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+import subprocess
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from counterfoil.audit.runrules import _rules, given_verdict, read_rules, subject_of
+from counterfoil.audit.statement.ruled import open_results, results_of, sign_results
+from counterfoil.audit.statement.verdict import sign_verdict
+from counterfoil.audit.values.runrules import GivenVerdict, RuleOutcome, RuleSubject, RunRules, check_rules, outcome_of
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CounterfoilError, GivenFileError, SignatureError
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.cli import main
+from counterfoil.signing.keys import key_from_seed
+from support.jobs import Job
+from support.reports import verified_report
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = sorted((ROOT / "examples" / "rules").glob("*.toml"))
+KEY, OTHER = key_from_seed(b"\1" * 32), key_from_seed(b"\2" * 32)
+HELD, BROKEN, CANNOT = RuleOutcome.HELD, RuleOutcome.BROKEN, RuleOutcome.CANNOT_BE_TOLD
+
+
+@pytest.fixture(scope="module")
+def subject(digits_job: Job) -> RuleSubject:
+    return subject_of(digits_job.run)
+
+
+def only(rules: RunRules, subject: RuleSubject) -> RuleOutcome:
+    (result,) = check_rules(rules, subject)
+    assert result.said
+    return result.outcome
+
+
+def test_ranges_hold_at_both_ends_and_break_beyond(subject: RuleSubject) -> None:
+    facts = subject.facts
+    for name, count in (
+        ("operations", facts.total_operations),
+        ("parameters", facts.parameters),
+        ("steps", facts.steps),
+        ("batch_size", facts.batch_size),
+    ):
+        for allowed, outcome in (
+            ((count, count), HELD), ((0, count - 1), BROKEN), ((count + 1, count + 2), BROKEN),
+        ):  # fmt: skip
+            assert only(RunRules(**{name: allowed}), subject) is outcome, name
+
+
+def test_data_must_or_must_not_have_a_digest(subject: RuleSubject) -> None:
+    images = subject.facts.data[0].digest
+    strange = Digest.of(b"another")
+    for digest, there in ((images, True), (subject.data_root, True), (strange, False)):
+        assert only(RunRules(must=(digest,)), subject) is (HELD if there else BROKEN)
+        assert only(RunRules(must_not=(digest,)), subject) is (BROKEN if there else HELD)
+    epochs = max(use.epochs for use in subject.facts.data)
+    assert only(RunRules(epochs=epochs), subject) is HELD
+    assert only(RunRules(epochs=epochs - 0.001), subject) is BROKEN
+
+
+def test_scalars_are_those_of_the_steps_that_were_run(subject: RuleSubject, digits_job: Job) -> None:
+    with BundleReader.open(digits_job.run) as reader:
+        rates = np.asarray(reader.scalars())[: reader.extent.steps, reader.manifest.scalar_names.index("lr")]
+    low, high = float(rates.min()), float(rates.max())
+    assert only(RunRules(scalars={"lr": (low, high)}), subject) is HELD
+    assert only(RunRules(scalars={"lr": (low, high * 0.99)}), subject) is BROKEN
+    assert only(RunRules(scalars={"lr": (low * 1.01, high)}), subject) is BROKEN
+    assert only(RunRules(scalars={"dropout": (0.0, 1.0)}), subject) is CANNOT
+
+
+def test_precision_and_programs(subject: RuleSubject) -> None:
+    ((_, program),) = subject.facts.program_digests
+    assert only(RunRules(compute=("float64",)), subject) is HELD
+    assert only(RunRules(compute=("float32",)), subject) is BROKEN
+    assert only(RunRules(exact=False), subject) is HELD
+    assert only(RunRules(exact=True), subject) is BROKEN
+    assert only(RunRules(programs=(program,)), subject) is HELD
+    assert only(RunRules(programs=(Digest.of(b"other"),)), subject) is BROKEN
+
+
+def test_performance_is_the_loss_of_the_last_step(subject: RuleSubject, digits_job: Job) -> None:
+    with BundleReader.open(digits_job.run) as reader:
+        loss = float(reader.losses()[reader.extent.steps - 1])
+    assert subject.final_loss == loss
+    assert only(RunRules(final_loss=(loss, loss)), subject) is HELD
+    assert only(RunRules(final_loss=(0.0, loss - 1e-6)), subject) is BROKEN
+    for none in (None, float("nan")):
+        assert only(RunRules(final_loss=(0.0, 9.0)), replace(subject, final_loss=none)) is CANNOT
+
+
+def test_a_verdict_counts_by_auditor_run_coverage_and_outcome(subject: RuleSubject) -> None:
+    good = GivenVerdict("a" * 64, subject.facts.trainer_key, subject.facts.run_root, "VERIFIED", 1.0)
+    rules = RunRules(auditors=("a" * 64,), replayed=0.5)
+    for verdicts, outcome in (
+        ((good,), HELD),
+        ((replace(good, replayed=0.4),), BROKEN),
+        ((replace(good, replayed=0.4), good), HELD),
+        ((good, replace(good, outcome="DISPUTED")), BROKEN),
+        ((), CANNOT),
+        ((replace(good, auditor="b" * 64),), CANNOT),
+        ((replace(good, run_root=Digest.of(b"other")),), CANNOT),
+        ((replace(good, trainer=good.auditor),), CANNOT),
+        ((replace(good, outcome="INCONCLUSIVE"),), CANNOT),
+    ):
+        assert only(rules, replace(subject, verdicts=verdicts)) is outcome, verdicts
+
+
+def test_one_broken_rule_breaks_all(subject: RuleSubject) -> None:
+    rules = RunRules(steps=(0, 0), parameters=(0, 1e12), auditors=("a" * 64,))
+    assert outcome_of(check_rules(rules, subject)) is BROKEN
+    assert outcome_of(check_rules(replace(rules, steps=None), subject)) is CANNOT
+    assert outcome_of(check_rules(replace(rules, steps=None, auditors=()), subject)) is HELD
+
+
+# The file
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[compute]\noperation = [0, 1]",
+        "[computes]\n",
+        "[compute]\noperations = 5",
+        "[compute]\noperations = [2, 1]",
+        "[compute]\noperations = [0, nan]",
+        "[compute]\noperations = [0, true]",
+        "[compute]\noperations = [0, 1, 2]",
+        "[data]\nmust = ['ab']",
+        "[data]\nmust = 'ab'",
+        "[precision]\nexact = 1",
+        "[hyperparameters]\nscalars.lr = 1",
+        "compute = 1",
+        "title = 1",
+        "x",
+    ],
+)
+def test_what_is_not_understood_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "rules.toml"
+    path.write_text("[compute]\noperations = [0, 1]")
+    assert read_rules(path)[0] == RunRules(operations=(0.0, 1.0))
+    path.write_text(text)
+    with pytest.raises(CounterfoilError):
+        read_rules(path)
+    path.write_bytes(b"\xff")
+    with pytest.raises(GivenFileError, match="no TOML file"):
+        read_rules(path)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_examples_are_rules(path: Path, subject: RuleSubject) -> None:
+    rules, _ = read_rules(path)
+    results = check_rules(rules, subject)
+    assert results
+    said = {result.rule: result.outcome for result in results}
+    assert said.pop("verdict", CANNOT) is CANNOT
+    # The data and the loss are those of the whole demonstration, of which this run has a part.
+    others = {name: outcome for name, outcome in said.items() if name not in ("performance.final_loss", "data.must")}
+    assert set(others.values()) <= {HELD}
+
+
+# Signed
+
+
+def test_a_statement_is_checked_again(subject: RuleSubject, tmp_path: Path) -> None:
+    results = check_rules(RunRules(steps=(0, 100)), subject)
+    rules = Digest.of(b"rules")
+    envelope = sign_results(rules, subject.facts.run_root, results, KEY)
+    found = open_results(envelope, KEY.public)
+    assert (found.rules, found.run_root, found.results) == (rules, subject.facts.run_root, results_of(results))
+    with pytest.raises(SignatureError):
+        open_results(envelope, OTHER.public)
+    told = json.loads(envelope)
+    payload = base64.b64decode(told["payload"])
+    told["payload"] = base64.b64encode(payload.replace(b'"HELD"', b'"HELT"')).decode()
+    with pytest.raises(SignatureError):
+        open_results(json.dumps(told).encode(), KEY.public)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+def test_a_stranger_checks_the_signature_and_a_rule(subject: RuleSubject, digits_job: Job, tmp_path: Path) -> None:
+    """With OpenSSL, TOML and h5py alone: the number of steps that the file of the run holds."""
+    import h5py
+
+    text = "[hyperparameters]\nsteps = [1, 1000]\n"
+    rules = _rules(tomllib.loads(text))
+    results = check_rules(rules, subject)
+    (tmp_path / "said.json").write_bytes(sign_results(Digest.of(text.encode()), subject.facts.run_root, results, KEY))
+    (tmp_path / "key.pem").write_text(KEY.public.pem)
+    lines = """
+        sed -n 's/.*"payload":"\\([^"]*\\)".*/\\1/p' said.json | openssl base64 -d -A > payload.json
+        sed -n 's/.*"sig":"\\([^"]*\\)".*/\\1/p' said.json | openssl base64 -d -A > signature.bin
+        printf 'DSSEv1 28 application/vnd.in-toto+json %d ' "$(wc -c < payload.json)" > signed.bin
+        cat payload.json >> signed.bin
+        openssl pkeyutl -verify -pubin -inkey key.pem -rawin -in signed.bin -sigfile signature.bin
+    """
+    done = subprocess.run(["sh", "-c", lines], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "Signature Verified Successfully" in done.stdout
+    (said,) = json.loads((tmp_path / "payload.json").read_text())["predicate"]["results"]
+    with h5py.File(digits_job.run) as file:
+        steps = len(file["order/schedule"])
+    low, high = tomllib.loads(text)["hyperparameters"]["steps"]
+    assert said["outcome"] == ("HELD" if low <= steps <= high else "BROKEN") == "HELD"
+
+
+def test_a_given_verdict_must_be_an_auditors(subject: RuleSubject) -> None:
+    envelope = sign_verdict(verified_report(), KEY)
+    assert given_verdict(envelope, [OTHER.public, KEY.public]).auditor == KEY.public.key_id
+    with pytest.raises(SignatureError, match="none of the auditors"):
+        given_verdict(envelope, [OTHER.public])
+
+
+def test_the_commands(digits_job: Job, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = str(digits_job.run)
+    Path("rules.toml").write_text("[hyperparameters]\nsteps = [1, 1000]\n")
+    Path("strict.toml").write_text("[hyperparameters]\nsteps = [0, 0]\n")
+    Path("asks.toml").write_text(f"[verdict]\nauditors = ['{'0' * 64}']\n")
+    assert main(["keygen", "k.pem", "--no-passphrase"]) == 0
+    assert [main(["rules", "check", f"{name}.toml", run]) for name in ("rules", "strict", "asks")] == [0, 1, 2]
+    assert main(["rules", "check", "rules.toml", run, "--key", "k.pem", "--out", "said.json"]) == 0
+    verify = ["rules", "verify", "said.json", "rules.toml", run, "--key", "k.pub.pem"]
+    capsys.readouterr()
+    assert main(verify) == 0
+    assert "every rule comes out as it was signed" in " ".join(capsys.readouterr().out.split())
+    Path("rules.toml").write_text("[hyperparameters]\nsteps = [1, 1001]\n")
+    assert main(verify) == 3
+    assert "it is about other rules" in capsys.readouterr().out
+    assert main(["rules", "check", "rules.toml", run, "--out", "x.json"]) == 4
+    capsys.readouterr()
+    assert main(["rules", "check", "rules.toml", run, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["results"][0]["outcome"] == "HELD"
