@@ -34,8 +34,8 @@ class DataUse:
         digest: Its tensor digest.
         rows_read: Rows that the steps read, each as often as it was.
         distinct_rows: How many different ones.
-        elements_read: Elements of these rows. Where a row is a text they are tokens, and a language model holds one more
-            of them in a row than it looks up.
+        elements_read: Elements of these rows. Where a row is a text they are tokens; one that a language model is
+            trained on has one more of them than the model looks up.
     """
 
     name: str
