@@ -33,8 +33,12 @@ from counterfoil.commit.state import chunk_tree, tensor_digest
 from counterfoil.delivery.comparison import compare_tensor, dtype_misfit
 from counterfoil.delivery.module import saved_names
 from counterfoil.delivery.weights import DeliveredWeights
+from counterfoil.operators.node import Value
 from counterfoil.program.graph import Program
 
+_WINDOWS = "window.start"
+"""The data array of an order that cuts windows out of a text, which lies in its state (training/windows.py)."""
+_CUTS = frozenset(("slice", "narrow", "split", "split_with_sizes", "index_select", "index", "select", "unbind"))
 MOST_ROW_BYTES = 2**28
 """Bytes of a file of rows that is read."""
 
@@ -198,8 +202,8 @@ def locate_rows(rows: Path, path: Path, cancel: CancelToken | None = None) -> tu
         For each array whose rows have this dtype and shape, and for each row, where it stands.
 
     Raises:
-        GivenFileError: The file is no ``.npy`` file of numbers, no array of the order has such rows, or the data lie
-            in a file of their own.
+        GivenFileError: The file is no ``.npy`` file of numbers, no array of the order has such rows, the data lie in a
+            file of their own, or the order's programs cut batches, or windows out of a text.
         RefusedError: The run is damaged, or not what its trainer signed.
         CancelledError: ``cancel`` was set.
     """
@@ -209,7 +213,13 @@ def locate_rows(rows: Path, path: Path, cancel: CancelToken | None = None) -> tu
         manifest = reader.manifest
         schedule = reader.schedule()[: reader.extent.steps]
         programs = manifest.programs
-        readers = {name: Program.from_bytes(reader.program(name)).batch_names for name in programs.parts}
+        read = {name: Program.from_bytes(reader.program(name)) for name in programs.parts}
+        if _WINDOWS in manifest.data or any(map(_cuts_rows, read.values())):
+            raise GivenFileError(
+                say("This order's rows are not its data's: it cuts batches, or windows out of a text."),
+                remedy=say("Rows are looked for only where each step reads whole rows, and every one that it names."),
+            )
+        readers = {name: program.batch_names for name, program in read.items()}
         found: list[RowUse] = []
         for name, spec in sorted(manifest.data.items()):
             wanted = _fitting(given, spec.dtype, spec.shape[1:])
@@ -257,6 +267,19 @@ def _states(reader: BundleReader, cancel: CancelToken | None) -> Iterator[tuple[
             cancel.check()
         if step or not reader.holds_initial:
             yield step, reader.checkpoint(step)
+
+
+def _cuts_rows(program: Program) -> bool:
+    """Whether a program reads less than the rows that the schedule names: where a batch is shorter, row 0 fills it."""
+    rows = {number for number, each in enumerate(program.inputs) if each.kind == "batch"}
+    return any(
+        node.operator.split(".")[1] in _CUTS
+        and isinstance(node.args[0], Value)
+        and node.args[0].number in rows
+        and (len(node.args) < 2 or node.args[1] == 0)
+        for node in program.nodes
+        if node.args
+    )
 
 
 def _read_rows(path: Path) -> Array:

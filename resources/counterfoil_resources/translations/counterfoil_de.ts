@@ -8090,6 +8090,10 @@ Lauf zu finden</translation>
             <translation>Zeile {0} des Stapels ist Zeile {1} der Daten, wo Zeile {2} beauftragt war.</translation>
         </message>
         <message>
+            <source>Rows are looked for only where each step reads whole rows, and every one that it names.</source>
+            <translation>Nach Zeilen wird nur gesucht, wo jeder Schritt ganze Zeilen liest, und jede, die er nennt.</translation>
+        </message>
+        <message>
             <source>Rows of the data per step.</source>
             <translation>Zeilen der Daten in jedem Schritt.</translation>
         </message>
@@ -10772,6 +10776,10 @@ Lauf zu finden</translation>
         <message>
             <source>This machine's values at the operator {0} are off the exact ones by up to {1:.3g} times the error bound, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
             <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1:.3g}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+        </message>
+        <message>
+            <source>This order's rows are not its data's: it cuts batches, or windows out of a text.</source>
+            <translation>Die Zeilen dieses Auftrags sind nicht die seiner Daten: Er schneidet Batches zu, oder Fenster aus einem Text.</translation>
         </message>
         <message>
             <source>This signer has already signed what it was started to sign.</source>

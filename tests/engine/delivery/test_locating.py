@@ -8,10 +8,15 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from safetensors.numpy import save_file
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.utils.data import DataLoader, TensorDataset
 
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import GivenFileError, RefusedError, SignatureError
@@ -19,8 +24,10 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.delivery.locating import Place, locate_hash, locate_rows, locate_weights
 from counterfoil.delivery.rowuse import fields_of, open_row_use, sign_row_use
-from counterfoil.signing.keys import key_from_seed
-from support.jobs import Job
+from counterfoil.signing.keys import SigningKey, key_from_seed
+from counterfoil.training.custom import CustomJob, order_custom
+from counterfoil.training.order import OrderDraft
+from support.jobs import Job, record_job
 
 KEY, OTHER = key_from_seed(b"\1" * 32), key_from_seed(b"\2" * 32)
 SLOT = ":"
@@ -205,3 +212,28 @@ def test_the_command_says_where_or_nowhere(
     assert out.is_file()
     assert main(["locate", root, run, "--out", str(tmp_path / "x.json")]) == 4
     assert main(["locate", str(tmp_path / "gone.safetensors"), run]) != 0
+
+
+def test_where_a_shorter_batch_is_filled_with_row_0_no_row_is_looked_for(
+    tmp_path: Path, trainer_key: SigningKey
+) -> None:
+    rows = TensorDataset(torch.arange(28.0).reshape(7, 4), torch.arange(7) % 3)
+    model = nn.Linear(4, 3)
+
+    def loss_of(model: nn.Module, batch: Any) -> Tensor:
+        return functional.cross_entropy(model(batch[0]), batch[1])
+
+    def order(size: int) -> OrderDraft:
+        rule = torch.optim.SGD(model.parameters(), 0.1)
+        return order_custom(CustomJob("Rows", model, loss_of, rule, DataLoader(rows, size), 6))
+
+    np.save(tmp_path / "row.npy", np.arange(28, dtype=np.float32).reshape(7, 4)[:1])
+    for size in (3, 7):
+        (tmp_path / str(size)).mkdir()
+        run = record_job(tmp_path / str(size), order(size), trainer_key).run
+        if size == 3:  # 3, 3 and 1
+            with pytest.raises(GivenFileError, match="cuts batches"):
+                locate_rows(tmp_path / "row.npy", run)
+        else:
+            (use,) = locate_rows(tmp_path / "row.npy", run)
+            assert use.steps == (1, 2, 3, 4, 5, 6), "control: where every batch is whole it is found"
