@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.values.dispute import Dispute, DisputedOperator, Finding, Right, TensorDivergence
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.report import AuditReport, Steering, SteeringRow
@@ -128,6 +129,24 @@ def disputed_report() -> AuditReport:
         mismatched_steps=(37, 38, 39, 40, 45),
         dispute=dispute(),
     )
+
+
+def adjudication_report(outcome: AdjudicationOutcome) -> AdjudicationReport:
+    """The report of a capsule about step 37, whose state is that after step 35."""
+    found = disputed_report()
+    assert found.dispute is not None
+    confirmed = outcome is AdjudicationOutcome.CONFIRMED
+    states = {"REPLAY": CheckState.FAILED if confirmed else CheckState.PASSED, "COVERAGE": CheckState.WARNING}
+    return AdjudicationReport(
+        outcome=outcome, reason="Because.", checks=checks(**states), capsule_name="dispute.cfoil",
+        capsule_digest=found.bundle_digest, order_digest=found.order_digest, order_source="client",
+        run_order=found.run_order, run_root=found.run_root, trainer_key=found.trainer_key, title="Digits",
+        accepted_at=found.accepted_at,
+        steps_ordered=STEPS, steps_recorded=STEPS, agreed_step=STEP - 2, step=STEP, steps_replayed=2,
+        corrections=3, contradictions=0,
+        omissions=0, seconds=0.5, environment=(("device", "cpu"),), trainer_environment=(),
+        dispute=replace(found.dispute, path=(), tensors=(), compared_at=None) if confirmed else None,
+    )  # fmt: skip
 
 
 def step_row(step: int = 1) -> StepRow:

@@ -10,6 +10,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from counterfoil.audit.statement.afterwards import afterwards, open_reply, open_withdrawal, verdict_digest
@@ -21,6 +22,7 @@ from counterfoil.audit.values.ledger import (
     NotCounted,
     RatePolicy,
     TrainerRecord,
+    by_time,
     propose,
     run_of,
 )
@@ -117,7 +119,7 @@ def _opened(envelope: bytes, keys: dict[str, PublicKey]) -> Signed:
 
 def _files(folder: Path) -> list[Path]:
     try:
-        paths = list(_walk(folder, 0))
+        paths = list(islice(_walk(folder, 0), MOST_FILES + 1))
     except OSError as error:
         raise GivenFileError(
             say("The folder {0} cannot be looked through: {1}.", folder.name, error.strerror or str(error)),
@@ -176,11 +178,8 @@ def _why_not(signed: Signed) -> str:
 
 
 def _record(key_id: str, runs: dict[Digest, list[LedgerVerdict]], policy: RatePolicy) -> TrainerRecord:
-    told = sorted(
-        (run_of(root, verdicts, policy.bad_fraction) for root, verdicts in runs.items()),
-        key=lambda run: (run.last_signed, run.run_root.hex),
-    )
-    return TrainerRecord(key_id, tuple(told), propose(told, policy))
+    told = by_time(run_of(root, verdicts, policy.bad_fraction) for root, verdicts in runs.items())
+    return TrainerRecord(key_id, told, propose(told, policy))
 
 
 def _entry(one: _Found, *, replied: bool) -> LedgerVerdict:
@@ -202,4 +201,5 @@ def _entry(one: _Found, *, replied: bool) -> LedgerVerdict:
         random=sample is not None and (sample.whole or sample.selection is Selection.RANDOM),
         disputed_step=signed.disputed_step,
         replied=replied,
+        judged=(signed.agreed_step + 1, signed.step) if isinstance(signed, Adjudication) else None,
     )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.exceptions import InvalidSignature
@@ -20,8 +21,17 @@ from hypothesis import given, strategies as st
 from counterfoil.audit import ledger as module
 from counterfoil.audit.ledger import read_ledger
 from counterfoil.audit.statement.afterwards import sign_reply, sign_withdrawal, verdict_digest
-from counterfoil.audit.statement.verdict import sign_verdict
-from counterfoil.audit.values.ledger import LedgerRun, LedgerVerdict, RatePolicy, RunOutcome, propose, run_of
+from counterfoil.audit.statement.verdict import sign_adjudication, sign_verdict
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.ledger import (
+    LedgerRun,
+    LedgerVerdict,
+    RatePolicy,
+    RunOutcome,
+    by_time,
+    propose,
+    run_of,
+)
 from counterfoil.audit.values.outcome import CheckState
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.sampling import NonceSource, Sample, Selection, draw_segments, ranges
@@ -30,7 +40,7 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CancelledError, GivenFileError
 from counterfoil.cli import main
 from counterfoil.signing.keys import SigningKey, key_from_seed
-from support.reports import checks, disputed_report, verified_report
+from support.reports import adjudication_report, checks, disputed_report, verified_report
 
 POLICY = RatePolicy()
 AUDITOR, TRAINER, STRANGER = (key_from_seed(bytes([number] * 32)) for number in (1, 2, 3))
@@ -221,9 +231,11 @@ def test_the_command_says_it(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 
 def entry(outcome: str, kind: str = "verdict", *, chosen: int = 10, day: int = 1) -> LedgerVerdict:
+    step = 37 if outcome in ("DISPUTED", "CONFIRMED") else None
+    judged = (36, 37) if kind == "adjudication" else None
     return LedgerVerdict(
         f"{outcome}{day}", kind, outcome, "a", f"2026-03-{day:02}T00:00:00Z", ROOT, ROOT, "", 0, 0, 10, chosen, True,
-        None, False,
+        step, False, judged,
     )  # fmt: skip
 
 
@@ -245,6 +257,38 @@ def entry(outcome: str, kind: str = "verdict", *, chosen: int = 10, day: int = 1
 def test_what_verdicts_say_of_one_run_together(told: Sequence[LedgerVerdict], outcome: RunOutcome) -> None:
     assert ROOT is not None
     assert run_of(ROOT, told, 0.1).outcome is outcome
+
+
+@pytest.mark.parametrize("other", [{"judged": (3, 3)}, {"judged": (38, 40)}, {"order": Digest.of(b"easier")}])
+def test_a_capsule_of_another_step_or_order_clears_no_dispute(other: dict[str, Any]) -> None:
+    """Whoever cheated at step 37 can hand in a capsule of an honest step, and it is rejected rightly."""
+    assert ROOT is not None
+    dispute, rejected = entry("DISPUTED"), entry("REJECTED", "adjudication", day=2)
+    assert run_of(ROOT, [dispute, rejected], 0.1).outcome is RunOutcome.UNDECIDED, "control: of that step it does"
+    assert run_of(ROOT, [dispute, replace(rejected, **other)], 0.1).outcome is RunOutcome.DISPUTED
+    second = replace(dispute, disputed_step=3, name="second")
+    assert run_of(ROOT, [dispute, second, rejected], 0.1).outcome is RunOutcome.DISPUTED, "each must be rejected"
+
+
+def test_signed_adjudications_reject_the_step_that_they_are_about(tmp_path: Path) -> None:
+    def adjudication(step: int) -> bytes:
+        report = adjudication_report(AdjudicationOutcome.REJECTED)
+        moved = replace(report, trainer_key=TRAINER.public.key_id, agreed_step=step - 2, step=step)
+        return sign_adjudication(moved, AUDITOR)
+
+    put(tmp_path, verdict=signed(BAD), capsule=adjudication(20))
+    assert (outcomes(tmp_path), reasons(tmp_path)) == ([RunOutcome.DISPUTED], {})
+    put(tmp_path, capsule=adjudication(37))
+    assert (outcomes(tmp_path), reasons(tmp_path)) == ([RunOutcome.UNDECIDED], {})
+
+
+def test_to_audit_old_runs_again_does_not_end_the_time_after_a_dispute() -> None:
+    roots = [Digest.of(bytes([number])) for number in range(POLICY.clean_runs)]
+    bad = run_of(Digest.of(b"bad"), [entry("DISPUTED", day=10)], 0.1)
+    again = [run_of(root, [entry("VERIFIED", day=1), entry("VERIFIED", day=20)], 0.1) for root in roots]
+    new = [run_of(root, [entry("VERIFIED", day=20)], 0.1) for root in roots]
+    assert propose(by_time([bad, *again]), POLICY).chosen == POLICY.segments
+    assert propose(by_time([bad, *new]), POLICY).chosen < POLICY.segments, "control: new ones do"
 
 
 # The rates

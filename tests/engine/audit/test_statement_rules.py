@@ -29,7 +29,7 @@ from counterfoil.audit.statement.rules import RULES, judge
 from counterfoil.audit.statement.signed import Adjudication, Verdict
 from counterfoil.audit.statement.verdict import verify_signed
 from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
-from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.beacon import QUICKNET
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.sampling import NonceSource, Sample, Selection, draw_segments, ranges
@@ -41,7 +41,16 @@ from counterfoil.signing.envelope import sign_statement
 from counterfoil.signing.intoto import SHORT_RUN_PREDICATE
 from counterfoil.signing.keys import SigningKey
 from support.bundles import test_key
-from support.reports import STEP, STEPS, checks, disputed_report, exact_report, trees, verified_report
+from support.reports import (
+    STEP,
+    STEPS,
+    adjudication_report,
+    checks,
+    disputed_report,
+    exact_report,
+    trees,
+    verified_report,
+)
 
 PAGE = Path(__file__).parents[3] / "docs" / "verdict.md"
 TIME = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -51,24 +60,6 @@ Change = Callable[[dict[str, Any]], Any]
 @pytest.fixture(scope="module")
 def key(tmp_path_factory: pytest.TempPathFactory) -> SigningKey:
     return test_key(Path(tmp_path_factory.mktemp("keys")))
-
-
-def adjudication_report(outcome: AdjudicationOutcome) -> AdjudicationReport:
-    """The report of a capsule about step 37, whose state is that after step 35."""
-    found = disputed_report()
-    assert found.dispute is not None
-    confirmed = outcome is AdjudicationOutcome.CONFIRMED
-    states = {"REPLAY": CheckState.FAILED if confirmed else CheckState.PASSED, "COVERAGE": CheckState.WARNING}
-    return AdjudicationReport(
-        outcome=outcome, reason="Because.", checks=checks(**states), capsule_name="dispute.cfoil",
-        capsule_digest=found.bundle_digest, order_digest=found.order_digest, order_source="client",
-        run_order=found.run_order, run_root=found.run_root, trainer_key=found.trainer_key, title="Digits",
-        accepted_at=found.accepted_at,
-        steps_ordered=STEPS, steps_recorded=STEPS, agreed_step=STEP - 2, step=STEP, steps_replayed=2,
-        corrections=3, contradictions=0,
-        omissions=0, seconds=0.5, environment=(("device", "cpu"),), trainer_environment=(),
-        dispute=replace(found.dispute, path=(), tensors=(), compared_at=None) if confirmed else None,
-    )  # fmt: skip
 
 
 PART = {"parts": ["shares", "state", "loss", "fingerprints"]}

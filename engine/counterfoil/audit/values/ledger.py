@@ -50,6 +50,7 @@ class LedgerVerdict:
         random: Whether they were drawn at random, or all were taken; others a trainer may have foreseen.
         disputed_step: The first step that differs; None when none does.
         replied: Whether the trainer answered it.
+        judged: First and last step that an adjudication is about; None of a verdict.
     """
 
     name: str
@@ -67,6 +68,7 @@ class LedgerVerdict:
     random: bool
     disputed_step: int | None
     replied: bool
+    judged: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,11 @@ class LedgerRun:
     outcome: RunOutcome
     verdicts: tuple[LedgerVerdict, ...]
     detection: float
+
+    @property
+    def first_signed(self) -> str:
+        """When the first of them was signed, ISO 8601 in UTC."""
+        return self.verdicts[0].signed_at
 
     @property
     def last_signed(self) -> str:
@@ -145,7 +152,7 @@ class TrainerRecord:
 
     Attributes:
         key_id: SHA-256 key id of the key that signed the runs.
-        runs: By the time of their last verdict.
+        runs: By time, as :func:`by_time` has them.
         rate: What is proposed for the next run.
     """
 
@@ -179,17 +186,32 @@ def run_of(run_root: Digest, verdicts: Iterable[LedgerVerdict], bad_fraction: fl
     """Put together what the verdicts that count say of a run. Pure.
 
     A dispute counts unless an adjudication rejected it and none confirmed it; a confirmed one counts without the
-    verdict that raised it.
+    verdict that raised it. Only an adjudication of the disputed step, under the order of the verdict, rejects it: of
+    any other step of the run, or of another order for which the same run root was signed, a capsule can be had that
+    an honest auditor rejects.
     """
     told = tuple(sorted(verdicts, key=lambda one: (one.signed_at, one.name)))
     judged = {one.outcome for one in told if one.kind == "adjudication"}
-    disputed = any(one.kind == "verdict" and one.outcome == "DISPUTED" for one in told)
-    if "CONFIRMED" in judged or (disputed and "REJECTED" not in judged):
+    disputes = [one for one in told if one.kind == "verdict" and one.outcome == "DISPUTED"]
+    if "CONFIRMED" in judged or not all(any(_rejects(one, dispute) for one in told) for dispute in disputes):
         return LedgerRun(run_root, RunOutcome.DISPUTED, told, 0.0)
     clean = [one for one in told if one.kind == "verdict" and one.outcome == "VERIFIED"]
-    if not clean or disputed:
+    if not clean or disputes:
         return LedgerRun(run_root, RunOutcome.UNDECIDED, told, 0.0)
     return LedgerRun(run_root, RunOutcome.CLEAN, told, max(_detection(one, bad_fraction) for one in clean))
+
+
+def by_time(runs: Iterable[LedgerRun]) -> tuple[LedgerRun, ...]:
+    """Sort the runs of a trainer so that those behind a dispute came after it. Pure.
+
+    A run stands at its first verdict, so that to audit an old one again makes it no newer; a disputed one at its last.
+    """
+
+    def place(run: LedgerRun) -> tuple[str, bool, str]:
+        disputed = run.outcome is RunOutcome.DISPUTED
+        return run.last_signed if disputed else run.first_signed, disputed, run.run_root.hex
+
+    return tuple(sorted(runs, key=place))
 
 
 def propose(runs: Sequence[LedgerRun], policy: RatePolicy) -> Rate:
@@ -201,7 +223,7 @@ def propose(runs: Sequence[LedgerRun], policy: RatePolicy) -> Rate:
     at most risk / p. It never falls below the floor, and it is the whole run after a dispute.
 
     Args:
-        runs: The trainer's runs, by time.
+        runs: The trainer's runs, as :func:`by_time` has them.
         policy: What is wanted.
     """
     bad = sum(run.outcome is RunOutcome.DISPUTED for run in runs)
@@ -243,6 +265,14 @@ def propose(runs: Sequence[LedgerRun], policy: RatePolicy) -> Rate:
         probability_text(passing),
     )
     return Rate(wanted, total, chance, (said, why))
+
+
+def _rejects(one: LedgerVerdict, dispute: LedgerVerdict) -> bool:
+    """Whether an adjudication says that the step of a dispute came out as the trainer signed it."""
+    if one.kind != "adjudication" or one.outcome != "REJECTED" or one.judged is None or dispute.disputed_step is None:
+        return False
+    first, last = one.judged
+    return one.order is not None and one.order == dispute.order and first <= dispute.disputed_step <= last
 
 
 def _clean_since_dispute(runs: Sequence[LedgerRun]) -> int | None:
