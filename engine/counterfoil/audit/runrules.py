@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from counterfoil.audit.runfacts import facts_in, inspected
+from counterfoil.audit.statement.afterwards import afterwards, verdict_digest
 from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.statement.verdict import verify_signed
 from counterfoil.audit.values.runrules import GivenVerdict, Range, RuleSubject, RunRules
@@ -23,6 +24,7 @@ from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
 from counterfoil.signing.envelope import claimed_key_ids
 from counterfoil.signing.keys import PublicKey
+from counterfoil.signing.revocations import RevocationList
 
 MAX_BYTES = 2**20
 """Bytes of a file of rules."""
@@ -147,11 +149,22 @@ def subject_of(
         return RuleSubject(facts, manifest.data_root, spans, loss, tuple(verdicts))
 
 
-def given_verdict(envelope: bytes, keys: Iterable[PublicKey]) -> GivenVerdict:
+def given_verdict(
+    envelope: bytes,
+    keys: Iterable[PublicKey],
+    statements: Iterable[tuple[str, bytes]] = (),
+    revoked: RevocationList | None = None,
+) -> GivenVerdict:
     """Check a verdict with the one of some keys that it says to be signed with.
 
+    Args:
+        envelope: The verdict; may be junk.
+        keys: The auditors' keys.
+        statements: Name and content of each file that may be a withdrawal of it; may be junk, and about others.
+        revoked: Keys that do not count any more.
+
     Raises:
-        SignatureError: It is signed with none of them, does not hold, or is no verdict.
+        SignatureError: It is signed with none of the keys, does not hold, or is no verdict.
     """
     claimed = claimed_key_ids(envelope)
     key = next((key for key in keys if key.key_id in claimed), None)
@@ -161,4 +174,11 @@ def given_verdict(envelope: bytes, keys: Iterable[PublicKey]) -> GivenVerdict:
     if not isinstance(signed, Verdict):
         raise SignatureError(say("It is an adjudication, and no verdict."))
     share = signed.steps_replayed / signed.steps_recorded if signed.steps_recorded else 0.0
-    return GivenVerdict(signed.key_id, signed.trainer_key, signed.run_root, signed.outcome.value, share)
+    later = afterwards(signed, verdict_digest(envelope), statements)
+    revocation = None if revoked is None else revoked.of(signed.key_id)
+    gone = revocation is not None and revocation.covers(signed.signed_at)
+    ends = signed.sample is not None and signed.sample.reaches_end
+    return GivenVerdict(
+        signed.key_id, signed.trainer_key, signed.run_root, signed.outcome.value, share,
+        reaches_end=ends, withdrawn=gone or bool(later.withdrawals),
+    )  # fmt: skip

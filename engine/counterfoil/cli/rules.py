@@ -20,14 +20,16 @@ from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import MAX_VERDICT_BYTES, ForceOption, JsonOption
 from counterfoil.cli.places import READS, WRITES
+from counterfoil.cli.revoked import RevocationsKeyOption, RevocationsOption, read_revocations
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.environment import drop_passphrase
 from counterfoil.signing.keys import load_public_key
 
 if TYPE_CHECKING:
-    from counterfoil.audit.values.runrules import RuleResult
+    from counterfoil.audit.values.runrules import GivenVerdict, RuleResult
     from counterfoil.base.digest import Digest
+    from counterfoil.signing.revocations import RevocationList
 
 rules_app = group_of_commands(
     help="Anyone: check whether a run keeps rules: on compute, data, settings, precision, performance, verdicts.",
@@ -50,6 +52,15 @@ AuditorKeyOption = Annotated[
         help="Public key of an auditor, to check verdicts with. Can be given several times.", show_default=False
     ),
 ]
+StatementsOption = Annotated[
+    list[Path] | None,
+    READS,
+    typer.Option(
+        help="What was said of verdicts afterwards: one that its auditor withdrew does not count. Can be given several "
+        "times.",
+        show_default=False,
+    ),
+]
 TrainerKeyOption = Annotated[
     Path | None,
     READS,
@@ -64,6 +75,9 @@ def check(
     run: RunArgument,
     verdict: VerdictOption = None,
     auditor_key: AuditorKeyOption = None,
+    statements: StatementsOption = None,
+    revocations: RevocationsOption = None,
+    revocations_key: RevocationsKeyOption = None,
     trainer_key: TrainerKeyOption = None,
     out: Annotated[Path | None, WRITES, typer.Option(help="Write a signed statement here.", show_default=False)] = None,
     key: Annotated[
@@ -85,7 +99,8 @@ def check(
             signer = stack.enter_context(open_key(key, "rules"))
         else:
             drop_passphrase()
-        digest, root, results = _checked(rules, run, verdict, auditor_key, trainer_key)
+        given = _verdicts(verdict, auditor_key, statements, read_revocations(revocations, revocations_key))
+        digest, root, results = _checked(rules, run, given, trainer_key)
         if signer is not None and out is not None:
             from counterfoil.audit.statement.ruled import sign_results
 
@@ -113,6 +128,9 @@ def verify(
     ],
     verdict: VerdictOption = None,
     auditor_key: AuditorKeyOption = None,
+    statements: StatementsOption = None,
+    revocations: RevocationsOption = None,
+    revocations_key: RevocationsKeyOption = None,
     trainer_key: TrainerKeyOption = None,
 ) -> None:
     """Check who signed a statement on rules, and every rule again. Exit code 3 (REFUSED) if anything is not as signed.
@@ -122,7 +140,8 @@ def verify(
     from counterfoil.audit.statement.ruled import MAX_BYTES, open_results, results_of
 
     signed = open_results(read_input(statement, "a statement", DataError, most=MAX_BYTES), load_public_key(signer_key))
-    digest, root, results = _checked(rules, run, verdict, auditor_key, trainer_key)
+    given = _verdicts(verdict, auditor_key, statements, read_revocations(revocations, revocations_key))
+    digest, root, results = _checked(rules, run, given, trainer_key)
     out = terminal.console()
     out.print(f"Signed {signed.signed_at}, with the key {signed.key_id}", soft_wrap=True)
     wrong = [
@@ -142,20 +161,34 @@ def verify(
     _end(results)
 
 
+def _verdicts(
+    verdicts: list[Path] | None,
+    auditors: list[Path] | None,
+    statements: list[Path] | None,
+    revoked: RevocationList | None,
+) -> list[GivenVerdict]:
+    """Read verdicts, and what was said of them afterwards, each with the key that signed it."""
+    from counterfoil.audit.runrules import given_verdict
+    from counterfoil.signing.predicates import MAX_BYTES
+
+    keys = [load_public_key(path) for path in auditors or ()]
+    later = [(path.name, read_input(path, "a statement", DataError, most=MAX_BYTES)) for path in statements or ()]
+    return [
+        given_verdict(read_input(path, "a verdict", DataError, most=MAX_VERDICT_BYTES), keys, later, revoked)
+        for path in verdicts or ()
+    ]
+
+
 def _checked(
-    rules: Path, run: Path, verdicts: list[Path] | None, auditors: list[Path] | None, trainer: Path | None
+    rules: Path, run: Path, verdicts: list[GivenVerdict], trainer: Path | None
 ) -> tuple[Digest, Digest, tuple[RuleResult, ...]]:
-    from counterfoil.audit.runrules import given_verdict, read_rules, subject_of
+    from counterfoil.audit.runrules import read_rules, subject_of
     from counterfoil.audit.values.runrules import check_rules
 
     asked, digest = read_rules(rules)
-    keys = [load_public_key(path) for path in auditors or ()]
-    given = [
-        given_verdict(read_input(path, "a verdict", DataError, most=MAX_VERDICT_BYTES), keys) for path in verdicts or ()
-    ]
     with cancel_on_interrupt() as cancel:
         key = None if trainer is None else load_public_key(trainer)
-        subject = subject_of(run, given, trainer_key=key, cancel=cancel)
+        subject = subject_of(run, verdicts, trainer_key=key, cancel=cancel)
     return digest, subject.facts.run_root, check_rules(asked, subject)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from counterfoil.audit.runrules import _rules, given_verdict, read_rules, subject_of
+from counterfoil.audit.statement.afterwards import sign_withdrawal, verdict_digest
 from counterfoil.audit.statement.ruled import open_results, results_of, sign_results
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.runrules import GivenVerdict, RuleOutcome, RuleSubject, RunRules, check_rules, outcome_of
@@ -23,12 +24,13 @@ from counterfoil.base.errors import CounterfoilError, GivenFileError, SignatureE
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.signing.keys import key_from_seed
+from counterfoil.signing.revocations import Cause, Revocation, open_revocations, sign_revocations
 from support.jobs import Job
 from support.reports import verified_report
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = sorted((ROOT / "examples" / "rules").glob("*.toml"))
-KEY, OTHER = key_from_seed(b"\1" * 32), key_from_seed(b"\2" * 32)
+KEY, OTHER, THIRD = (key_from_seed(bytes([number]) * 32) for number in (1, 2, 3))
 HELD, BROKEN, CANNOT = RuleOutcome.HELD, RuleOutcome.BROKEN, RuleOutcome.CANNOT_BE_TOLD
 
 
@@ -41,6 +43,10 @@ def only(rules: RunRules, subject: RuleSubject) -> RuleOutcome:
     (result,) = check_rules(rules, subject)
     assert result.said
     return result.outcome
+
+
+def good_verdict(subject: RuleSubject) -> GivenVerdict:
+    return GivenVerdict("a" * 64, subject.facts.trainer_key, subject.facts.run_root, "VERIFIED", 1.0)
 
 
 def test_ranges_hold_at_both_ends_and_break_beyond(subject: RuleSubject) -> None:
@@ -92,18 +98,32 @@ def test_performance_is_the_loss_of_the_last_step(subject: RuleSubject, digits_j
     with BundleReader.open(digits_job.run) as reader:
         loss = float(reader.losses()[reader.extent.steps - 1])
     assert subject.final_loss == loss
-    assert only(RunRules(final_loss=(loss, loss)), subject) is HELD
+    seen = replace(good_verdict(subject), reaches_end=True)
+    rules = RunRules(final_loss=(loss, loss), auditors=(seen.auditor,))
+    for verdicts, outcome in (
+        ((seen,), HELD),
+        ((), CANNOT),  # the trainer alone says so
+        ((replace(seen, reaches_end=False),), CANNOT),
+        ((replace(seen, withdrawn=True),), CANNOT),
+        ((replace(seen, outcome="INCONCLUSIVE"),), CANNOT),
+        ((seen, replace(seen, outcome="DISPUTED")), CANNOT),
+    ):
+        judged = check_rules(rules, replace(subject, verdicts=verdicts))[0]
+        assert (judged.rule, judged.outcome) == ("performance.final_loss", outcome), verdicts
+    assert only(RunRules(final_loss=(loss, loss)), replace(subject, verdicts=(seen,))) is CANNOT
     assert only(RunRules(final_loss=(0.0, loss - 1e-6)), subject) is BROKEN
     for none in (None, float("nan")):
         assert only(RunRules(final_loss=(0.0, 9.0)), replace(subject, final_loss=none)) is CANNOT
 
 
 def test_a_verdict_counts_by_auditor_run_coverage_and_outcome(subject: RuleSubject) -> None:
-    good = GivenVerdict("a" * 64, subject.facts.trainer_key, subject.facts.run_root, "VERIFIED", 1.0)
+    good = good_verdict(subject)
     rules = RunRules(auditors=("a" * 64,), replayed=0.5)
     for verdicts, outcome in (
         ((good,), HELD),
-        ((replace(good, replayed=0.4),), BROKEN),
+        ((replace(good, replayed=0.4),), CANNOT),
+        ((replace(good, withdrawn=True),), CANNOT),
+        ((replace(good, withdrawn=True, outcome="DISPUTED"),), CANNOT),
         ((replace(good, replayed=0.4), good), HELD),
         ((good, replace(good, outcome="DISPUTED")), BROKEN),
         ((), CANNOT),
@@ -217,6 +237,22 @@ def test_a_given_verdict_must_be_an_auditors(subject: RuleSubject) -> None:
     assert given_verdict(envelope, [OTHER.public, KEY.public]).auditor == KEY.public.key_id
     with pytest.raises(SignatureError, match="none of the auditors"):
         given_verdict(envelope, [OTHER.public])
+
+
+def test_a_verdict_that_was_taken_back_or_whose_key_was_revoked_does_not_count() -> None:
+    envelope = sign_verdict(verified_report(), KEY)
+    digest = verdict_digest(envelope)
+    fresh = given_verdict(envelope, [KEY.public])
+    assert (fresh.withdrawn, fresh.reaches_end, fresh.replayed) == (False, True, 1.0)
+    by_auditor = ("w.json", sign_withdrawal(digest, "wrong run", None, KEY))
+    by_another = ("o.json", sign_withdrawal(digest, "wrong run", None, OTHER))
+    of_another = ("x.json", sign_withdrawal(Digest.of(b"another"), "wrong run", None, KEY))
+    assert given_verdict(envelope, [KEY.public], [by_auditor]).withdrawn
+    assert not given_verdict(envelope, [KEY.public], [by_another, of_another, ("junk", b"{")]).withdrawn
+    for key, since, gone in ((KEY, "2020-01-01T00:00:00Z", True), (OTHER, "2020-01-01T00:00:00Z", False)):
+        entry = Revocation(key.public.key_id, since, Cause.COMPROMISED, "lost")
+        listed = open_revocations(sign_revocations([entry], 1, THIRD), THIRD.public)
+        assert given_verdict(envelope, [KEY.public], revoked=listed).withdrawn is gone
 
 
 def test_the_commands(digits_job: Job, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:

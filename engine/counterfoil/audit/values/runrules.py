@@ -72,6 +72,8 @@ class GivenVerdict:
         run_root: The run that it is about.
         outcome: Its outcome, by name.
         replayed: The share of the run's steps that were replayed.
+        reaches_end: Whether the last of them was.
+        withdrawn: Whether its auditor took it back, or the auditor's key was revoked: it does not count then.
     """
 
     auditor: str
@@ -79,6 +81,8 @@ class GivenVerdict:
     run_root: Digest | None
     outcome: str
     replayed: float
+    reaches_end: bool = False
+    withdrawn: bool = False
 
 
 @dataclass(frozen=True)
@@ -165,7 +169,7 @@ def _results(rules: RunRules, subject: RuleSubject) -> Iterator[RuleResult]:
         )
         yield RuleResult("precision.exact", _held(exact is rules.exact), said)
     if rules.final_loss is not None:
-        yield _loss(rules.final_loss, subject)
+        yield _loss(rules.final_loss, rules, subject)
     if rules.auditors:
         yield _verdict(rules, subject)
 
@@ -206,19 +210,37 @@ def _scalar(name: str, allowed: Range, found: Range | None) -> RuleResult:
     return RuleResult(name, _held(allowed[0] <= found[0] and found[1] <= allowed[1]), said)
 
 
-def _loss(allowed: Range, subject: RuleSubject) -> RuleResult:
+def _loss(allowed: Range, rules: RunRules, subject: RuleSubject) -> RuleResult:
+    """The loss breaks a rule by the trainer's own words, and keeps one only where an auditor replayed the last step."""
     loss, name = subject.final_loss, "performance.final_loss"
     if loss is None or loss != loss:
         return RuleResult(name, RuleOutcome.CANNOT_BE_TOLD, say("The run has no loss of a last step that is a number."))
-    said = say("The loss of the last step is {0}; {1} to {2} are allowed. The trainer signed it; whether it is true, "
-               "a verdict says.", f"{loss:g}", f"{allowed[0]:g}", f"{allowed[1]:g}")  # fmt: skip
-    return RuleResult(name, _held(allowed[0] <= loss <= allowed[1]), said)
+    found = say("The loss of the last step is {0}; {1} to {2} are allowed.",
+                f"{loss:g}", f"{allowed[0]:g}", f"{allowed[1]:g}")  # fmt: skip
+    if not allowed[0] <= loss <= allowed[1]:
+        return RuleResult(name, RuleOutcome.BROKEN, say("{0} The trainer signed it.", found))
+    counting = _counting(rules, subject)
+    seen = any(one.outcome == "VERIFIED" and one.reaches_end for one in counting)
+    if seen and not any(one.outcome == "DISPUTED" for one in counting):
+        return RuleResult(name, RuleOutcome.HELD, say("{0} One of the auditors replayed that step.", found))
+    said = say("{0} The trainer says so; no verdict was given by one of the auditors who replayed that step.", found)
+    return RuleResult(name, RuleOutcome.CANNOT_BE_TOLD, said)
+
+
+def _counting(rules: RunRules, subject: RuleSubject) -> list[GivenVerdict]:
+    """The verdicts that count: on this run, by one of the auditors, who is not its trainer, and not taken back."""
+    return [
+        one
+        for one in subject.verdicts
+        if one.run_root == subject.facts.run_root
+        and one.auditor in rules.auditors
+        and one.auditor != one.trainer
+        and not one.withdrawn
+    ]
 
 
 def _verdict(rules: RunRules, subject: RuleSubject) -> RuleResult:
-    name, root = "verdict", subject.facts.run_root
-    ours = [one for one in subject.verdicts if one.run_root == root and one.auditor in rules.auditors]
-    counting = [one for one in ours if one.auditor != one.trainer]
+    name, counting = "verdict", _counting(rules, subject)
     if any(one.outcome == "DISPUTED" for one in counting):
         return RuleResult(name, RuleOutcome.BROKEN, say("One of the auditors disputes this run."))
     best = max((one.replayed for one in counting if one.outcome == "VERIFIED"), default=None)
@@ -230,4 +252,5 @@ def _verdict(rules: RunRules, subject: RuleSubject) -> RuleResult:
         )
     said = say("One of the auditors verified it and replayed {0} of its steps; {1} are asked for.",
                f"{best:.1%}", f"{rules.replayed:.1%}")  # fmt: skip
-    return RuleResult(name, _held(best >= rules.replayed), said)
+    # Nothing was found against the run: another audit may replay more of it.
+    return RuleResult(name, RuleOutcome.HELD if best >= rules.replayed else RuleOutcome.CANNOT_BE_TOLD, said)
