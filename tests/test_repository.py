@@ -97,6 +97,8 @@ Gpt2Size
 Gpu
 HandOver
 HeadsChecked
+InspectionRequest
+Inspections
 Kept
 LabelFlip
 Level
@@ -257,6 +259,7 @@ order_vgg
 pem_of
 plan_audit
 plan_fleet
+plan_inspections
 preview_adjudication
 preview_data
 preview_verdict

@@ -156,6 +156,11 @@ from .audit.values.following import (
     StepFollowed as StepFollowed,
     StepSealed as StepSealed,
 )
+from .audit.values.inspections import (
+    InspectionRequest as InspectionRequest,
+    Inspections as Inspections,
+    plan_inspections as plan_inspections,
+)
 from .audit.values.orders import (
     with_client_key as with_client_key,
     with_client_order as with_client_order,

@@ -26,6 +26,7 @@ class Commands(QObject):
         verdicts: Signs and reads verdicts.
         plan: Asks how much is replayed.
         fleet: Shows what large runs take.
+        inspections: Shows how many chips inspectors look at.
         results: Shows earlier results.
         keys: Shows the known keys.
         sign_queue: Signs what the queue found.
@@ -39,6 +40,7 @@ class Commands(QObject):
         verdicts: VerdictDesk,
         plan: Callable[[], None],
         fleet: Callable[[], None],
+        inspections: Callable[[], None],
         results: Callable[[], None],
         keys: Callable[[], object],
         sign_queue: Callable[[], None],
@@ -50,6 +52,7 @@ class Commands(QObject):
         self._verdicts = verdicts
         self._plan = plan
         self._fleet = fleet
+        self._inspections = inspections
         self._results = results
         self._keys = keys
         self._sign_queue = sign_queue
@@ -80,6 +83,7 @@ class Commands(QObject):
             "stop": (session.stop, "Shift+F5"),
             "plan": (self._plan, "Ctrl+L"),
             "fleet": (self._fleet, ""),
+            "inspections": (self._inspections, ""),
             "add_to_queue": (files.choose_for_queue, "Ctrl+Shift+A"),
             "start_queue": (queue.start, "Ctrl+F5"),
             "sign_queue": (self._sign_queue, "Ctrl+Shift+S"),
@@ -163,6 +167,11 @@ class Commands(QObject):
                 self.tr("Plan a lar&ge run\u2026"),
                 "plan",
                 self.tr("See what recording, storing and auditing a run of billions of parameters would take"),
+            ),
+            "inspections": Face(
+                self.tr("Plan &inspections\u2026"),
+                "plan",
+                self.tr("See how many chips inspectors would look at to catch a training run of a given size"),
             ),
             "add_to_queue": Face(self.tr("&Add\u2026"), "queue", self.tr("Add bundles to the queue")),
             "start_queue": Face(self.tr("Sta&rt"), "replay", self.tr("Replay the waiting bundles one after the other")),

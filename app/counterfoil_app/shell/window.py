@@ -55,6 +55,7 @@ from counterfoil_app.views.frame import WINDOW_FRAME, Frame
 from counterfoil_app.views.header import OFFERED, HeaderView
 from counterfoil_app.views.home import HomeView
 from counterfoil_app.views.inquiry import CapsuleDialog, DeliveryDialog
+from counterfoil_app.views.inspections_dialog import InspectionsDialog
 from counterfoil_app.views.merkle import MerkleView
 from counterfoil_app.views.overview import OverviewView
 from counterfoil_app.views.parts import label, open_dialog
@@ -130,8 +131,8 @@ class MainWindow(QMainWindow):
         self.recordings = RecordingDesk(engine, self.session, self.key_book, settings, theme, self)
         self.shell = Shell(self, self.session, settings, theme)
         commands = Commands(
-            self.session, self.queue, self.files, self.verdicts, self.plan_replay, self.plan_fleet, self.show_results,
-            self.keys.show, self.batch.sign_all,
+            self.session, self.queue, self.files, self.verdicts, self.plan_replay, self.plan_fleet,
+            self.plan_inspections, self.show_results, self.keys.show, self.batch.sign_all,
         )  # fmt: skip
         self.comparing = CompareDesk(self.session, self.files, self.key_book, theme, self)
         self.comparing.audit_wanted.connect(self.open_bundle)
@@ -415,6 +416,10 @@ class MainWindow(QMainWindow):
             over: The dialog that it was asked from; the window unless given.
         """
         open_dialog(FleetDialog(self.theme, plans, over or self))
+
+    def plan_inspections(self) -> None:
+        """Show how many chips inspectors look at to catch a run of a given size."""
+        open_dialog(InspectionsDialog(self.theme, self))
 
     def show_results(self) -> None:
         """Show all results, those of earlier days too."""
