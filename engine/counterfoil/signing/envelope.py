@@ -288,4 +288,6 @@ def _named_key(payload: bytes, what: str) -> PublicKey:
             say("The {0} names no public key that Counterfoil takes. {1}", what, error.sentence), detail=error.detail
         ) from error
     except (*_MALFORMED, canonical.CanonicalError) as error:
-        raise SignatureError(say("The {0} names no public key that Counterfoil takes.", what), detail=repr(error)) from error
+        raise SignatureError(
+            say("The {0} names no public key that Counterfoil takes.", what), detail=repr(error)
+        ) from error

@@ -88,7 +88,9 @@ def parse_uri(uri: str) -> HardwareKey:
     if not module:
         raise KeyFileError(
             say("Nobody said which PKCS #11 module reaches the hardware."),
-            remedy=say("Name the file with module-path in the URI, or in the environment variable {0}.", MODULE_VARIABLE),
+            remedy=say(
+                "Name the file with module-path in the URI, or in the environment variable {0}.", MODULE_VARIABLE
+            ),
         )
     return HardwareKey(token, label, path.get("id", b""), module)
 

@@ -31,9 +31,7 @@ def public_keys(signers: Sequence[Party | None]) -> tuple[str | None, ...]:
     Raises:
         KeyFileError: A file is missing, or holds no Ed25519 public key.
     """
-    keys = [
-        party if party is None or isinstance(party, PublicKey) else load_public_key(party) for party in signers
-    ]
+    keys = [party if party is None or isinstance(party, PublicKey) else load_public_key(party) for party in signers]
     for key in keys:
         if key is not None and not is_ed25519(key.public):
             raise KeyFileError(

@@ -82,7 +82,19 @@ def test_what_hardware_signs_holds_here_and_for_openssl(key: str, edwards: bool,
     kind = "application/vnd.in-toto+json"
     (tmp_path / "key.pem").write_text(public.pem)
     (tmp_path / "sig").write_bytes(signature)
-    command = ["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", "key.pem", "-rawin", "-in", "text", "-sigfile", "sig"]
+    command = [
+        "openssl",
+        "pkeyutl",
+        "-verify",
+        "-pubin",
+        "-inkey",
+        "key.pem",
+        "-rawin",
+        "-in",
+        "text",
+        "-sigfile",
+        "sig",
+    ]
     for text, code in ((payload, 0), (payload[:-1] + b" ", 1)):
         (tmp_path / "text").write_bytes(f"DSSEv1 {len(kind)} {kind} {len(text)} ".encode() + text)
         assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == code
@@ -137,9 +149,11 @@ def test_a_module_that_is_none_is_said(tmp_path: Path) -> None:
 @with_hardware
 @pytest.mark.usefixtures("there")
 def test_the_signer_of_hardware_signs_nothing_else_than_what_it_was_started_for() -> None:
-    with start_signer(uri("object=nist"), "train", Passphrase.given(PIN)) as signer:
-        with pytest.raises(SignatureError, match="and nothing else"):
-            signer.sign(preview_verdict(verified_report(), WHEN))
+    with (
+        start_signer(uri("object=nist"), "train", Passphrase.given(PIN)) as signer,
+        pytest.raises(SignatureError, match="and nothing else"),
+    ):
+        signer.sign(preview_verdict(verified_report(), WHEN))
 
 
 @with_hardware
