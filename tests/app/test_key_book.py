@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
@@ -43,6 +45,18 @@ def test_a_key_is_its_bytes(tmp_path: Path) -> None:
     assert key_id_of(key.public) == key.key_id
     assert pem_of(key.public) == key.pem == (tmp_path / "a.pub.pem").read_text()
     assert PublicKey.from_pem(pem_of(key.public).encode()) == key
+
+
+def test_a_key_on_p256_is_kept_too(book: KeyBook, tmp_path: Path) -> None:
+    pem = generate_private_key(SECP256R1()).public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    key = PublicKey.from_pem(pem)
+    book.trust(key.public, Role.AUDITOR, "Bob", RUN, DAY)
+    kept = open_book(tmp_path).find(key.key_id)
+    assert kept is not None
+    assert kept.public == key.public
+    path = tmp_path / "config" / FILE_NAME
+    path.write_text(path.read_text().replace(key.public, f"05{key.public[2:]}"))
+    assert "damaged" in open_book(tmp_path).problem
 
 
 def test_first_use_is_remembered(book: KeyBook, tmp_path: Path) -> None:

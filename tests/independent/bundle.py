@@ -13,7 +13,9 @@ from typing import Any
 
 import h5py
 import numpy as np
+from cryptography.hazmat.primitives.asymmetric.ec import ECDSA, SECP256R1, EllipticCurvePublicKey
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
 FORMAT = 3
@@ -228,7 +230,12 @@ def decode_log(data: bytes, elements: Iterable[int]) -> list[SiteLog]:
 # Signatures [7].
 
 
-def key_id(key: Ed25519PublicKey) -> str:
+def key_id(key: Ed25519PublicKey | EllipticCurvePublicKey) -> str:
+    if isinstance(key, EllipticCurvePublicKey):
+        pem = key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+        return sha256(
+            f'{{"keytype":"ecdsa","keyval":{{"public":"{pem}"}},"scheme":"ecdsa-sha2-nistp256"}}'.encode()
+        ).hex()
     public = key.public_bytes(Encoding.Raw, PublicFormat.Raw).hex()
     return sha256(canonical({"keytype": "ed25519", "keyval": {"public": public}, "scheme": "ed25519"})).hex()
 
@@ -239,9 +246,14 @@ def open_envelope(data: bytes, key_of: Callable[[Any], str]) -> Any:
     kind, payload = envelope["payloadType"], base64.b64decode(envelope["payload"])
     need(kind == "application/vnd.in-toto+json", "the payload is not an in-toto statement")
     key = load_pem_public_key(key_of(json.loads(payload)).encode())
-    assert isinstance(key, Ed25519PublicKey)
-    (signature,) = (s["sig"] for s in envelope["signatures"] if s["keyid"] == key_id(key))
-    key.verify(base64.b64decode(signature), f"DSSEv1 {len(kind)} {kind} {len(payload)} ".encode() + payload)
+    assert isinstance(key, Ed25519PublicKey | EllipticCurvePublicKey)
+    (signature,) = (base64.b64decode(s["sig"]) for s in envelope["signatures"] if s["keyid"] == key_id(key))
+    signed = f"DSSEv1 {len(kind)} {kind} {len(payload)} ".encode() + payload
+    if isinstance(key, EllipticCurvePublicKey):
+        need(isinstance(key.curve, SECP256R1), "a key on another curve")
+        key.verify(signature, signed, ECDSA(SHA256()))
+    else:
+        key.verify(signature, signed)
     return parse(payload)
 
 
@@ -439,7 +451,7 @@ class Bundle:
         if "order/signature" not in self.arrays:
             return None
         key = load_pem_public_key(self._consent("order/signature", "order", {"signed_at"})["public_key"].encode())
-        assert isinstance(key, Ed25519PublicKey)
+        assert isinstance(key, Ed25519PublicKey | EllipticCurvePublicKey)
         return key_id(key)
 
     def _consent(self, path: str, kind: str, fields: set[str]) -> Any:

@@ -339,7 +339,7 @@ class Engine(Protocol):
         """
 
     def read_key(self, path: Path) -> str:
-        """Return the public key in a file, as 64 hexadecimal digits; raises CounterfoilError."""
+        """Return the public key in a file, in hexadecimal digits; raises CounterfoilError."""
 
     def write_steps(self, steps: StepTable, path: Path) -> None:
         """Write the step table as CSV; raises CounterfoilError."""
@@ -639,7 +639,7 @@ class LibraryEngine:
         return VerdictReading(key_ids)
 
     def read_key(self, path: Path) -> str:
-        """Return the public key in a file, as 64 hexadecimal digits; raises CounterfoilError."""
+        """Return the public key in a file, in hexadecimal digits; raises CounterfoilError."""
         return counterfoil.load_public_key(path).public
 
     def write_steps(self, steps: StepTable, path: Path) -> None:

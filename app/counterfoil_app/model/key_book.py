@@ -26,6 +26,7 @@ from PySide6.QtCore import QObject, Signal
 
 from counterfoil import CounterfoilError, Trust, key_id_of, one_line, seen_by, write_whole
 from counterfoil.base.sentence import say
+from counterfoil.signing.publickeys import FORM
 
 FILE_NAME = "keys.json"
 FORMAT_VERSION = 1
@@ -61,6 +62,7 @@ class Standing(Enum):
 
 
 _Hex = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
+_Public = Annotated[str, Meta(pattern=rf"^({FORM})$")]
 _Day = Annotated[str, Meta(pattern=r"^[0-9]{4}-[01][0-9]-[0-3][0-9]$")]
 
 
@@ -68,7 +70,7 @@ class KnownKey(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
     """A key in the book, and in its file: what is not exactly as it was written is no list of ours.
 
     Attributes:
-        public: The key, as 64 hexadecimal digits.
+        public: The key in hexadecimal digits.
         role: What it is for.
         name: Whose it is, as the auditor says; empty for a trainer's that was only met.
         source: Where it came from, in a line.
@@ -76,7 +78,7 @@ class KnownKey(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
         orders: Digests of the orders, as hexadecimal digits, whose runs it may sign; of a trainer's alone.
     """
 
-    public: _Hex
+    public: _Public
     role: Role
     name: Annotated[str, Meta(max_length=MAX_NAME)]
     source: Annotated[str, Meta(max_length=MAX_SOURCE)]

@@ -157,6 +157,11 @@ PLACES: Mapping[str, Place] = {
         with_key=True,
     ),
     "keygen": Place("statements:keygen", "Trainer, auditor: make a key to sign with (Ed25519).", with_key=True),
+    "public-key": Place(
+        "statements:public_key",
+        "Trainer, auditor, client: write the public half of a key, for instance of one in hardware.",
+        with_key=True,
+    ),
     "doctor": Place(
         "machine:doctor", "Anyone: examine this machine: what is there, what is wrong with it, and the remedy for each."
     ),

@@ -84,10 +84,20 @@ HeadsOption = Annotated[
     ),
 ]
 KeyOption = Annotated[
-    Path, READS, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)
+    Path,
+    READS,
+    typer.Option(
+        help="Your private key, from 'counterfoil keygen', or the URI of one in hardware (pkcs11:...).",
+        show_default=False,
+    ),
 ]
 OptionalKeyOption = Annotated[
-    Path | None, READS, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)
+    Path | None,
+    READS,
+    typer.Option(
+        help="Your private key, from 'counterfoil keygen', or the URI of one in hardware (pkcs11:...).",
+        show_default=False,
+    ),
 ]
 
 

@@ -55,6 +55,29 @@ def keygen(
     console.print(f"Key id {key_id}")
 
 
+def public_key(
+    key: Annotated[
+        Path,
+        READS,
+        typer.Argument(help="The private key: a file, or the URI of one in hardware (pkcs11:...).", show_default=False),
+    ],
+    out: OutOption,
+    force: ForceOption = False,
+) -> None:
+    """Trainer, auditor, client: write the public half of a key, for instance of one in hardware.
+
+    Asks for the passphrase, or the PIN of the hardware, as commands that sign do.
+
+    Example: counterfoil public-key "pkcs11:token=audit;object=auditor?module-path=/usr/lib/libykcs11.so" -o a.pub.pem
+    """
+    check_writable(out, force)
+    with open_key(key, "audit") as opened:
+        write_whole(out, opened.pem.encode(), what="the public key")
+        key_id = opened.public.key_id
+    terminal.console().print(f"Wrote {shown(str(out))} (public: publish it).")
+    terminal.console().print(f"Key id {key_id}")
+
+
 def verify(
     verdict: Annotated[Path, READS, typer.Argument(help="The verdict, a .json file.", show_default=False)],
     key: Annotated[Path, READS, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)],

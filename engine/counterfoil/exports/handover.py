@@ -24,7 +24,7 @@ from counterfoil.base.plaintext import one_line
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import whole_file
 from counterfoil.base.wholefolders import whole_folder
-from counterfoil.signing.publickeys import grouped, key_id_of, pem_of
+from counterfoil.signing.publickeys import grouped, is_ed25519, key_id_of, pem_of
 
 VERDICT, AUDITOR, CAPSULE, README, SUMS = "verdict.json", "auditor.pub.pem", "dispute.cfoil", "README.txt", "SHA256SUMS"
 PDF, HTML = "report.pdf", "report.html"
@@ -196,6 +196,10 @@ _KEY_ID = (
     f"\"$(openssl pkey -pubin -in {AUDITOR} -outform DER | tail -c 32 | od -An -v -tx1 | tr -d ' \\n')\" "
     "| openssl dgst -sha256 -r"
 )
+_P256_KEY_ID = (
+    'printf \'{"keytype":"ecdsa","keyval":{"public":"%s\\n"},"scheme":"ecdsa-sha2-nistp256"}\' '
+    f'"$(openssl pkey -pubin -in {AUDITOR})" | openssl dgst -sha256 -r'
+)
 
 
 def _key(given: HandOver, words: Callable[[str], str]) -> str:
@@ -209,7 +213,7 @@ def _key(given: HandOver, words: Callable[[str], str]) -> str:
         ),
         f"  {grouped(given.said.key_id)}",
         words(say("This command prints the id of the key in the folder:")),
-        f"    {_KEY_ID}",
+        f"    {_KEY_ID if is_ed25519(given.key) else _P256_KEY_ID}",
     )
 
 

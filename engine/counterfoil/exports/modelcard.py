@@ -66,7 +66,7 @@ def model_card(verdict: Verdict, key_file: str, verdict_file: str, delivered: De
         ),
         "Run root": _digest(verdict.run_root),
         **_weights(verdict, delivered),
-        "Signed": f"{verdict.signed_at}, with the Ed25519 key `{verdict.key_id}`",
+        "Signed": f"{verdict.signed_at}, with the key `{verdict.key_id}`",
     }
     lines = [f"| {name} | {text} |" for name, text in rows.items()]
     return "\n".join(

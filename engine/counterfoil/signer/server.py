@@ -21,6 +21,7 @@ from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, FrameKind, Pipe, rec
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signer.hardening import ignore_signals, protect_memory
 from counterfoil.signing.keys import PrivateKey, generate_key, load_private_key, needs_passphrase
+from counterfoil.signing.publickeys import is_in_hardware
 
 FRAME_SECONDS = 30.0
 """How long a frame may take once it has begun, and a passphrase through a pipe at all."""
@@ -96,6 +97,7 @@ def _serve(options: argparse.Namespace, requests: Pipe, answers: Pipe) -> int:
 
 def _open_key(options: argparse.Namespace, requests: Pipe) -> PrivateKey:
     path: Path = options.key
+    hardware = is_in_hardware(path)
     passphrase: str | None = None
     if options.source in (FROM_PIPE, FROM_RELAY):
         with _deadline(options.patience):
@@ -103,10 +105,14 @@ def _open_key(options: argparse.Namespace, requests: Pipe) -> PrivateKey:
             if kind is not FrameKind.PASSPHRASE:
                 raise SignerError(say("The signer was sent something else than a passphrase."))
             passphrase = receive_body(requests, kind).decode("utf-8", "surrogateescape") or None
-        if options.source == FROM_RELAY and not options.create and not needs_passphrase(path):
+        if options.source == FROM_RELAY and not options.create and not hardware and not needs_passphrase(path):
             passphrase = None  # it was there for whatever key is used
-    elif options.create or needs_passphrase(path):
+    elif options.create or hardware or needs_passphrase(path):
         passphrase = _ask(options.source, path, options.patience, twice=options.create)
+    if hardware:
+        from counterfoil.signing.hardware import open_hardware_key
+
+        return open_hardware_key(os.fspath(path), passphrase or "")
     if options.create:
         generate_key(path, passphrase)
     return load_private_key(path, passphrase)
@@ -119,7 +125,10 @@ def _ask(source: str, path: Path, patience: float, *, twice: bool) -> str:
         with _deadline(patience), io.FileIO(int(source), "rb") as file:
             return _read_passphrase(file)
     raise KeyFileError(
-        say("The key in {0} needs a passphrase, and there is no terminal to ask on.", path.name),
+        say(
+            "The key in {0} needs a passphrase, and there is no terminal to ask on.",
+            os.fspath(path) if is_in_hardware(path) else path.name,
+        ),
         remedy=say(
             "Give it through a file descriptor, whose number is in the environment variable {0}, or in the "
             "environment variable {1}.",
@@ -136,6 +145,8 @@ def _ask_terminal(path: Path, *, twice: bool) -> str:
         except OSError as error:
             raise KeyFileError(say("There is no terminal to ask for the passphrase on.")) from error
     try:
+        if is_in_hardware(path):
+            return getpass.getpass(say("PIN of {0}: ", repr(os.fspath(path))))
         if not twice:
             return getpass.getpass(say("Passphrase of {0}: ", repr(path.name)))
         first = getpass.getpass(say("New passphrase: "))

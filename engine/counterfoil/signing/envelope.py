@@ -285,7 +285,9 @@ def _named_key(payload: bytes, what: str) -> PublicKey:
         return PublicKey.from_pem(pem.encode())
     except KeyFileError as error:
         raise SignatureError(
-            say("The {0} names no Ed25519 public key. {1}", what, error.sentence), detail=error.detail
+            say("The {0} names no public key that Counterfoil takes. {1}", what, error.sentence), detail=error.detail
         ) from error
     except (*_MALFORMED, canonical.CanonicalError) as error:
-        raise SignatureError(say("The {0} names no Ed25519 public key.", what), detail=repr(error)) from error
+        raise SignatureError(
+            say("The {0} names no public key that Counterfoil takes.", what), detail=repr(error)
+        ) from error

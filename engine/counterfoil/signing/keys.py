@@ -1,4 +1,8 @@
-"""Ed25519 keys (RFC 8032): the halves, their files, and what signs."""
+"""Keys: the halves, their files, and what signs.
+
+A private key in a file is an Ed25519 key (RFC 8032). One that lies in hardware may also be an ECDSA key on P-256
+(FIPS 186-5, SHA-256), which is what most smart cards and tokens have (:mod:`counterfoil.signing.hardware`).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePublicKey
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
@@ -20,7 +25,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 from securesystemslib.dsse import Envelope
-from securesystemslib.signer import CryptoSigner, SSlibKey  # type: ignore[attr-defined]
+from securesystemslib.signer import CryptoSigner, Signer, SSlibKey  # type: ignore[attr-defined]
 
 from counterfoil.base import canonical
 from counterfoil.base.errors import KeyFileError, TargetExistsError
@@ -29,14 +34,14 @@ from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.signing.edwards import is_prime_order_point
 from counterfoil.signing.intoto import PAYLOAD_TYPE
-from counterfoil.signing.publickeys import public_path
+from counterfoil.signing.publickeys import is_public_key, point_of, public_path
 
 _MAX_KEY_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True)
 class PublicKey:
-    """An Ed25519 public key.
+    """A public key: an Ed25519 key, or an ECDSA key on P-256.
 
     Attributes:
         key_id: SHA-256, as 64 hexadecimal digits, of the key's canonical JSON as securesystemslib writes it.
@@ -50,28 +55,36 @@ class PublicKey:
 
     @property
     def public(self) -> str:
-        """The key itself: its 32 bytes, as 64 hexadecimal digits."""
-        return str(self.wrapped.keyval["public"])
+        """The key itself in hexadecimal digits, as :mod:`counterfoil.signing.publickeys` has it."""
+        said = str(self.wrapped.keyval["public"])
+        return said if is_public_key(said) else point_of(said)
 
     @classmethod
     def from_pem(cls, pem: bytes) -> PublicKey:
         """Read PEM bytes.
 
         Raises:
-            KeyFileError: They are not a PEM public key, or not an Ed25519 one, or one that anybody can sign with.
+            KeyFileError: They are not a PEM public key, or one of another kind, or one that anybody can sign with.
         """
         try:
             key = load_pem_public_key(pem)
         except (ValueError, TypeError, UnsupportedAlgorithm) as error:
             raise KeyFileError(say("This is not a public key in PEM form."), detail=str(error)) from error
-        if not isinstance(key, Ed25519PublicKey):
-            raise KeyFileError(say("The public key is not an Ed25519 key."))
         return cls.of(key)
 
     @classmethod
-    def of(cls, key: Ed25519PublicKey) -> PublicKey:
-        """Wrap a key of the cryptography library; raises KeyFileError when it is no point of the prime order."""
-        if not is_prime_order_point(key.public_bytes_raw()):
+    def of(cls, key: object) -> PublicKey:
+        """Wrap a key of the cryptography library.
+
+        Raises:
+            KeyFileError: It is of another kind, or no point of the prime order. (P-256 has no others, and the library
+                takes only points of the curve.)
+        """
+        if not isinstance(key, (Ed25519PublicKey, EllipticCurvePublicKey)) or (
+            isinstance(key, EllipticCurvePublicKey) and not isinstance(key.curve, SECP256R1)
+        ):
+            raise KeyFileError(say("The public key is neither an Ed25519 key nor an ECDSA key on the curve P-256."))
+        if isinstance(key, Ed25519PublicKey) and not is_prime_order_point(key.public_bytes_raw()):
             raise KeyFileError(
                 say(
                     "The public key is not one that only its owner can sign with: it is a point of small order, or not "
@@ -97,14 +110,16 @@ class SigningKey(Protocol):
 
 @dataclass(frozen=True)
 class PrivateKey:
-    """An Ed25519 private key in this process. Whoever reads files of strangers uses the signer's process instead.
+    """A private key that this process signs with: it lies here, or in hardware that this process has logged in to.
+
+    Whoever reads files of strangers uses the signer's process instead.
 
     Attributes:
         public: The public key that belongs to it.
     """
 
     public: PublicKey
-    _signer: CryptoSigner = field(repr=False, compare=False)
+    _signer: Signer = field(repr=False, compare=False)
 
     def sign(self, payload: bytes) -> bytes:
         """Sign a payload; see :class:`SigningKey`."""
@@ -211,7 +226,7 @@ def load_private_key(path: str | os.PathLike[str], passphrase: str | None) -> Pr
 
 
 def load_public_key(path: str | os.PathLike[str]) -> PublicKey:
-    """Load a public key; raises KeyFileError when the file is missing or holds no Ed25519 public key."""
+    """Load a public key; raises KeyFileError when the file is missing or holds no public key of ours."""
     path = Path(path)
     pem = _read_key_file(path)
     if b"PRIVATE KEY" in pem:
@@ -223,7 +238,7 @@ def load_public_key(path: str | os.PathLike[str]) -> PublicKey:
         return PublicKey.from_pem(pem)
     except KeyFileError as error:
         raise KeyFileError(
-            say("{0} holds no Ed25519 public key in PEM form. {1}", path.name, error.sentence),
+            say("{0} holds no public key that Counterfoil takes. {1}", path.name, error.sentence),
             remedy=error.remedy,
             detail=error.detail,
         ) from error

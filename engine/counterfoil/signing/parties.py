@@ -19,7 +19,7 @@ from counterfoil.bundle.stepshares import StepShares
 from counterfoil.signing.envelope import is_signed_by, signature_in
 from counterfoil.signing.intoto import SHARE_PREDICATE, make_statement, make_subject
 from counterfoil.signing.keys import PublicKey, SigningKey, load_public_key
-from counterfoil.signing.publickeys import pem_of
+from counterfoil.signing.publickeys import is_ed25519, pem_of
 
 Party = PublicKey | str | os.PathLike[str]
 """A party that answers for shares: its public key, or the file that holds it."""
@@ -31,10 +31,14 @@ def public_keys(signers: Sequence[Party | None]) -> tuple[str | None, ...]:
     Raises:
         KeyFileError: A file is missing, or holds no Ed25519 public key.
     """
-    return tuple(
-        party if party is None else (party if isinstance(party, PublicKey) else load_public_key(party)).public
-        for party in signers
-    )
+    keys = [party if party is None or isinstance(party, PublicKey) else load_public_key(party) for party in signers]
+    for key in keys:
+        if key is not None and not is_ed25519(key.public):
+            raise KeyFileError(
+                say("The key {0} is not an Ed25519 key: a party that answers for shares needs one.", key.key_id[:12]),
+                remedy=say("Make one with 'counterfoil keygen'."),
+            )
+    return tuple(None if key is None else key.public for key in keys)
 
 
 def parties_of(shares: Shares) -> dict[int, PublicKey]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key as generate_ec_key
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, SECP384R1, generate_private_key as generate_ec_key
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -31,6 +31,7 @@ from counterfoil.bundle.schema import RunClaim
 from counterfoil.signing.envelope import open_claim, open_statement, sign_claim, sign_statement
 from counterfoil.signing.intoto import PAYLOAD_TYPE, RUN_PREDICATE, STATEMENT_TYPE, VERDICT_PREDICATE, make_statement
 from counterfoil.signing.keys import PublicKey, SigningKey, generate_key, load_private_key, load_public_key
+from counterfoil.signing.publickeys import key_id_of, pem_of
 
 
 @pytest.fixture(scope="module")
@@ -140,8 +141,19 @@ def test_passphrases_that_do_not_fit(tmp_path: Path) -> None:
         load_private_key(tmp_path / "b.pem", "right")
 
 
-def test_files_that_are_no_ed25519_key(tmp_path: Path) -> None:
+def test_a_public_key_on_p256_is_taken_and_a_private_one_in_a_file_is_not(tmp_path: Path) -> None:
     ec = generate_ec_key(SECP256R1())
+    (tmp_path / "ec.pem").write_bytes(ec.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    pem = ec.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    (tmp_path / "ec.pub.pem").write_bytes(pem)
+    key = load_public_key(tmp_path / "ec.pub.pem")
+    assert (key.key_id, key.pem, pem) == (key_id_of(key.public), pem_of(key.public), key.pem.encode())
+    with pytest.raises(KeyFileError, match="not an Ed25519 key"):
+        load_private_key(tmp_path / "ec.pem", None)
+
+
+def test_files_that_are_no_key_of_ours(tmp_path: Path) -> None:
+    ec = generate_ec_key(SECP384R1())
     (tmp_path / "ec.pem").write_bytes(ec.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     (tmp_path / "ec.pub.pem").write_bytes(ec.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
     (tmp_path / "junk.pem").write_bytes(b"\0\xff junk")
