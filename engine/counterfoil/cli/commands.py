@@ -156,7 +156,11 @@ PLACES: Mapping[str, Place] = {
         "Auditor: sign a verdict whose audit ended without its signature, for instance because the signer was ended.",
         with_key=True,
     ),
-    "keygen": Place("statements:keygen", "Trainer, auditor: make a key to sign with (Ed25519).", with_key=True),
+    "keygen": Place(
+        "statements:keygen",
+        "Trainer, auditor: make a key to sign with (Ed25519); judge: one that capsules are sealed for.",
+        with_key=True,
+    ),
     "doctor": Place(
         "machine:doctor", "Anyone: examine this machine: what is there, what is wrong with it, and the remedy for each."
     ),
