@@ -29,7 +29,7 @@ from counterfoil.cli.options import (
     TrainerKeyOption,
 )
 from counterfoil.cli.places import READS, WRITES_SIGNED
-from counterfoil.cli.sealing import unsealed
+from counterfoil.cli.sealing import judged_as, unsealed
 from counterfoil.remote.address import place_of
 from counterfoil.signing.keys import load_public_key
 
@@ -77,7 +77,7 @@ def adjudicate(
 
         # What a script gives is the signing key's, where there is one; a terminal is asked for each.
         opens = ask_passphrase() if key is None else Passphrase.asked() if sys.stdin.isatty() else Passphrase.none()
-    signing_key = open_verdict_key(verdict, key, place, force)
+    signing_key = open_verdict_key(verdict, key, place if identity is None else judged_as(place), force)
     console = terminal.console(stderr=json)
     from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session

@@ -31,7 +31,7 @@ def hand_over(
     capsule: Annotated[
         Path | None,
         READS,
-        typer.Option(help="The dispute capsule of the same audit, or one that is sealed.", show_default=False),
+        typer.Option(help="The dispute capsule of the same audit, which may be sealed.", show_default=False),
     ] = None,
     seal_for: SealForOption = None,
     report: Annotated[
@@ -72,7 +72,7 @@ def hand_over(
             seal(capsule, within, judges)
             capsule, sealed = within, True
         reports = read_reports(tuple(report or ()))
-        names = write_hand_over(out, HandOver(said, envelope, public.public, capsule, sealed, reports))
+        names = write_hand_over(out, HandOver(said, envelope, public.public, capsule, reports, sealed))
     console.print(f"Wrote {shown(str(out))}: {', '.join(names)}.", soft_wrap=True)
     if capsule is not None and not sealed:
         show_handed(console, handed_out_by(capsule))

@@ -15,6 +15,7 @@ from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.sentence import say
 from counterfoil.cli import terminal
 from counterfoil.cli.terminal import shown
+from counterfoil.remote.address import Address
 from counterfoil.signer.client import Passphrase
 
 if TYPE_CHECKING:
@@ -97,6 +98,14 @@ def show_handed(console: Console, handed: HandedOut) -> None:
         "--seal-for.",
         soft_wrap=True,
     )
+
+
+def judged_as(place: Path | Address) -> Path:
+    """Return a path with the name under which a capsule is judged that may be sealed."""
+    from counterfoil.sealed.agefile import is_sealed, name_within
+
+    sealed = isinstance(place, Address) or is_sealed(place)
+    return Path(name_within(place.name) if sealed else place.name)
 
 
 @contextmanager

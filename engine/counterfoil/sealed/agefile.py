@@ -27,6 +27,11 @@ _HEADER_END = b"\n--- "
 _LIBRARY = "pyrage"
 
 
+def name_within(name: str) -> str:
+    """Return the name of what was sealed: that of the sealed file without ``.age``."""
+    return name.removesuffix(SUFFIX) or name
+
+
 def can_seal() -> bool:
     """Whether the library for sealed files is installed."""
     return importlib.util.find_spec(_LIBRARY) is not None

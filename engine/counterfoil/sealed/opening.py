@@ -22,7 +22,7 @@ from counterfoil.base.inputs import open_input
 from counterfoil.base.programs import program_command
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import check_room, lock
-from counterfoil.sealed.agefile import SUFFIX, check_header, library
+from counterfoil.sealed.agefile import check_header, library, name_within
 from counterfoil.sealed.writing import OnProgress
 from counterfoil.signer.client import KeyProcess, Passphrase, start_process
 from counterfoil.signer.frames import FrameKind
@@ -157,7 +157,7 @@ def opened(
     with open_input(sealed, say("a sealed file"), GivenFileError) as file:
         size = os.fstat(file.fileno()).st_size
     with private_folder(size) as folder:
-        out = folder / (sealed.name.removesuffix(SUFFIX) or "capsule.cfoil")
+        out = folder / name_within(sealed.name)
         check_room(folder, size, say("what was sealed"))
         command = [*_command(identity, passphrase), f"--sealed={os.path.abspath(sealed)}", f"--out={out}"]
         with start_process(OpenerProcess, command, passphrase) as process, showing(size) as progress:

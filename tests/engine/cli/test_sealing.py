@@ -23,7 +23,7 @@ from support.jobs import captured_once, replaced
 
 pytest.importorskip("pyrage", reason="the extra sealing is not installed")
 SMALL = ("--steps", "3", "--width", "4", "--batch-size", "8", "--checkpoint-every", "1")
-CONFIRMED, ERROR, WRONG_USE = 1, 4, 2
+CONFIRMED, ERROR = 1, 4
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_a_wrong_key_is_said_before_anything_is_replayed(
 
 
 def test_there_must_be_a_capsule_to_seal(job: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert audit(job, "--seal-for", str(job / "judge.pub")) == WRONG_USE
+    assert audit(job, "--seal-for", str(job / "judge.pub")) == ERROR
     assert "belongs to --capsule" in capfd.readouterr().err.replace("\n", " ")
 
 
@@ -192,5 +192,5 @@ def test_one_that_was_sealed_before_goes_in_unread(
     assert "was not checked" in capfd.readouterr().out
     assert (tmp_path / "out" / SEALED).read_bytes() == sealed.read_bytes()
     twice = ["--capsule", str(sealed), "--seal-for", str(job / "judge.pub")]
-    assert hand_over(job, tmp_path / "twice", *twice) == WRONG_USE
+    assert hand_over(job, tmp_path / "twice", *twice) == ERROR
     assert not (tmp_path / "twice").exists()
