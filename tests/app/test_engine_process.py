@@ -245,6 +245,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "find": (Path("v.json"), Wanted(FileUse.RUN, RUN.name, Digest.of(b"order"), Digest.of(b"run"), ("ab" * 32,))),
     "follow": (FOLLOWED,),
     "hand_over_run": (RUN, Path("heads.jsonl"), "ab" * 32, Path("handed over")),
+    "handed_out": (CAPSULE,),
     "has_begun": (recording_folder(RUN), RUN),
     "inspect": (RUN, None, ("ab" * 32,)),
     "kept": (ASKED, Digest.of(b"order"), Digest.of(b"run")),

@@ -22,6 +22,7 @@ from counterfoil_app.shell.crash import ExceptionDialog
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.cards import Part
+from counterfoil_app.views.judges import SealDialog
 from counterfoil_app.views.tables import RecordTable
 from support.docks import in_front
 from support.fake_engine import FakeEngine
@@ -401,6 +402,12 @@ def test_step_table_is_exported(opened: MainWindow, qtbot: QtBot, tmp_path: Path
     assert opened.session.verdict_file is None
 
 
+def warned(window: MainWindow, qtbot: QtBot) -> SealDialog:
+    """What is asked before a capsule is saved."""
+    qtbot.waitUntil(lambda: any(dialog.isVisible() for dialog in window.findChildren(SealDialog)))
+    return next(dialog for dialog in window.findChildren(SealDialog) if dialog.isVisible())
+
+
 def test_dispute_capsule_is_saved(
     window_of: MakeWindow, bundle: Path, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -422,12 +429,14 @@ def test_dispute_capsule_is_saved(
     qtbot.waitUntil(lambda: window.dispute.save.isVisible() and window.dispute.save.settled)
     with qtbot.waitSignal(window.session.exports.finished):
         qtbot.mouseClick(window.dispute.save, LEFT)
+        warned(window, qtbot).ok.click()
     assert asked == [str(target)]
     assert target.read_text() == "step 37"
     assert str(target) in window.statusBar().currentMessage()
     target = tmp_path / "missing" / "dispute.cfoil"
     with qtbot.waitSignal(window.session.failed) as caught:
         window.commands["capsule"].trigger()
+        warned(window, qtbot).ok.click()
     assert "there is no such folder" in caught.args[0].sentence
     box = window.findChild(QMessageBox, "failure")
     assert box is not None

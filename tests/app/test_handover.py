@@ -15,7 +15,9 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from counterfoil import load_public_key
-from counterfoil.exports.handover import AUDITOR, CAPSULE, HTML, PDF, README, SUMS, VERDICT, commands
+from counterfoil.exports.handover import AUDITOR, CAPSULE, HTML, PDF, README, SEALED, SUMS, VERDICT, commands
+from counterfoil.sealed.opening import make_sealing_key, opened
+from counterfoil.signer.client import Passphrase
 from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
@@ -106,6 +108,27 @@ def test_a_dispute_is_signed_and_handed_over_in_one_go(
     assert window.session.handed_over == folder
     assert str(folder) in window.header.sentence.text()
     assert window.header.primary.shown is window.commands["open"]
+
+
+def test_the_capsule_is_handed_over_sealed_for_judges(
+    window_of: MakeWindow, bundle: Path, qtbot: QtBot, tmp_path: Path
+) -> None:
+    pytest.importorskip("pyrage", reason="the extra sealing is not installed")
+    make_sealing_key(tmp_path / "judge.key", Passphrase.given(None))
+    engine = FakeEngine(disputed=37)
+    window = window_of(engine)
+    dialog = signed_and_asked(window, engine, bundle, qtbot, tmp_path)
+    qtbot.waitUntil(lambda: "1,792 of 1,797 rows of images" in dialog.judges.notice.text())
+    dialog.judges.seal.setChecked(True)
+    assert not dialog.ok.isEnabled(), "for whom is missing"
+    dialog.judges.use(tmp_path / "judge.pub")
+    with qtbot.waitSignal(window.verdicts.handed_over):
+        dialog.ok.click()
+    folder = bundle.with_name("honest-handover")
+    assert not (folder / CAPSULE).exists()
+    assert "--identity judge.key" in (folder / README).read_text()
+    with opened(folder / SEALED, tmp_path / "judge.key", Passphrase.given(None)) as plain:
+        assert plain.read_text() == "step 37"
 
 
 def test_what_is_verified_is_signed_and_then_handed_over_without_a_capsule(

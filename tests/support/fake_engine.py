@@ -124,6 +124,7 @@ from counterfoil.audit.values.delivery import (
     WeightsFile,
 )
 from counterfoil.audit.values.dispute import listed_parts
+from counterfoil.audit.values.handed import HandedOut, HandedRows
 from counterfoil.audit.values.orders import GivenOrder, HeldOrder, OrderFinding, accepted_by, compare_orders
 from counterfoil.audit.values.sampling import NonceSource
 from counterfoil.audit.values.steptable import Recorded
@@ -175,6 +176,7 @@ TENSORS = {
 }
 OPERATORS = 40
 KINDS = {
+    ".age": FileUse.SEALED,
     "job.cfoil": FileUse.ORDER,
     ".capsule.cfoil": FileUse.CAPSULE,
     ".cfdata": FileUse.DATA,
@@ -668,6 +670,13 @@ class FakeEngine:
         if capsule.name in self.inspect_errors:
             raise self.inspect_errors[capsule.name]
         return CapsuleSubject("Digits", digest("order"), self.steps, 35, 38, self.part)
+
+    def handed_out(self, capsule: Path) -> HandedOut:
+        if capsule.name in self.inspect_errors:
+            raise self.inspect_errors[capsule.name]
+        return HandedOut(
+            35, 52, 2_900_000, (HandedRows("images", 32, 1792, 1797), HandedRows("labels", 32, 1797, 1797))
+        )
 
     def adjudicate(
         self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from counterfoil import AuditReport, CancelToken, CounterfoilError, DataPreview, FileUse, Recognised, __version__
+from counterfoil.audit.values.handed import HandedOut
 from counterfoil.base.programs import program_environment
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import whole_file
@@ -152,6 +153,11 @@ class FarEngine(ProcessEngine):
         """Check a verdict file of this machine; a run that lies elsewhere is not compared with it."""
         near = bundle if bundle is not None and bundle not in self.files and bundle.exists() else None
         found: VerdictReading = self._here.read_verdict(path, keys, near, statements)
+        return found
+
+    def handed_out(self, capsule: Path) -> HandedOut:
+        """Say what a dispute capsule of this machine hands to whoever gets it; raises CounterfoilError."""
+        found: HandedOut = self._here.handed_out(capsule)
         return found
 
     def write_capsule(self, report: AuditReport, path: Path) -> None:

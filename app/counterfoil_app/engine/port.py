@@ -54,6 +54,7 @@ from counterfoil import (
 )
 from counterfoil.audit.boxed.messages import PART_NAME
 from counterfoil.audit.values.adjudication import AdjudicationEvent
+from counterfoil.audit.values.handed import HandedOut
 from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
 from counterfoil_app.engine import recordings
@@ -284,6 +285,9 @@ class Engine(Protocol):
 
     def capsule_subject(self, capsule: Path) -> CapsuleSubject:
         """Say which step a dispute capsule says that it is about; raises CounterfoilError."""
+
+    def handed_out(self, capsule: Path) -> HandedOut:
+        """Say what a dispute capsule hands to whoever gets it; raises CounterfoilError."""
 
     def adjudicate(
         self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken
@@ -521,6 +525,12 @@ class LibraryEngine:
     def capsule_subject(self, capsule: Path) -> CapsuleSubject:
         """Say which step a dispute capsule says that it is about; raises CounterfoilError."""
         return counterfoil.capsule_subject(capsule)
+
+    def handed_out(self, capsule: Path) -> HandedOut:
+        """Say what a dispute capsule hands to whoever gets it; raises CounterfoilError."""
+        from counterfoil.audit.handedout import handed_out_by
+
+        return handed_out_by(capsule)
 
     def adjudicate(
         self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken

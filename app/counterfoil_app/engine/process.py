@@ -90,6 +90,7 @@ class ProcessEngine:
     recognise = _carried_out(Engine.recognise)
     find = _carried_out(Engine.find)
     capsule_subject = _carried_out(Engine.capsule_subject)
+    handed_out = _carried_out(Engine.handed_out)
     adjudicate = _carried_out(Engine.adjudicate)
     verify_weights = _carried_out(Engine.verify_weights)
     compare_bundles = _carried_out(Engine.compare_bundles)

@@ -11,6 +11,9 @@ from PySide6.QtCore import QObject, Signal
 from counterfoil import AuditReport, CounterfoilError, StepTable, write_whole
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import check_apart
+from counterfoil.sealed.opening import private_folder
+from counterfoil.sealed.recipients import read_recipients
+from counterfoil.sealed.writing import seal_file
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure, JobResult, Submit
 from counterfoil_app.model.finished import VerdictMaterial
@@ -59,9 +62,20 @@ class Exports(QObject):
         """Write the replayed steps as CSV."""
         self._write(target, partial(self._engine.write_steps, steps, target))
 
-    def capsule(self, report: AuditReport, target: Path, kept: Path | None = None) -> None:
-        """Write the dispute capsule of a report: a copy of the one that is ``kept``, or anew from its evidence."""
-        write = partial(_write_capsule, self._engine, report, target, kept)
+    def capsule(
+        self, report: AuditReport, target: Path, kept: Path | None = None, judges: tuple[Path, ...] = ()
+    ) -> None:
+        """Write the dispute capsule of a report.
+
+        Args:
+            report: What was found.
+            target: Where it goes.
+            kept: A capsule of it that lies here; without one it is made of the evidence.
+            judges: Files of public sealing keys; where there are some, it is sealed for these judges.
+        """
+        write = partial(_write_sealed if judges else _write_capsule, self._engine, report, target, kept)
+        if judges:
+            write = partial(write, judges=judges)
         self._write(target, write, partial(self.capsule_written.emit, report, target))
 
     def contents(self, target: Path, contents: Callable[[], bytes]) -> None:
@@ -103,6 +117,18 @@ class Exports(QObject):
 
 def _write_contents(target: Path, contents: Callable[[], bytes]) -> None:
     write_whole(target, contents(), what=say("the file"))
+
+
+def _write_sealed(
+    engine: Engine, report: AuditReport, target: Path, kept: Path | None, *, judges: tuple[Path, ...]
+) -> None:
+    recipients = read_recipients(judges)
+    with private_folder() as folder:
+        plain = kept
+        if plain is None or not plain.is_file():
+            plain = folder / "dispute.cfoil"
+            engine.write_capsule(report, plain)
+        seal_file(plain, target, recipients)
 
 
 def _write_capsule(engine: Engine, report: AuditReport, target: Path, kept: Path | None) -> None:

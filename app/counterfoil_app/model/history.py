@@ -249,6 +249,11 @@ def capsule_of(file: Path) -> Path:
     return file.with_suffix(".capsule.cfoil")
 
 
+def kept_capsule(result: Path | None) -> Path | None:
+    """Where the dispute capsule of what is shown lies, if it has one; None for what is kept nowhere."""
+    return None if result is None else capsule_of(result)
+
+
 # In the worker thread
 
 

@@ -169,6 +169,7 @@ class Hearing(Inquiry[_Standing]):
 
     Attributes:
         path: The capsule.
+        filed: The file that stays: the capsule, or the sealed one that it was opened from.
         order: The client's order to compare with; None takes it from the capsule.
         subject: Which step the capsule says that it is about; None until it was read, and where it cannot be.
         checks: Where each check stands.
@@ -181,7 +182,7 @@ class Hearing(Inquiry[_Standing]):
     def __init__(self, session: Session, path: Path, parent: QObject | None = None) -> None:
         super().__init__(session.ask, parent)
         self._session = session
-        self.path = path
+        self.path = self.filed = path
         self.order: Path | None = None
         self.subject: CapsuleSubject | None = None
         session.ask(lambda engine: engine.capsule_subject(path), self._named)

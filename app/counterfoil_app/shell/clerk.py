@@ -142,7 +142,7 @@ class Clerk(QObject):
         if report is None or order is None:
             return
         note = partial(self._cases.note, order, root=report.run_root, outcome=report.outcome.value, title=report.title)
-        self._do(partial(note, FileKind.CAPSULE, hearing.path))
+        self._do(partial(note, FileKind.CAPSULE, hearing.filed))
         if hearing.signed is not None:
             self._do(partial(note, FileKind.VERDICT, hearing.signed))
 

@@ -9,21 +9,23 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from counterfoil import CounterfoilError, FileUse, Outcome, Recognised
+from counterfoil import AuditReport, CounterfoilError, FileUse, Outcome, Recognised
 from counterfoil.base.sentence import say
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import beside, name_of
 from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks import words
 from counterfoil_app.model.bundle_queue import BundleQueue
-from counterfoil_app.model.history import capsule_of
+from counterfoil_app.model.history import kept_capsule
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.sample_maker import user_sample_folder
 from counterfoil_app.verdict.desk import VerdictDesk
 from counterfoil_app.verdict.key_desk import KeyDesk
 from counterfoil_app.views.dialogs import ask_about_result, ask_to_sign_with, ask_to_stop, offer_another
+from counterfoil_app.views.judges import SealDialog
 from counterfoil_app.views.layouts import existing_file, existing_files, new_file
+from counterfoil_app.views.parts import open_dialog
 
 
 class Files(QObject):
@@ -130,7 +132,7 @@ class Files(QObject):
 
     def choose_capsule_to_judge(self) -> None:
         """Let the user pick a dispute capsule to adjudicate."""
-        kinds = self.tr("Dispute capsules (*.cfoil);;All files (*)")
+        kinds = self.tr("Dispute capsules (*.cfoil *.age);;All files (*)")
         self._choose(lambda path: self.chosen.emit([path]), self.tr("Adjudicate a capsule"), kinds)
 
     def choose_weights(self) -> None:
@@ -203,12 +205,20 @@ class Files(QObject):
         path, report = self._session.path, self._session.report
         if path is None or report is None or not self._session.can_export_capsule:
             return
-        title, kinds = self.tr("Save dispute capsule"), self.tr("Dispute capsules (*.cfoil)")
-        if target := new_file(
-            self._window, title, beside(self._session.near(path), "-dispute.cfoil"), kinds, here=True
-        ):
-            kept = capsule_of(self._session.result_file) if self._session.result_file is not None else None
-            self._session.exports.capsule(report, target, kept)
+        dialog = SealDialog(self._settings.folder, self._window)
+        dialog.accepted.connect(partial(self._save_capsule, dialog, path, report))
+        dialog.judges.count(self._session)
+        open_dialog(dialog)
+
+    def _save_capsule(self, dialog: SealDialog, path: Path, report: AuditReport) -> None:
+        judges, end, kinds = dialog.judges.judges, "-dispute.cfoil", self.tr("Dispute capsules (*.cfoil)")
+        if judges:
+            end, kinds = f"{end}.age", self.tr("Sealed capsules (*.age)")
+        if self._session.report is not report:  # another bundle was opened meanwhile
+            return
+        title = self.tr("Save dispute capsule")
+        if target := new_file(self._window, title, beside(self._session.near(path), end), kinds, here=True):
+            self._session.exports.capsule(report, target, kept_capsule(self._session.result_file), judges)
 
     # Dialogs
 
@@ -250,6 +260,8 @@ class Dropping(QObject):
     """A file that belongs to a case: an order that the user gave as the client's, or a capsule."""
     capsule_found = Signal(Path, object)
     """A capsule, and the order to compare it with or None."""
+    sealed_found = Signal(Path)
+    """A sealed capsule."""
     weights_found = Signal(Path, Path, object, object)
     """Weights, their run, and a verdict on it or the report of a replay of it; None where there is none."""
 
@@ -290,6 +302,7 @@ class Dropping(QObject):
             FileUse.VERDICT: self.tr("{0} is a verdict: its signature is checked, and it is read."),
             FileUse.STATEMENT: self.tr("{0} says something of a verdict: it is shown with that verdict."),
             FileUse.CAPSULE: self.tr("{0} is a dispute capsule: it can be adjudicated here."),
+            FileUse.SEALED: self.tr("{0} is sealed: you are asked for the key that opens it."),
             FileUse.WEIGHTS: self.tr("{0} holds weights: they are compared with the run."),
             FileUse.DATA: self.tr("{0} holds data: the run that needs them uses them."),
             FileUse.HEADS: self.tr("{0} holds tree heads: they are compared with the run."),
@@ -410,6 +423,8 @@ class Dropping(QObject):
         for each in found[FileUse.CAPSULE]:
             self.belonging.emit(each)
             self.capsule_found.emit(each.path, self._order_of(each, found))
+        for each in found[FileUse.SEALED]:
+            self.sealed_found.emit(each.path)
         return []
 
     def _use_verdicts(self, found: Found) -> list[str]:

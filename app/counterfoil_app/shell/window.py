@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 from counterfoil import AuditReport, Plan
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import name_of
-from counterfoil_app.engine.worker import Failure, attempt
+from counterfoil_app.engine.worker import Failure, JobResult, attempt
 from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
@@ -30,6 +30,7 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.replaying import Replaying
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings, ThemeChoice
+from counterfoil_app.model.unsealing import Unsealing
 from counterfoil_app.shell.actions import ActionTable, Face, Menus, Row
 from counterfoil_app.shell.case_desk import CaseDesk
 from counterfoil_app.shell.clerk import Clerk
@@ -54,6 +55,7 @@ from counterfoil_app.views.fleet_dialog import FleetDialog
 from counterfoil_app.views.frame import WINDOW_FRAME, Frame
 from counterfoil_app.views.header import OFFERED, HeaderView
 from counterfoil_app.views.home import HomeView
+from counterfoil_app.views.identity import IdentityDialog
 from counterfoil_app.views.inquiry import CapsuleDialog, DeliveryDialog
 from counterfoil_app.views.inspections_dialog import InspectionsDialog
 from counterfoil_app.views.merkle import MerkleView
@@ -297,6 +299,7 @@ class MainWindow(QMainWindow):
         self.cases.changed.connect(self._show_recent)
         follow(self.open_files, self.files.chosen, self.verdicts.files_dropped)
         self.dropping.capsule_found.connect(self.open_capsule)
+        self.dropping.sealed_found.connect(self.open_sealed)
         self.dropping.weights_found.connect(self.open_weights)
         follow(self._placed, self.dropping.placed, self.keys.placed, self.orders.placed)
         follow(self._failed, session.failed, self.dropping.failed, self.keys.failed, self.history.failed)
@@ -355,9 +358,26 @@ class MainWindow(QMainWindow):
             self._at_home = False
             self._show_page()
 
-    def open_capsule(self, path: Path, order: Path | None = None) -> None:
-        """Show a dispute capsule, which can be adjudicated here."""
+    def open_sealed(self, path: Path) -> None:
+        """Ask for the key of a sealed capsule, and show what was sealed for as long as its window is open."""
+        asked = IdentityDialog(path, self)
+        asked.wanted.connect(partial(self._unseal, asked, path))
+        open_dialog(asked)
+
+    def _unseal(self, asked: IdentityDialog, path: Path) -> None:
+        unsealing = Unsealing(path, asked.identity, asked.passphrase)
+        self.session.submit(unsealing.open, partial(self._unsealed, asked, unsealing))
+
+    def _unsealed(self, asked: IdentityDialog, unsealing: Unsealing, result: JobResult) -> None:
+        asked.show_opened(result.failure)
+        if isinstance(result.value, Path):
+            dialog = self.open_capsule(result.value, filed=unsealing.sealed)
+            dialog.finished.connect(unsealing.close)
+
+    def open_capsule(self, path: Path, order: Path | None = None, filed: Path | None = None) -> CapsuleDialog:
+        """Show a dispute capsule, which can be adjudicated here; ``filed`` is the sealed file that it came out of."""
         hearing = Hearing(self.session, path, self)
+        hearing.filed = filed or path
         hearing.order = order
         dialog = CapsuleDialog(hearing, self.theme, self)
         hearing.setParent(dialog)
@@ -365,6 +385,7 @@ class MainWindow(QMainWindow):
         dialog.order_wanted.connect(partial(self.files.choose_order_of, dialog.use_order))
         dialog.signature_wanted.connect(partial(self.verdicts.sign_hearing, hearing))
         open_dialog(dialog)
+        return dialog
 
     def open_weights(self, weights: Path, run: Path, verdict: Path | None, replay: AuditReport | None) -> None:
         """Compare delivered weights with a run, by a verdict on it or by a replay here."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,14 +14,17 @@ from PySide6.QtWidgets import QDialog, QWidget
 from counterfoil import AuditReport, CounterfoilError, HandOver, SignatureError, write_hand_over
 from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
-from counterfoil.exports.handover import HTML, PDF, ZIP
+from counterfoil.exports.handover import CAPSULE, HTML, PDF, SEALED, ZIP
+from counterfoil.sealed.opening import private_folder
+from counterfoil.sealed.recipients import read_recipients
+from counterfoil.sealed.writing import seal_file
 from counterfoil_app.engine.port import MAX_VERDICT_BYTES, Engine
 from counterfoil_app.engine.strangers import beside
 from counterfoil_app.engine.worker import JobResult
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.finished import VerdictMaterial
-from counterfoil_app.model.history import capsule_of
+from counterfoil_app.model.history import kept_capsule
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
@@ -45,6 +47,7 @@ class Wanted:
         case: What the head of the report says.
         capsule: Whether a dispute capsule goes with it.
         kept: Where one lies already; None where it is made of the evidence in memory.
+        judges: Files of public sealing keys of the judges for whom it is sealed; none leaves it readable.
     """
 
     material: VerdictMaterial
@@ -54,6 +57,7 @@ class Wanted:
     case: Case = NO_CASE
     capsule: bool = False
     kept: Path | None = None
+    judges: tuple[Path, ...] = ()
 
 
 class HandOverDesk(QObject):
@@ -129,6 +133,8 @@ class HandOverDesk(QObject):
             capsule=session.can_export_capsule,
         )
         dialog.wanted.connect(partial(self._write, dialog, report))
+        if session.can_export_capsule:
+            dialog.judges.count(session)
         open_dialog(dialog)
 
     def _write(self, dialog: HandOverDialog, report: AuditReport) -> None:
@@ -146,7 +152,8 @@ class HandOverDesk(QObject):
             keys=self._book.checking,
             case=dialog.case.case(),
             capsule=session.can_export_capsule,
-            kept=capsule_of(session.result_file) if session.result_file is not None else None,
+            kept=kept_capsule(session.result_file),
+            judges=dialog.judges.judges,
         )
         session.ask(partial(write, wanted=wanted), partial(self._written, dialog, report))
 
@@ -181,9 +188,12 @@ def write(engine: Engine, wanted: Wanted) -> Path:
         if wanted.capsule:
             capsule = wanted.kept
             if capsule is None or not capsule.is_file():
-                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="counterfoil-"))
-                capsule = Path(folder) / "dispute.cfoil"
+                capsule = stack.enter_context(private_folder()) / CAPSULE
                 engine.write_capsule(wanted.material.report, capsule)
-        given = HandOver(reading.verdict, envelope, reading.key, capsule, reports)
+        if capsule is not None and wanted.judges:
+            sealed = stack.enter_context(private_folder()) / SEALED
+            seal_file(capsule, sealed, read_recipients(wanted.judges))
+            capsule = sealed
+        given = HandOver(reading.verdict, envelope, reading.key, capsule, reports, sealed=bool(wanted.judges))
         write_hand_over(wanted.target, given, translated)
     return wanted.target

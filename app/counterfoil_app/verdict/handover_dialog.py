@@ -20,6 +20,7 @@ from counterfoil_app.verdict.signing_dialog import CaseFields
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body, fit_to_screen
 from counterfoil_app.views.inquiry import Headline
+from counterfoil_app.views.judges import JudgesField
 from counterfoil_app.views.parts import Field, FieldGrid, Folded, caption, label, restyle
 
 SIZE = (760, 560)
@@ -65,6 +66,10 @@ class HandOverDialog(QDialog):
         grid.show_fields(self._contents(capsule=capsule))
         self.target = layouts.line_edit(str(target), name=self.tr("Folder to hand over"))
         choose = layouts.button(self.tr("Choose\u2026"), self._choose, name=self.tr("Choose the folder to hand over"))
+        self.judges = JudgesField(target.parent)
+        self.judges.setVisible(capsule)
+        reading = caption(self.tr("Who may read the capsule"), "section")
+        reading.setVisible(capsule)
         self.packed = QCheckBox(self.tr("As one &zip file"))
         self.case = CaseFields()
         self.case.show_case(case)
@@ -83,6 +88,8 @@ class HandOverDialog(QDialog):
             caption(self.tr("Where it goes"), "section"),
             layouts.row((self.target, 1), choose),
             self.packed,
+            reading,
+            self.judges,
             folded,
             1,
             spacing=8,
@@ -92,6 +99,7 @@ class HandOverDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
         self.target.textChanged.connect(self._edited)
         self.packed.toggled.connect(self._edited)
+        self.judges.changed.connect(self._edited)
         self._refresh()
         self.ok.setFocus()
 
@@ -153,7 +161,7 @@ class HandOverDialog(QDialog):
     def _problem(self) -> str:
         if not self.target.text():
             return self.tr("Say where the folder goes.")
-        return self.tr("There is something of this name already.") if self.chosen.exists() else ""
+        return self.tr("There is something of this name already.") if self.chosen.exists() else self.judges.problem
 
     def _choose(self) -> None:
         path = layouts.new_file(self, self.tr("Folder to hand over"), self.target.text(), "")

@@ -16,6 +16,7 @@ from counterfoil.base.sentence import say
 from counterfoil.bundle.capsule import CapsuleReader
 from counterfoil.bundle.datafile import DataFile
 from counterfoil.bundle.reader import BundleReader
+from counterfoil.sealed.agefile import MAGIC
 from counterfoil.signing.intoto import (
     ADJUDICATION_PREDICATE,
     REPLY_PREDICATE,
@@ -46,6 +47,8 @@ def recognise(path: str | os.PathLike[str]) -> Recognised:
         head = file.read(HEAD_BYTES)
     if head.startswith(_HDF5):
         return _container(path)
+    if head.startswith(MAGIC):
+        return Recognised(path, FileUse.SEALED)
     if head.lstrip().startswith(b"-----BEGIN"):
         public = b"PUBLIC KEY" in head.splitlines()[0] if head.strip() else False
         return Recognised(path, FileUse.PUBLIC_KEY if public else FileUse.PRIVATE_KEY)

@@ -37,7 +37,7 @@ FROZEN_MARK = "--counterfoil-program"
 _PACKAGE = "counterfoil"
 _NEEDED = (
     _PACKAGE, "counterfoil_app", "counterfoil_resources", "PySide6", "cryptography", "h5py", "llvmlite", "msgspec",
-    "numba", "numpy", "pkcs11", "ray", "torch", "triton",
+    "numba", "numpy", "pkcs11", "pyrage", "ray", "torch", "triton",
 )  # fmt: skip
 """What may be found by ``PYTHONPATH`` alone; whatever these need lies beside them."""
 _USER_BASE = "PYTHONUSERBASE"

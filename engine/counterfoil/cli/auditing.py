@@ -33,6 +33,7 @@ from counterfoil.cli.options import (
     RecheckOption,
     ResumeOption,
     RunPlace,
+    SealForOption,
     SegmentsOption,
     ThreadsOption,
     TrainerKeyOption,
@@ -40,6 +41,7 @@ from counterfoil.cli.options import (
     VerdictOption,
 )
 from counterfoil.cli.places import READS, READS_FOLDER, WRITES
+from counterfoil.cli.sealing import judges_of
 from counterfoil.cli.terminal import shown
 from counterfoil.remote.address import Address, place_of
 from counterfoil.signing.keys import load_public_key
@@ -109,6 +111,7 @@ def audit(
     heads: HeadsOption = None,
     csv: CsvOption = None,
     capsule: CapsuleOption = None,
+    seal_for: SealForOption = None,
     segments: SegmentsOption = None,
     confidence: ConfidenceOption = None,
     bad_fraction: BadFractionOption = 0.01,
@@ -141,6 +144,7 @@ def audit(
     written = check_targets(place, (csv, capsule, partial, unsigned), verdict, unsigned, force=force, resume=resume)
     if subject_model is not None and verdict is None and unsigned is None:
         raise typer.BadParameter("--subject-model belongs to --verdict or --unsigned: the verdict names the model.")
+    judges = judges_of(seal_for, capsule)
     devices = tuple(device.split(","))
     crew = _workers(workers, ray, devices)
     if partial is not None:
@@ -168,7 +172,9 @@ def audit(
     )
     if partial is not None:
         raise ExitWith(_replay_part(request, partial).exit_code)
-    raise ExitWith(judge(request, Wanted(json, csv, capsule, verdict, signing_key, subject_model, unsigned), written))
+    raise ExitWith(
+        judge(request, Wanted(json, csv, capsule, judges, verdict, signing_key, subject_model, unsigned), written)
+    )
 
 
 def merge(
@@ -188,6 +194,7 @@ def merge(
     heads: HeadsOption = None,
     csv: CsvOption = None,
     capsule: CapsuleOption = None,
+    seal_for: SealForOption = None,
     segments: SegmentsOption = None,
     confidence: ConfidenceOption = None,
     bad_fraction: BadFractionOption = 0.01,
@@ -211,6 +218,7 @@ def merge(
     Example: counterfoil merge *.part --run run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
     written = check_targets(run, (csv, capsule, unsigned), verdict, unsigned, force=force, resume=resume)
+    judges = judges_of(seal_for, capsule)
     signing_key = open_verdict_key(verdict, key, run, written.may_replace(verdict, force=force, going_on=resume))
     from counterfoil.audit.values.workers import PartFiles
 
@@ -234,7 +242,7 @@ def merge(
         f"{len(parts)} part{'s' * (len(parts) > 1)}: the machines that made them are trusted to have replayed what "
         f"they say. Replayed here too: {recheck} of their segments."
     )
-    raise ExitWith(judge(request, Wanted(json, csv, capsule, verdict, signing_key, unsigned=unsigned), written))
+    raise ExitWith(judge(request, Wanted(json, csv, capsule, judges, verdict, signing_key, unsigned=unsigned), written))
 
 
 def _shares(text: str | None) -> tuple[int, ...]:

@@ -156,7 +156,11 @@ PLACES: Mapping[str, Place] = {
         "Auditor: sign a verdict whose audit ended without its signature, for instance because the signer was ended.",
         with_key=True,
     ),
-    "keygen": Place("statements:keygen", "Trainer, auditor: make a key to sign with (Ed25519).", with_key=True),
+    "keygen": Place(
+        "statements:keygen",
+        "Trainer, auditor: make a key to sign with (Ed25519); judge: one that capsules are sealed for.",
+        with_key=True,
+    ),
     "public-key": Place(
         "statements:public_key",
         "Trainer, auditor, client: write the public half of a key, for instance of one in hardware.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.elsewhere import fetched_whole
 from counterfoil.cli.exits import SELF_SIGNED, ExitWith
-from counterfoil.cli.keys import open_verdict_key, sign_verdict
+from counterfoil.cli.keys import ask_passphrase, open_verdict_key, sign_verdict
 from counterfoil.cli.options import (
     AllowLargeOption,
     ClientKeyOption,
@@ -21,12 +22,14 @@ from counterfoil.cli.options import (
     DataOption,
     DeviceOption,
     ForceOption,
+    IdentityOption,
     JsonOption,
     OptionalKeyOption,
     ThreadsOption,
     TrainerKeyOption,
 )
 from counterfoil.cli.places import READS, WRITES_SIGNED
+from counterfoil.cli.sealing import judged_as, unsealed
 from counterfoil.remote.address import place_of
 from counterfoil.signing.keys import load_public_key
 
@@ -41,6 +44,7 @@ def adjudicate(
             show_default=False,
         ),
     ],
+    identity: IdentityOption = None,
     order: ClientOrderOption = None,
     verdict: Annotated[
         Path | None,
@@ -61,10 +65,19 @@ def adjudicate(
     Exit code 0 REJECTED (the trainer is right), 1 CONFIRMED (the step is not what was ordered), 2 INCONCLUSIVE,
     3 REFUSED, 4 ERROR; 5 whatever was found where --key is the trainer's own key.
 
+    A capsule that was sealed for you (.age) is opened with --identity, in memory or a folder of yours that is removed
+    afterwards. Where --key is given too, a passphrase from a script is that of --key.
+
     Example: counterfoil adjudicate dispute.cfoil --order job.cfoil
     """
     place = place_of(capsule)
-    signing_key = open_verdict_key(verdict, key, place, force)
+    opens = None
+    if identity is not None:
+        from counterfoil.signer.client import Passphrase
+
+        # What a script gives is the signing key's, where there is one; a terminal is asked for each.
+        opens = ask_passphrase() if key is None else Passphrase.asked() if sys.stdin.isatty() else Passphrase.none()
+    signing_key = open_verdict_key(verdict, key, place if identity is None else judged_as(place), force)
     console = terminal.console(stderr=json)
     from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session
@@ -73,9 +86,10 @@ def adjudicate(
     from counterfoil.program.limits import limits_for
 
     with (
+        fetched_whole(place) as given,
+        unsealed(given, identity, opens) as path,
         cancel_on_interrupt() as cancel,
         terminal.progress("Replay", console) as bar,
-        fetched_whole(place) as path,
         open_session(device) as session,
     ):
         first = 1

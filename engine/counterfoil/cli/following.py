@@ -24,12 +24,14 @@ from counterfoil.cli.options import (
     HeadsOption,
     JsonOption,
     OptionalKeyOption,
+    SealForOption,
     ThreadsOption,
     TrainerKeyOption,
     UnsignedOption,
     VerdictOption,
 )
 from counterfoil.cli.places import READS, READS_FOLDER
+from counterfoil.cli.sealing import judges_of
 from counterfoil.cli.terminal import shown
 from counterfoil.signing.keys import load_public_key
 
@@ -61,6 +63,7 @@ def follow(
     heads: HeadsOption = None,
     csv: CsvOption = None,
     capsule: CapsuleOption = None,
+    seal_for: SealForOption = None,
     patience: Annotated[
         float | None,
         typer.Option(
@@ -90,6 +93,7 @@ def follow(
 
     run = recorded_run(folder)
     written = check_targets(run, (csv, capsule, unsigned), verdict, unsigned, force=force, resume=False)
+    judges = judges_of(seal_for, capsule)
     signing_key = open_verdict_key(verdict, key, run, force)
     request = FollowRequest(
         recording_folder(run),
@@ -108,7 +112,7 @@ def follow(
         part = Path(scratch) / "followed.part"
         ended = _follow(request, part, console)
         if ended.outcome is None:
-            wanted = Wanted(json, csv, capsule, verdict, signing_key, unsigned=unsigned)
+            wanted = Wanted(json, csv, capsule, judges, verdict, signing_key, unsigned=unsigned)
             raise ExitWith(judge(request.audit(part), wanted, written))
     from counterfoil.cli import jsonform, reports
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +11,9 @@ import typer
 from counterfoil.base.errors import DataError
 from counterfoil.base.inputs import read_input
 from counterfoil.cli import terminal
-from counterfoil.cli.options import MAX_VERDICT_BYTES
+from counterfoil.cli.options import MAX_VERDICT_BYTES, SealForOption
 from counterfoil.cli.places import READS, WRITES
+from counterfoil.cli.sealing import judges_of, seal, show_handed
 from counterfoil.cli.terminal import shown
 from counterfoil.signing.keys import load_public_key
 
@@ -27,8 +29,11 @@ def hand_over(
         typer.Option("--out", "-o", help="The folder to make, or a .zip file; it must not exist.", show_default=False),
     ],
     capsule: Annotated[
-        Path | None, READS, typer.Option(help="The dispute capsule of the same audit.", show_default=False)
+        Path | None,
+        READS,
+        typer.Option(help="The dispute capsule of the same audit, which may be sealed.", show_default=False),
     ] = None,
+    seal_for: SealForOption = None,
     report: Annotated[
         list[Path] | None,
         READS,
@@ -38,20 +43,38 @@ def hand_over(
     """Auditor: put a verdict into a folder for others, with its report, its capsule, and how to check each.
 
     A README in it has the commands for a stranger: with OpenSSL alone, and with Counterfoil. The verdict must hold
-    for the key, and the capsule must be about the step that the verdict disputes.
+    for the key, and the capsule must be about the step that the verdict disputes. With --seal-for the capsule goes in
+    sealed; of one that is sealed already, nobody but its judges can see what it is about.
 
     Example: counterfoil hand-over verdict.json --key auditor.pub.pem --capsule dispute.cfoil --out to-the-court/
     """
+    from counterfoil.audit.handedout import handed_out_by
     from counterfoil.audit.statement.verdict import check_capsule_file, verify_signed
-    from counterfoil.exports.handover import HandOver, read_reports, write_hand_over
+    from counterfoil.exports.handover import SEALED, HandOver, read_reports, write_hand_over
+    from counterfoil.sealed.agefile import is_sealed
+    from counterfoil.sealed.opening import private_folder
 
     public = load_public_key(key)
     envelope = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
     said = verify_signed(envelope, public)
-    if capsule is not None:
-        check_capsule_file(said, capsule)
-    names = write_hand_over(out, HandOver(said, envelope, public.public, capsule, read_reports(tuple(report or ()))))
+    judges = judges_of(seal_for, capsule)
     console = terminal.console()
+    with ExitStack() as stack:
+        sealed = capsule is not None and is_sealed(capsule)
+        if sealed and judges:
+            raise typer.BadParameter("--seal-for seals a capsule, and this one is sealed already.")
+        if sealed:
+            console.print("The capsule is sealed: that it is about the disputed step was not checked.")
+        elif capsule is not None:
+            check_capsule_file(said, capsule)
+        if capsule is not None and judges:
+            within = stack.enter_context(private_folder()) / SEALED
+            seal(capsule, within, judges)
+            capsule, sealed = within, True
+        reports = read_reports(tuple(report or ()))
+        names = write_hand_over(out, HandOver(said, envelope, public.public, capsule, reports, sealed))
     console.print(f"Wrote {shown(str(out))}: {', '.join(names)}.", soft_wrap=True)
+    if capsule is not None and not sealed:
+        show_handed(console, handed_out_by(capsule))
     console.print("Tell whoever gets it the id of your key by another way, for instance on the telephone:")
     console.print(said.key_id)

@@ -21,6 +21,7 @@ from counterfoil.cli import terminal
 from counterfoil.cli.elsewhere import reached
 from counterfoil.cli.exits import SELF_SIGNED, show_error
 from counterfoil.cli.keys import sign_verdict
+from counterfoil.cli.sealing import show_capsule, write_for
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written, first_error
@@ -43,6 +44,7 @@ class Wanted:
         json: Whether the report is printed as JSON.
         csv: Where the table of steps goes.
         capsule: Where a dispute capsule goes.
+        judges: The judges for whom it is sealed, by their public sealing keys; none leaves it readable.
         verdict: Where the signed verdict goes.
         key: Who signs it.
         model: A folder that the verdict names if its weights are the run's.
@@ -52,6 +54,7 @@ class Wanted:
     json: bool = False
     csv: Path | None = None
     capsule: Path | None = None
+    judges: tuple[str, ...] = ()
     verdict: Path | None = None
     key: SignerProcess | None = None
     model: Path | None = None
@@ -122,7 +125,7 @@ def _judge(session: Session, request: AuditRequest, wanted: Wanted, written: Wri
     failed = first_error(
         [
             lambda: _write_table(finished, wanted.csv, written, console),
-            lambda: _write_capsule(session, finished, wanted.capsule, written, console),
+            lambda: _write_capsule(session, finished, wanted, written, console),
             lambda: _write_verdict(request, wanted, report, written, console),
         ],
         show_error,
@@ -154,8 +157,9 @@ def _write_table(finished: AuditFinished, path: Path | None, written: Written, c
 
 
 def _write_capsule(
-    session: Session, finished: AuditFinished, path: Path | None, written: Written, console: Console
+    session: Session, finished: AuditFinished, wanted: Wanted, written: Written, console: Console
 ) -> None:
+    path = wanted.capsule
     if path is None:
         return
     dispute = finished.report.dispute
@@ -168,8 +172,8 @@ def _write_capsule(
         console.print("No capsule was written: there is no single step that accuses the trainer.")
         return
     with written.noted(path):
-        session.write_capsule(path)
-    console.print(f"Wrote {shown(str(path))}. Anybody can check it with 'counterfoil adjudicate'.")
+        write_for(wanted.judges, path, session.write_capsule)
+    show_capsule(console, path, session.handed, wanted.judges)
 
 
 def _write_verdict(

@@ -201,6 +201,23 @@ CapsuleOption = Annotated[
         show_default=False,
     ),
 ]
+SealForOption = Annotated[
+    list[Path] | None,
+    READS,
+    typer.Option(
+        "--seal-for",
+        help="Seal the capsule for the judge with this public sealing key (.pub), from 'counterfoil keygen --sealing'; "
+        "nobody else can open it. Once for each judge.",
+        show_default=False,
+    ),
+]
+IdentityOption = Annotated[
+    Path | None,
+    READS,
+    typer.Option(
+        help="Your private sealing key, which opens a capsule that was sealed for you (.age).", show_default=False
+    ),
+]
 RecheckOption = Annotated[
     int,
     typer.Option(

@@ -21,6 +21,7 @@ from typer.models import OptionInfo, ParameterInfo
 from counterfoil.base.errors import FileWriteError
 from counterfoil.base.wholefiles import claimed, same_file
 from counterfoil.remote.address import is_address
+from counterfoil.sealed.recipients import recipients_path
 from counterfoil.signing.publickeys import public_path
 
 
@@ -60,7 +61,8 @@ def _weights(folder: Path) -> tuple[Path, ...]:
 
 
 def _key_pair(path: Path) -> tuple[Path, ...]:
-    return (path, public_path(path))
+    # The public half of a key that signs, and that of one to seal for.
+    return (path, public_path(path), recipients_path(path))
 
 
 def _module(name: Path) -> tuple[Path, ...]:

@@ -37,8 +37,15 @@ def keygen(
     no_passphrase: Annotated[
         bool, typer.Option("--no-passphrase", help="Do not protect the private key: anyone who gets the file can sign.")
     ] = False,
+    sealing: Annotated[
+        bool,
+        typer.Option(
+            "--sealing",
+            help="Judge: make a key that others seal capsules for (age, X25519), for instance judge.key and judge.pub.",
+        ),
+    ] = False,
 ) -> None:
-    """Trainer, auditor: make a key to sign with (Ed25519).
+    """Trainer, auditor: make a key to sign with (Ed25519); judge: one that capsules are sealed for.
 
     Writes the private key, and beside it the public one for others, for instance trainer.pub.pem. Asks for a
     passphrase; a script gives it through the file descriptor whose number is in COUNTERFOIL_PASSPHRASE_FD, or in the
@@ -47,12 +54,30 @@ def keygen(
     Example: counterfoil keygen trainer.pem
     """
     passphrase = Passphrase.given(None) if no_passphrase else ask_passphrase()
+    if sealing:
+        _make_sealing_key(path, passphrase)
+        return
     with start_signer(path, "audit", passphrase, create=True) as made:
         key_id = made.public.key_id
     public = public_path(path)
     console = terminal.console()
     console.print(f"Wrote {shown(str(path))} (private: keep it secret) and {shown(str(public))} (public: publish it).")
     console.print(f"Key id {key_id}")
+
+
+def _make_sealing_key(path: Path, passphrase: Passphrase) -> None:
+    from counterfoil.sealed.opening import make_sealing_key
+    from counterfoil.sealed.recipients import recipients_path
+
+    recipient = make_sealing_key(path, passphrase)
+    public = recipients_path(path)
+    console = terminal.console()
+    console.print(
+        f"Wrote {shown(str(path))} (private: keep it secret) and {shown(str(public))} (public: give it to whoever "
+        "seals for you).",
+        soft_wrap=True,
+    )
+    console.print(f"Sealing key {recipient}")
 
 
 def public_key(

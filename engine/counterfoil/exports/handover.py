@@ -27,6 +27,8 @@ from counterfoil.base.wholefolders import whole_folder
 from counterfoil.signing.publickeys import grouped, is_ed25519, key_id_of, pem_of
 
 VERDICT, AUDITOR, CAPSULE, README, SUMS = "verdict.json", "auditor.pub.pem", "dispute.cfoil", "README.txt", "SHA256SUMS"
+SEALED = f"{CAPSULE}.age"
+"""The capsule, sealed for judges."""
 PDF, HTML = "report.pdf", "report.html"
 """The names of the reports; others are refused, since the README says what each file is."""
 ZIP = ".zip"
@@ -48,6 +50,7 @@ class HandOver:
         key: The auditor's public key, 64 hexadecimal digits.
         capsule: The dispute capsule of the same run; None for none.
         reports: Reports for people to read, by name: :data:`PDF`, :data:`HTML`.
+        sealed: Whether the capsule is sealed for judges.
     """
 
     said: Verdict | Adjudication
@@ -55,11 +58,12 @@ class HandOver:
     key: str
     capsule: Path | None = None
     reports: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    sealed: bool = False
 
     @property
     def files(self) -> dict[str, bytes | Path]:
         """What lies in the folder, by name, but for the README and the digests: its bytes, or where it lies now."""
-        capsule = {} if self.capsule is None else {CAPSULE: self.capsule}
+        capsule = {} if self.capsule is None else {SEALED if self.sealed else CAPSULE: self.capsule}
         return {AUDITOR: pem_of(self.key).encode(), **capsule, **self.reports, VERDICT: self.envelope}
 
 
@@ -182,6 +186,7 @@ def _files(given: HandOver, words: Callable[[str], str]) -> str:
         VERDICT: say("what counts: the auditor's signed statement"),
         AUDITOR: say("the public key that checks it"),
         CAPSULE: say("the disputed step with its proofs: anybody can replay it"),
+        SEALED: say("the same, sealed: named judges can open it, and nobody else"),
         PDF: say("for reading and for printing; not signed, it names the SHA-256 of {0}", VERDICT),
         HTML: say("the same report for a browser; not signed either"),
         README: say("this page"),
@@ -268,10 +273,27 @@ def _with_counterfoil(given: HandOver, words: Callable[[str], str]) -> str:
                     "is right; 0 and REJECTED: the trainer is."
                 )
             ),
-            f"    counterfoil adjudicate {CAPSULE}",
+            *_adjudicate(given, words),
             words(say("Add --order FILE with the client's own order, and --trainer-key FILE with the trainer's key.")),
         ]
     return _headed(words(say("Check it with Counterfoil")), *lines)
+
+
+def _adjudicate(given: HandOver, words: Callable[[str], str]) -> tuple[str, ...]:
+    """How the capsule is replayed."""
+    if not given.sealed:
+        return (f"    counterfoil adjudicate {CAPSULE}",)
+    return (
+        words(
+            say(
+                "The capsule is sealed for judges (age-encryption.org/v1). One of them opens it with the private key, "
+                "here judge.key:"
+            )
+        ),
+        f"    counterfoil adjudicate {SEALED} --identity judge.key",
+        words(say("The program age opens it too, into a file that anybody can read:")),
+        f"    age --decrypt -i judge.key -o {CAPSULE} {SEALED}",
+    )
 
 
 def _beyond(given: HandOver, words: Callable[[str], str]) -> str:

@@ -1,4 +1,4 @@
-"""Starts the signer's process and lets it sign; to be used where files of strangers are read."""
+"""Starts a process that holds a private key, such as the signer's; to be used where files of strangers are read."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from io import FileIO
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from counterfoil.base.errors import (
     CancelledError,
     CounterfoilError,
+    DataError,
     FileWriteError,
+    GivenFileError,
     KeyFileError,
     SignatureError,
     SignerError,
@@ -33,9 +35,9 @@ if TYPE_CHECKING:
 ANSWER_SECONDS = 60.0
 """How long the signer may take for an answer, a person's typing excepted."""
 FAREWELL_SECONDS = 5.0
-_ERRORS: dict[str, type[CounterfoilError]] = {
-    error.__name__: error for error in (CancelledError, FileWriteError, KeyFileError, SignatureError, SignerError)
-}
+_TOLD = (CancelledError, DataError, FileWriteError, GivenFileError, KeyFileError, SignatureError, SignerError)
+_ERRORS: dict[str, type[CounterfoilError]] = {error.__name__: error for error in _TOLD}
+Started = TypeVar("Started", bound="KeyProcess")
 _AGAIN = say("Start again; if it happens again, look whether something on this machine ends or stops processes.")
 
 
@@ -78,19 +80,15 @@ class Passphrase:
         return cls("none")
 
 
-class SignerProcess:
-    """A signer that runs: a ``SigningKey`` whose private half lies in another process.
+class KeyProcess:
+    """A process that holds a private key; use it as a context manager, or let it go: it ends with this one.
 
-    Made by :func:`start_signer`; use it as a context manager, or let it go: its process ends with this one.
-
-    Attributes:
-        pem: The public key as PEM.
+    Made by :func:`start_process`.
     """
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
         self._end = weakref.finalize(self, _end, process)
-        self.pem = ""
 
     def __enter__(self) -> Self:
         return self
@@ -104,47 +102,30 @@ class SignerProcess:
         """End the process."""
         self._end()
 
+    def kill(self) -> None:
+        """End the process in the middle of its work; whoever waits for its answer is told that it is gone."""
+        self._process.kill()
+
     @property
     def process_id(self) -> int:
         """The id of the process."""
         return self._process.pid
 
-    @cached_property
-    def public(self) -> PublicKey:
-        """The public key that belongs to the private one."""
-        from counterfoil.signing.keys import PublicKey
-
-        return PublicKey.from_pem(self.pem.encode())
-
-    def sign(self, payload: bytes) -> bytes:
-        """Let the signer sign the canonical JSON of an in-toto statement.
+    def begin(self, passphrase: Passphrase) -> str:
+        """Hand over the passphrase and wait for the key; part of :func:`start_process`.
 
         Returns:
-            The DSSE envelope as JSON bytes.
-
-        Raises:
-            SignatureError: It does not sign such a statement.
-            SignerError: It is gone, or does not answer.
+            The public key, as the process has it.
         """
-        with (
-            self._speaking(say("The process that holds the private key ended before it had signed.")),
-            self._deadline(),
-        ):
-            send_frame(self._requests, FrameKind.STATEMENT, payload)
-            return self._receive(FrameKind.ENVELOPE)
-
-    def begin(self, passphrase: Passphrase) -> None:
-        """Hand over the passphrase and wait for the key; part of :func:`start_signer`."""
         with self._speaking(say("The process that holds the private key ended before it had loaded the key.")):
             if passphrase.source == "terminal":
-                self.pem = self._receive(FrameKind.READY).decode()
-                return
+                return self._receive(FrameKind.READY).decode()
             with self._deadline():
                 if passphrase.source in ("pipe", "relay"):
                     send_frame(
                         self._requests, FrameKind.PASSPHRASE, passphrase._text.encode("utf-8", "surrogateescape")
                     )
-                self.pem = self._receive(FrameKind.READY).decode()
+                return self._receive(FrameKind.READY).decode()
 
     @property
     def _requests(self) -> FileIO:
@@ -182,6 +163,47 @@ class SignerProcess:
             timer.cancel()
 
 
+class SignerProcess(KeyProcess):
+    """A signer that runs: a ``SigningKey`` whose private half lies in another process; made by :func:`start_signer`.
+
+    Attributes:
+        pem: The public key as PEM.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        super().__init__(process)
+        self.pem = ""
+
+    def begin(self, passphrase: Passphrase) -> str:
+        """As :class:`KeyProcess`."""
+        self.pem = super().begin(passphrase)
+        return self.pem
+
+    @cached_property
+    def public(self) -> PublicKey:
+        """The public key that belongs to the private one."""
+        from counterfoil.signing.keys import PublicKey
+
+        return PublicKey.from_pem(self.pem.encode())
+
+    def sign(self, payload: bytes) -> bytes:
+        """Let the signer sign the canonical JSON of an in-toto statement.
+
+        Returns:
+            The DSSE envelope as JSON bytes.
+
+        Raises:
+            SignatureError: It does not sign such a statement.
+            SignerError: It is gone, or does not answer.
+        """
+        with (
+            self._speaking(say("The process that holds the private key ended before it had signed.")),
+            self._deadline(),
+        ):
+            send_frame(self._requests, FrameKind.STATEMENT, payload)
+            return self._receive(FrameKind.ENVELOPE)
+
+
 def start_signer(
     key: str | os.PathLike[str],
     purpose: str,
@@ -214,6 +236,21 @@ def start_signer(
     )  # fmt: skip
     if create:
         command.append("--create")
+    return start_process(SignerProcess, command, passphrase)
+
+
+def start_process(kind: type[Started], command: list[str], passphrase: Passphrase) -> Started:
+    """Start a process that holds a private key, and wait until it has loaded it.
+
+    Args:
+        kind: What speaks with it.
+        command: How it is started, of :func:`counterfoil.base.programs.program_command`.
+        passphrase: Where the passphrase of the key comes from.
+
+    Raises:
+        CounterfoilError: As the process says.
+        SignerError: It cannot be started, or does not answer.
+    """
     kept = () if passphrase.descriptor is None else (passphrase.descriptor,)
     try:
         process = subprocess.Popen(
@@ -229,16 +266,16 @@ def start_signer(
         )
     except (OSError, ValueError) as error:
         raise SignerError(say("The process that holds the private key cannot be started: {0}.", error)) from error
-    signer = SignerProcess(process)
+    started = kind(process)
     try:
-        signer.begin(passphrase)
+        started.begin(passphrase)
     except BaseException:
-        signer.close()
+        started.close()
         raise
     finally:
         for descriptor in kept:
             os.close(descriptor)
-    return signer
+    return started
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

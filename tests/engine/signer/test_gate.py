@@ -12,7 +12,7 @@ import pytest
 from counterfoil.base import canonical
 from counterfoil.base.errors import KeyFileError, SignatureError
 from counterfoil.base.programs import DESCRIPTOR_VARIABLE
-from counterfoil.signer import server
+from counterfoil.signer import asking
 from counterfoil.signer.environment import drop_passphrase, take_descriptor
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signing.intoto import (
@@ -103,11 +103,11 @@ def test_without_a_terminal_the_clients_pipe_is_not_asked(monkeypatch: pytest.Mo
     def asked(_: str) -> str:
         raise AssertionError("what a client sends is no passphrase")
 
-    monkeypatch.setattr(server.getpass, "getpass", asked)
+    monkeypatch.setattr(asking.getpass, "getpass", asked)
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", no_terminal)
         with pytest.raises(KeyFileError, match="no terminal"):
-            server._ask_terminal(Path("k.pem"), twice=False)
+            asking.ask_terminal(Path("k.pem"), twice=False)
 
 
 @posix

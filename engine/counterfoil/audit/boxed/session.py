@@ -41,6 +41,7 @@ from counterfoil.audit.parts.processes import how_ended
 from counterfoil.audit.parts.result import Part, read_part, write_part
 from counterfoil.audit.values import events
 from counterfoil.audit.values.following import FollowEnded, FollowEvent, FollowRequest
+from counterfoil.audit.values.handed import HandedOut
 from counterfoil.audit.values.plan import PlanProgress
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.steptable import Recorded, StepTable
@@ -120,6 +121,10 @@ class Session(Protocol):
     def has_capsule(self) -> bool:
         """Whether the audit ended with evidence for a dispute capsule."""
 
+    @property
+    def handed(self) -> HandedOut | None:
+        """What the dispute capsule hands to whoever gets it; None where there is none."""
+
     def write_capsule(self, path: Path) -> None:
         """Write the dispute capsule; raises FileWriteError and BundleError."""
 
@@ -156,6 +161,13 @@ class AtHome:
     def has_capsule(self) -> bool:
         """As :class:`Session`."""
         return self._evidence is not None
+
+    @property
+    def handed(self) -> HandedOut | None:
+        """As :class:`Session`."""
+        from counterfoil.audit.handedout import handed_out
+
+        return None if self._evidence is None else handed_out(self._evidence)
 
     def write_capsule(self, path: Path) -> None:
         """As :class:`Session`."""
@@ -234,6 +246,11 @@ class InBox:
     def has_capsule(self) -> bool:
         """As :class:`Session`."""
         return self._capsule is not None
+
+    @property
+    def handed(self) -> HandedOut | None:
+        """As :class:`Session`."""
+        return None if self._capsule is None else self._capsule.handed
 
     def write_capsule(self, path: Path) -> None:
         """As :class:`Session`."""

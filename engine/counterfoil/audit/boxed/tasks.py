@@ -14,6 +14,7 @@ from counterfoil.audit.boxed.messages import CAPSULE_NAME, PART_NAME, Failure
 from counterfoil.audit.values.adjudication import AdjudicationEvent
 from counterfoil.audit.values.events import AuditFinished, Event
 from counterfoil.audit.values.following import FollowEvent, FollowRequest
+from counterfoil.audit.values.handed import HandedOut
 from counterfoil.audit.values.panel import PanelEvent
 from counterfoil.audit.values.plan import Plan, PlanProgress
 from counterfoil.audit.values.request import AuditRequest
@@ -48,9 +49,11 @@ class CapsuleMade:
 
     Attributes:
         failure: Why there is none, although somebody is accused.
+        handed: What it hands to whoever gets it.
     """
 
     failure: Failure | None
+    handed: HandedOut | None = None
 
 
 def audit(
@@ -65,6 +68,7 @@ def audit(
         client_key: The same of the client's.
         capsule: Whether a dispute capsule is to be written.
     """
+    from counterfoil.audit.handedout import handed_out
     from counterfoil.audit.session import run_audit
     from counterfoil.bundle.capsulewriter import write_capsule
 
@@ -77,7 +81,7 @@ def audit(
         if capsule and event.evidence is not None:
             try:
                 write_capsule(event.evidence, inside.scratch / CAPSULE_NAME)
-                yield CapsuleMade(None)
+                yield CapsuleMade(None, handed_out(event.evidence))
             except CounterfoilError as error:
                 yield CapsuleMade(Failure.of(error))
         yield replace(event, evidence=None, steps=None)

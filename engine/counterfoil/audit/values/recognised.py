@@ -25,6 +25,8 @@ class FileUse(Enum):
     ORDER = "order"
     RUN = "run"
     CAPSULE = "dispute capsule"
+    SEALED = "sealed capsule"
+    """Whatever is sealed for judges; what it is shows when it is opened."""
     DATA = "data file"
     VERDICT = "verdict"
     """Or an adjudication."""
