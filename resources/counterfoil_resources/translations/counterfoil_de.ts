@@ -570,6 +570,10 @@
             <translation>P&amp;lanen…</translation>
         </message>
         <message>
+            <source>Plan &amp;inspections…</source>
+            <translation>&amp;Inspektionen planen…</translation>
+        </message>
+        <message>
             <source>Plan a lar&amp;ge run…</source>
             <translation>&amp;Einen großen Lauf planen…</translation>
         </message>
@@ -616,6 +620,10 @@
         <message>
             <source>Save the replayed steps as CSV</source>
             <translation>Die nachgerechneten Schritte als CSV speichern</translation>
+        </message>
+        <message>
+            <source>See how many chips inspectors would look at to catch a training run of a given size</source>
+            <translation>Zeigen, wie viele Chips Inspektoren ansehen würden, um einen Trainingslauf gegebener Größe zu entdecken</translation>
         </message>
         <message>
             <source>See what recording, storing and auditing a run of billions of parameters would take</source>
@@ -1483,6 +1491,10 @@
             <translation>{0} ist gemerkt; vergleichen Sie nach der Nachrechnung damit.</translation>
         </message>
         <message>
+            <source>{0} is sealed: you are asked for the key that opens it.</source>
+            <translation>{0} ist versiegelt: Sie werden nach dem Schlüssel gefragt, der die Datei öffnet.</translation>
+        </message>
+        <message>
             <source>{0} is the data file.</source>
             <translation>{0} ist die Datendatei.</translation>
         </message>
@@ -1630,12 +1642,12 @@
             <translation>Gelieferte Gewichte</translation>
         </message>
         <message>
-            <source>Dispute capsules (*.cfoil)</source>
-            <translation>Streitfallkapseln (*.cfoil)</translation>
+            <source>Dispute capsules (*.cfoil *.age);;All files (*)</source>
+            <translation>Streitfallkapseln (*.cfoil *.age);;Alle Dateien (*)</translation>
         </message>
         <message>
-            <source>Dispute capsules (*.cfoil);;All files (*)</source>
-            <translation>Streitfallkapseln (*.cfoil);;Alle Dateien (*)</translation>
+            <source>Dispute capsules (*.cfoil)</source>
+            <translation>Streitfallkapseln (*.cfoil)</translation>
         </message>
         <message>
             <source>Export step table</source>
@@ -1668,6 +1680,10 @@
         <message>
             <source>Save dispute capsule</source>
             <translation>Streitfallkapsel speichern</translation>
+        </message>
+        <message>
+            <source>Sealed capsules (*.age)</source>
+            <translation>Versiegelte Kapseln (*.age)</translation>
         </message>
         <message>
             <source>Stop it and open</source>
@@ -2097,6 +2113,10 @@ Gerätestunden</translation>
             <translation>Wohin es kommt</translation>
         </message>
         <message>
+            <source>Who may read the capsule</source>
+            <translation>Wer die Kapsel lesen darf</translation>
+        </message>
+        <message>
             <source>how to check each of these, with OpenSSL alone and with Counterfoil</source>
             <translation>wie man jedes davon prüft, mit OpenSSL allein und mit Counterfoil</translation>
         </message>
@@ -2315,6 +2335,49 @@ Gerätestunden</translation>
         </message>
     </context>
     <context>
+        <name>IdentityDialog</name>
+        <message>
+            <source>Choose your private sealing key</source>
+            <translation>Ihren privaten Siegelschlüssel wählen</translation>
+        </message>
+        <message>
+            <source>Choose…</source>
+            <translation>Wählen…</translation>
+        </message>
+        <message>
+            <source>It is opened…</source>
+            <translation>Wird geöffnet …</translation>
+        </message>
+        <message>
+            <source>Open</source>
+            <translation>Öffnen</translation>
+        </message>
+        <message>
+            <source>Open a sealed capsule</source>
+            <translation>Versiegelte Kapsel öffnen</translation>
+        </message>
+        <message>
+            <source>Passphrase of the sealing key</source>
+            <translation>Passphrase des Siegelschlüssels</translation>
+        </message>
+        <message>
+            <source>Passphrase, if it has one</source>
+            <translation>Passphrase, falls er eine hat</translation>
+        </message>
+        <message>
+            <source>Private sealing keys (*.key);;All files (*)</source>
+            <translation>Private Siegelschlüssel (*.key);;Alle Dateien (*)</translation>
+        </message>
+        <message>
+            <source>Your private sealing key</source>
+            <translation>Ihr privater Siegelschlüssel</translation>
+        </message>
+        <message>
+            <source>{0} is sealed: only the judges for whom that was done can open it. It is open as long as its window is, in a folder that only you can read.</source>
+            <translation>{0} ist versiegelt: Nur die Schiedsrichter, für die das geschah, können die Kapsel öffnen. Sie bleibt offen, solange ihr Fenster offen ist, in einem Ordner, den nur Sie lesen können.</translation>
+        </message>
+    </context>
+    <context>
         <name>ImageGrid</name>
         <message>
             <source>{0} images, with the labels {1}</source>
@@ -2326,6 +2389,168 @@ Gerätestunden</translation>
         <message>
             <source>&amp;Stop</source>
             <translation>&amp;Abbrechen</translation>
+        </message>
+    </context>
+    <context>
+        <name>InspectionsDialog</name>
+        <message>
+            <source>&amp;Assumptions</source>
+            <translation>&amp;Annahmen</translation>
+        </message>
+        <message>
+            <source>&amp;Chips</source>
+            <translation>&amp;Chips</translation>
+        </message>
+        <message>
+            <source>&amp;Longer runs</source>
+            <translation>&amp;Längere Läufe</translation>
+        </message>
+        <message>
+            <source>&amp;Plot</source>
+            <translation>&amp;Diagramm</translation>
+        </message>
+        <message>
+            <source>Chance that {0} chips a year catch each run. A dash stands where the chips cannot carry it out in time.</source>
+            <translation>Wahrscheinlichkeit, dass {0} Chips im Jahr jeden Lauf entdecken. Ein Strich steht, wo die Chips ihn nicht rechtzeitig ausführen können.</translation>
+        </message>
+        <message>
+            <source>Chance to catch a run</source>
+            <translation>Wahrscheinlichkeit, einen Lauf zu entdecken</translation>
+        </message>
+        <message>
+            <source>Chip</source>
+            <translation>Chip</translation>
+        </message>
+        <message>
+            <source>Chip-days</source>
+            <translation>Chip-Tage</translation>
+        </message>
+        <message>
+            <source>Chips looked at in a year</source>
+            <translation>Im Jahr angesehene Chips</translation>
+        </message>
+        <message>
+            <source>Chips to look at in a year</source>
+            <translation>Chips, die im Jahr anzusehen sind</translation>
+        </message>
+        <message>
+            <source>Days between inspections</source>
+            <translation>Tage zwischen Inspektionen</translation>
+        </message>
+        <message>
+            <source>Days that a run lasts</source>
+            <translation>Tage, die ein Lauf dauert</translation>
+        </message>
+        <message>
+            <source>Fingerprints a day</source>
+            <translation>Fingerabdrücke am Tag</translation>
+        </message>
+        <message>
+            <source>How many chips inspectors would have to look at in a year to catch a training run of a given size, by Shavit's framework (2023). It is a model: chips that log what they train do not exist, and what it rests on stands under Assumptions.</source>
+            <translation>Wie viele Chips Inspektoren im Jahr ansehen müssten, um einen Trainingslauf gegebener Größe zu entdecken, nach dem Rahmen von Shavit (2023). Es ist ein Modell: Chips, die aufzeichnen, was sie trainieren, gibt es nicht, und worauf es beruht, steht unter Annahmen.</translation>
+        </message>
+        <message>
+            <source>How surely longer runs are caught</source>
+            <translation>Wie sicher längere Läufe entdeckt werden</translation>
+        </message>
+        <message>
+            <source>Least
+chips</source>
+            <translation>Mindestens
+Chips</translation>
+        </message>
+        <message>
+            <source>Operations</source>
+            <translation>Operationen</translation>
+        </message>
+        <message>
+            <source>Plan inspections</source>
+            <translation>Inspektionen planen</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>Lauf</translation>
+        </message>
+        <message>
+            <source>Share of
+the chips</source>
+            <translation>Anteil
+der Chips</translation>
+        </message>
+        <message>
+            <source>So many chips a year catch each run with a chance of {0}, at the latest {1} days after its end. A dash stands where the chips cannot carry it out in time.</source>
+            <translation>So viele Chips im Jahr entdecken jeden Lauf mit einer Wahrscheinlichkeit von {0}, spätestens {1} Tage nach seinem Ende. Ein Strich steht, wo die Chips ihn nicht rechtzeitig ausführen können.</translation>
+        </message>
+        <message>
+            <source>What inspections take</source>
+            <translation>Was Inspektionen brauchen</translation>
+        </message>
+        <message>
+            <source>as many as needed</source>
+            <translation>so viele wie nötig</translation>
+        </message>
+        <message>
+            <source>of the paper</source>
+            <translation>der des Aufsatzes</translation>
+        </message>
+        <message>
+            <source>of {0}
+chips</source>
+            <translation>von {0}
+Chips</translation>
+        </message>
+        <message>
+            <source>{0} times
+as long</source>
+            <translation>{0}-mal
+so lang</translation>
+        </message>
+        <message>
+            <source>{0}, by its data sheet</source>
+            <translation>{0}, nach Datenblatt</translation>
+        </message>
+    </context>
+    <context>
+        <name>JudgesField</name>
+        <message>
+            <source>&amp;Add a judge's key…</source>
+            <translation>Schlüssel eines Schiedsrichters &amp;hinzufügen …</translation>
+        </message>
+        <message>
+            <source>&amp;Remove</source>
+            <translation>&amp;Entfernen</translation>
+        </message>
+        <message>
+            <source>&amp;Seal it for judges: nobody else can open it</source>
+            <translation>Für Schiedsrichter &amp;versiegeln: niemand sonst kann sie öffnen</translation>
+        </message>
+        <message>
+            <source>A judge's public sealing key</source>
+            <translation>Öffentlicher Siegelschlüssel eines Schiedsrichters</translation>
+        </message>
+        <message>
+            <source>Add the public sealing key of a judge, a .pub file.</source>
+            <translation>Fügen Sie den öffentlichen Siegelschlüssel eines Schiedsrichters hinzu, eine .pub-Datei.</translation>
+        </message>
+        <message>
+            <source>Only these judges can open the capsule, you neither.</source>
+            <translation>Nur diese Schiedsrichter können die Kapsel öffnen, auch Sie nicht.</translation>
+        </message>
+        <message>
+            <source>Public sealing keys (*.pub);;All files (*)</source>
+            <translation>Öffentliche Siegelschlüssel (*.pub);;Alle Dateien (*)</translation>
+        </message>
+        <message>
+            <source>Public sealing keys of the judges</source>
+            <translation>Öffentliche Siegelschlüssel der Schiedsrichter</translation>
+        </message>
+        <message>
+            <source>Remove the chosen key</source>
+            <translation>Gewählten Schlüssel entfernen</translation>
+        </message>
+        <message>
+            <source>Whoever gets the capsule can read rows of the data and the state of the model in it.</source>
+            <translation>Wer die Kapsel erhält, kann darin Zeilen der Daten und den Zustand des Modells lesen.</translation>
         </message>
     </context>
     <context>
@@ -4556,6 +4781,21 @@ Lauf zu finden</translation>
         </message>
     </context>
     <context>
+        <name>SealDialog</name>
+        <message>
+            <source>Save dispute capsule</source>
+            <translation>Streitfallkapsel speichern</translation>
+        </message>
+        <message>
+            <source>Save…</source>
+            <translation>Speichern …</translation>
+        </message>
+        <message>
+            <source>Who may read it</source>
+            <translation>Wer sie lesen darf</translation>
+        </message>
+    </context>
+    <context>
         <name>SettingsPage</name>
         <message>
             <source>Loss against float32</source>
@@ -6186,6 +6426,10 @@ Lauf zu finden</translation>
             <translation>Ein JSON-Wert ist tiefer als {0} Ebenen geschachtelt, oder seine Klammern passen nicht zusammen.</translation>
         </message>
         <message>
+            <source>A PIN in the name of a key can be read by whoever lists processes.</source>
+            <translation>Eine PIN im Namen eines Schlüssels kann lesen, wer die Prozesse auflistet.</translation>
+        </message>
+        <message>
             <source>A bad fraction is more than 0 and at most 1; {0} is not.</source>
             <translation>Ein schlechter Anteil ist größer als 0 und höchstens 1; {0} ist es nicht.</translation>
         </message>
@@ -6228,6 +6472,10 @@ Lauf zu finden</translation>
         <message>
             <source>A dispute counts, and {0} clean runs that were replayed whole came after it; all is replayed until there are {1}.</source>
             <translation>Ein Streitfall zählt, und seither kamen {0} saubere Läufe, die ganz nachgerechnet wurden; alles wird nachgerechnet, bis es {1} sind.</translation>
+        </message>
+        <message>
+            <source>A file is sealed for {0} judges at most.</source>
+            <translation>Eine Datei wird für höchstens {0} Schiedsrichter versiegelt.</translation>
         </message>
         <message>
             <source>A file, or a folder of files: .jsonl or .parquet with the columns text, prompt and completion, or text and label; anything else is plain text.</source>
@@ -6292,6 +6540,10 @@ Lauf zu finden</translation>
         <message>
             <source>A product adds {0:,} terms to an element; with operands of {1} and {2} bits at most {3:,} are exact.</source>
             <translation>Ein Produkt addiert {0:,} Terme zu einem Element; mit Operanden von {1} und {2} Bit sind höchstens {3:,} exakt.</translation>
+        </message>
+        <message>
+            <source>A public sealing key is damaged: its checksum does not fit.</source>
+            <translation>Ein öffentlicher Siegelschlüssel ist beschädigt: Seine Prüfsumme stimmt nicht.</translation>
         </message>
         <message>
             <source>A public size, in the place of the next four.</source>
@@ -6606,6 +6858,10 @@ Lauf zu finden</translation>
             <translation>Bitten Sie den Auftraggeber um die Datendatei, die zusammen mit dem Auftrag geschrieben wurde.</translation>
         </message>
         <message>
+            <source>Ask the judge for it again.</source>
+            <translation>Bitten Sie den Schiedsrichter noch einmal darum.</translation>
+        </message>
+        <message>
             <source>Ask the trainer for a run of the order that the client signed.</source>
             <translation>Bitten Sie den Trainer um einen Lauf des Auftrags, den der Auftraggeber unterschrieben hat.</translation>
         </message>
@@ -6756,6 +7012,10 @@ Lauf zu finden</translation>
         <message>
             <source>Check that it is there, and that you have permission to read it.</source>
             <translation>Prüfen Sie, ob sie da ist und ob Sie sie lesen dürfen.</translation>
+        </message>
+        <message>
+            <source>Check that the module {0} is that of the hardware, and that it is plugged in.</source>
+            <translation>Prüfen Sie, ob das Modul {0} zur Hardware gehört und ob sie eingesteckt ist.</translation>
         </message>
         <message>
             <source>Check that you have permission to read it.</source>
@@ -7082,6 +7342,10 @@ Lauf zu finden</translation>
             <translation>Geben Sie ihm einen anderen Namen: Nichts wird zwischen andere Dateien gelegt.</translation>
         </message>
         <message>
+            <source>Give it as a passphrase is given.</source>
+            <translation>Geben Sie sie, wie eine Passphrase gegeben wird.</translation>
+        </message>
+        <message>
             <source>Give it the trainer's key.</source>
             <translation>Geben Sie ihm den Schlüssel des Trainers.</translation>
         </message>
@@ -7126,6 +7390,10 @@ Lauf zu finden</translation>
             <translation>Geben Sie die Auftragsdatei des Auftraggebers mit --order an, oder wählen Sie sie im Fenster.</translation>
         </message>
         <message>
+            <source>Give the file that 'counterfoil keygen --sealing' or age-keygen wrote.</source>
+            <translation>Nennen Sie die Datei, die 'counterfoil keygen --sealing' oder age-keygen geschrieben hat.</translation>
+        </message>
+        <message>
             <source>Give the folder of a recording that goes on, .NAME.recording beside its run.</source>
             <translation>Geben Sie den Ordner einer laufenden Aufzeichnung an, .NAME.recording neben ihrem Lauf.</translation>
         </message>
@@ -7136,6 +7404,10 @@ Lauf zu finden</translation>
         <message>
             <source>Give the folder, or the file, that the model's weights were delivered in.</source>
             <translation>Geben Sie den Ordner oder die Datei an, worin die Gewichte des Modells geliefert wurden.</translation>
+        </message>
+        <message>
+            <source>Give the key an id without a leading zero.</source>
+            <translation>Geben Sie dem Schlüssel eine Nummer ohne führende Null.</translation>
         </message>
         <message>
             <source>Give the key that it was begun with, or discard it: --fresh.</source>
@@ -7168,6 +7440,14 @@ Lauf zu finden</translation>
         <message>
             <source>Give the order {0}, or only the client's key. If the trainer accepted the order {1} too, ask for the run of that one.</source>
             <translation>Geben Sie den Auftrag {0} an oder nur den Schlüssel des Auftraggebers. Hat der Trainer auch den Auftrag {1} angenommen, so bitten Sie um dessen Lauf.</translation>
+        </message>
+        <message>
+            <source>Give the private key of a judge for whom it was sealed, or have it sealed for this one.</source>
+            <translation>Nennen Sie den privaten Schlüssel eines Schiedsrichters, für den sie versiegelt wurde, oder lassen Sie sie für diesen versiegeln.</translation>
+        </message>
+        <message>
+            <source>Give the public one, {0}, and keep this one secret.</source>
+            <translation>Nennen Sie den öffentlichen, {0}, und halten Sie diesen geheim.</translation>
         </message>
         <message>
             <source>Give the run that a trainer recorded.</source>
@@ -7332,6 +7612,14 @@ Lauf zu finden</translation>
         <message>
             <source>Install it here and on the machines: pip install counterfoil[cluster]</source>
             <translation>Installieren Sie es hier und auf den Rechnern: pip install counterfoil[cluster]</translation>
+        </message>
+        <message>
+            <source>Install it: pip install 'counterfoil[hsm]'.</source>
+            <translation>Installieren Sie es: pip install 'counterfoil[hsm]'.</translation>
+        </message>
+        <message>
+            <source>Install it: pip install 'counterfoil[sealing]'. The program age opens a sealed file too: {0}</source>
+            <translation>Installieren Sie sie: pip install 'counterfoil[sealing]'. Auch das Programm age öffnet eine versiegelte Datei: {0}</translation>
         </message>
         <message>
             <source>Install it: pip install counterfoil[beacon]</source>
@@ -7522,6 +7810,10 @@ Lauf zu finden</translation>
             <translation>Kernel für CUDA werden interpretiert, was viel länger dauert. Entfernen Sie die Variable.</translation>
         </message>
         <message>
+            <source>Keys in hardware need the package python-pkcs11.</source>
+            <translation>Schlüssel in Hardware brauchen das Paket python-pkcs11.</translation>
+        </message>
+        <message>
             <source>Known answers for SHA-256, Philox and a rounded training step came out right on {0}.</source>
             <translation>Bekannte Antworten für SHA-256, Philox und einen gerundeten Trainingsschritt kamen auf {0} richtig heraus.</translation>
         </message>
@@ -7558,6 +7850,10 @@ Lauf zu finden</translation>
             <translation>Lassen Sie ihn weg.</translation>
         </message>
         <message>
+            <source>Leave it out: it is asked for, or given as a passphrase is.</source>
+            <translation>Lassen Sie sie weg: Sie wird erfragt oder wie eine Passphrase gegeben.</translation>
+        </message>
+        <message>
             <source>Leave out the workers, or which shares.</source>
             <translation>Lassen Sie die Helfer weg, oder die Wahl der Anteile.</translation>
         </message>
@@ -7572,6 +7868,10 @@ Lauf zu finden</translation>
         <message>
             <source>Line {0} of {1} is not a tree head of this trainer. {2}</source>
             <translation>Zeile {0} von {1} ist kein Baumkopf dieses Trainers. {2}</translation>
+        </message>
+        <message>
+            <source>List them with 'pkcs11-tool --list-objects', and name one by object or id.</source>
+            <translation>Listen Sie sie mit 'pkcs11-tool --list-objects' auf, und nennen Sie einen mit object oder id.</translation>
         </message>
         <message>
             <source>Look at the reason that the adjudication gave.</source>
@@ -7608,6 +7908,10 @@ Lauf zu finden</translation>
         <message>
             <source>Make it again: counterfoil audit run.cfoil --segments ... --partial FILE</source>
             <translation>Erzeugen Sie sie neu: counterfoil audit run.cfoil --segments ... --partial FILE</translation>
+        </message>
+        <message>
+            <source>Make one of these on the token.</source>
+            <translation>Erzeugen Sie einen solchen auf dem Token.</translation>
         </message>
         <message>
             <source>Make one with 'counterfoil keygen'.</source>
@@ -7702,6 +8006,14 @@ Lauf zu finden</translation>
             <translation>Nennen Sie die Datei, die sie begonnen hat, oder eine, die es nicht gibt.</translation>
         </message>
         <message>
+            <source>Name the file with module-path in the URI, or in the environment variable {0}.</source>
+            <translation>Nennen Sie die Datei mit module-path in der URI oder in der Umgebungsvariable {0}.</translation>
+        </message>
+        <message>
+            <source>Name the token, and the key by object or id, for instance: {0}</source>
+            <translation>Nennen Sie das Token, und den Schlüssel mit object oder id, zum Beispiel: {0}</translation>
+        </message>
+        <message>
             <source>New passphrase: </source>
             <translation>Neues Passwort: </translation>
         </message>
@@ -7786,6 +8098,10 @@ Lauf zu finden</translation>
             <translation>Niemand wird beschuldigt; nehmen Sie einen anderen Rechner, oder prüfen Sie jeden der Läufe.</translation>
         </message>
         <message>
+            <source>Nobody said which PKCS #11 module reaches the hardware.</source>
+            <translation>Es ist nicht gesagt, welches PKCS-#11-Modul die Hardware erreicht.</translation>
+        </message>
+        <message>
             <source>Not delivered, since training leaves them as they were ordered, tensors: {0}.</source>
             <translation>Nicht geliefert, weil das Training sie lässt, wie sie bestellt waren, Tensoren: {0}.</translation>
         </message>
@@ -7850,6 +8166,10 @@ Lauf zu finden</translation>
             <translation>Von {0} beurteilten Schritten weichen {1} ab; der erste ist {2}.</translation>
         </message>
         <message>
+            <source>On the token {0} there are {1} such keys, and there must be one.</source>
+            <translation>Auf dem Token {0} gibt es {1} solche Schlüssel, und es muss einer sein.</translation>
+        </message>
+        <message>
             <source>On {0} there is Counterfoil {1}, and here {2}.</source>
             <translation>Auf {0} läuft Counterfoil {1}, hier {2}.</translation>
         </message>
@@ -7884,6 +8204,10 @@ Lauf zu finden</translation>
         <message>
             <source>Only {0} of the {1} chosen steps could be judged.</source>
             <translation>Nur {0} der {1} gewählten Schritte konnten beurteilt werden.</translation>
+        </message>
+        <message>
+            <source>Open it with the program age, or ask for the file as it was sealed.</source>
+            <translation>Öffnen Sie sie mit dem Programm age, oder bitten Sie um die Datei, wie sie versiegelt wurde.</translation>
         </message>
         <message>
             <source>Open the trainer's run of it.</source>
@@ -7922,8 +8246,16 @@ Lauf zu finden</translation>
             <translation>Gelesen wurden andere Zeilen als beauftragt: Ihr Fingerabdruck ist ein anderer. Was gelesen wurde, lässt sich nicht zeigen. Der Lauf enthält davon einen Fingerabdruck und keine Werte, und keine einfache Änderung der beauftragten Zeilen ergibt ihn.</translation>
         </message>
         <message>
+            <source>PIN of {0}: </source>
+            <translation>PIN von {0}: </translation>
+        </message>
+        <message>
             <source>Passphrase of {0}: </source>
             <translation>Passwort von {0}: </translation>
+        </message>
+        <message>
+            <source>Plug it in; 'pkcs11-tool --list-slots' shows what is there.</source>
+            <translation>Stecken Sie es ein; 'pkcs11-tool --list-slots' zeigt, was da ist.</translation>
         </message>
         <message>
             <source>Processor</source>
@@ -8132,6 +8464,10 @@ Lauf zu finden</translation>
         <message>
             <source>Screens</source>
             <translation>Bildschirme</translation>
+        </message>
+        <message>
+            <source>Sealed files need a library that is not installed: {0}.</source>
+            <translation>Versiegelte Dateien brauchen eine Bibliothek, die nicht installiert ist: {0}.</translation>
         </message>
         <message>
             <source>Seed of initial weights, shuffling and every other random draw.</source>
@@ -8430,6 +8766,14 @@ Lauf zu finden</translation>
             <translation>Der HDF5-Superblock hat Einstellungen, die kein Bündel hat.</translation>
         </message>
         <message>
+            <source>The PIN of the token {0} is locked after wrong ones.</source>
+            <translation>Die PIN des Tokens {0} ist nach falschen Eingaben gesperrt.</translation>
+        </message>
+        <message>
+            <source>The PIN of the token {0} is wrong.</source>
+            <translation>Die PIN des Tokens {0} ist falsch.</translation>
+        </message>
+        <message>
             <source>The Ray cluster {0} cannot be reached.</source>
             <translation>Der Ray-Verbund {0} ist nicht zu erreichen.</translation>
         </message>
@@ -8504,6 +8848,10 @@ Lauf zu finden</translation>
         <message>
             <source>The capsule does not prove that its rows of {0} are those of the order.</source>
             <translation>Die Kapsel beweist nicht, dass ihre Zeilen die des Auftrags sind: {0}.</translation>
+        </message>
+        <message>
+            <source>The capsule is sealed for judges (age-encryption.org/v1). One of them opens it with the private key, here judge.key:</source>
+            <translation>Die Kapsel ist für Schiedsrichter versiegelt (age-encryption.org/v1). Einer von ihnen öffnet sie mit dem privaten Schlüssel, hier judge.key:</translation>
         </message>
         <message>
             <source>The capsule {0} is about step {1} of the run {2}, and the {3} is about something else.</source>
@@ -8644,6 +8992,10 @@ Lauf zu finden</translation>
         <message>
             <source>The dispute capsule that was kept with the progress is another one.</source>
             <translation>Die Streitfallkapsel, die mit dem Fortschritt aufbewahrt wurde, ist eine andere.</translation>
+        </message>
+        <message>
+            <source>The dispute needs {0}; the other rows lie in the same chunks of 16 KiB, which are proven whole.</source>
+            <translation>Der Streit braucht {0}; die anderen Zeilen liegen in denselben Blöcken von 16 KiB, die als Ganze bewiesen werden.</translation>
         </message>
         <message>
             <source>The elements of the verdict's finding do not bear out who is right.</source>
@@ -8934,6 +9286,10 @@ Lauf zu finden</translation>
             <translation>Die Gruppe {0} hält die Reihenfolge ihrer Mitglieder fest oder ist beschädigt.</translation>
         </message>
         <message>
+            <source>The hardware of the token {0} does not do it: {1}.</source>
+            <translation>Die Hardware des Tokens {0} führt es nicht aus: {1}.</translation>
+        </message>
+        <message>
             <source>The heap of the group {0} does not fit its B-tree.</source>
             <translation>Der Heap der Gruppe {0} passt nicht zu ihrem B-Baum.</translation>
         </message>
@@ -8948,6 +9304,10 @@ Lauf zu finden</translation>
         <message>
             <source>The heap of the group {0} is damaged: a block has the wrong mark.</source>
             <translation>Der Heap der Gruppe {0} ist beschädigt: Ein Block hat die falsche Kennung.</translation>
+        </message>
+        <message>
+            <source>The id of the key in hardware, {0}, begins with a zero.</source>
+            <translation>Die Nummer des Schlüssels in der Hardware, {0}, beginnt mit einer Null.</translation>
         </message>
         <message>
             <source>The inclusion proof is longer than the Merkle tree is high.</source>
@@ -8972,6 +9332,14 @@ Lauf zu finden</translation>
         <message>
             <source>The integer {0} does not fit a JSON number; write it as a string.</source>
             <translation>Die ganze Zahl {0} passt nicht in eine JSON-Zahl; schreiben Sie sie als Zeichenkette.</translation>
+        </message>
+        <message>
+            <source>The judge makes one with 'counterfoil keygen --sealing judge.key', and hands out judge.pub.</source>
+            <translation>Der Schiedsrichter erzeugt einen mit 'counterfoil keygen --sealing judge.key' und gibt judge.pub heraus.</translation>
+        </message>
+        <message>
+            <source>The key in hardware is neither an Ed25519 key nor an ECDSA key on the curve P-256.</source>
+            <translation>Der Schlüssel in der Hardware ist weder ein Ed25519-Schlüssel noch ein ECDSA-Schlüssel auf der Kurve P-256.</translation>
         </message>
         <message>
             <source>The key in {0} has no passphrase.</source>
@@ -9008,6 +9376,10 @@ Lauf zu finden</translation>
         <message>
             <source>The key {0} is in the list of keys as one of another kind.</source>
             <translation>Der Schlüssel {0} steht in der Liste der Schlüssel als einer von anderer Art.</translation>
+        </message>
+        <message>
+            <source>The key {0} is not an Ed25519 key: a party that answers for shares needs one.</source>
+            <translation>Der Schlüssel {0} ist kein Ed25519-Schlüssel: Wer für Anteile einsteht, braucht einen.</translation>
         </message>
         <message>
             <source>The key {0} of a JSON object is not a string.</source>
@@ -9098,8 +9470,8 @@ Lauf zu finden</translation>
             <translation>Der Verlust in einem Schritteintrag, {0}, ist nicht in kanonischer Form.</translation>
         </message>
         <message>
-            <source>The loss of the last step is {0}; {1} to {2} are allowed. The trainer signed it; whether it is true, a verdict says.</source>
-            <translation>Der Loss des letzten Schritts ist {0}; erlaubt sind {1} bis {2}. Der Trainer hat ihn unterschrieben; ob er stimmt, sagt ein Urteil.</translation>
+            <source>The loss of the last step is {0}; {1} to {2} are allowed.</source>
+            <translation>Der Loss des letzten Schritts ist {0}; erlaubt sind {1} bis {2}.</translation>
         </message>
         <message>
             <source>The loss or the count of a share is not a number.</source>
@@ -9418,6 +9790,10 @@ Lauf zu finden</translation>
             <translation>Der Prozess, der den privaten Schlüssel hält, endete, bevor er unterschrieben hatte.</translation>
         </message>
         <message>
+            <source>The process that opens the sealed file ended before it was open.</source>
+            <translation>Der Prozess, der die versiegelte Datei öffnet, endete, bevor sie offen war.</translation>
+        </message>
+        <message>
             <source>The process that replays the run ended: {0}. Nothing was concluded.</source>
             <translation>Der Prozess, der den Lauf nachrechnet, endete: {0}. Es wurde nichts gefolgert.</translation>
         </message>
@@ -9448,6 +9824,10 @@ Lauf zu finden</translation>
         <message>
             <source>The profile rounds, by the order digest.</source>
             <translation>Das Profil rundet; durch den Auftrags-Hash gebunden.</translation>
+        </message>
+        <message>
+            <source>The program age opens it too, into a file that anybody can read:</source>
+            <translation>Auch das Programm age öffnet sie, in eine Datei, die jeder lesen kann:</translation>
         </message>
         <message>
             <source>The program gives nothing that is combined, and says so.</source>
@@ -9554,8 +9934,8 @@ Lauf zu finden</translation>
             <translation>Der aufbewahrte Fortschritt wurde von einer anderen Version geschrieben.</translation>
         </message>
         <message>
-            <source>The public key is not an Ed25519 key.</source>
-            <translation>Der öffentliche Schlüssel ist kein Ed25519-Schlüssel.</translation>
+            <source>The public key is neither an Ed25519 key nor an ECDSA key on the curve P-256.</source>
+            <translation>Der öffentliche Schlüssel ist weder ein Ed25519-Schlüssel noch ein ECDSA-Schlüssel auf der Kurve P-256.</translation>
         </message>
         <message>
             <source>The public key is not one that only its owner can sign with: it is a point of small order, or not in its one encoding.</source>
@@ -10074,6 +10454,10 @@ Lauf zu finden</translation>
             <translation>Der Text ({0}) muss 1 bis {1} Zeichen haben.</translation>
         </message>
         <message>
+            <source>The token {0} needs its PIN.</source>
+            <translation>Das Token {0} braucht seine PIN.</translation>
+        </message>
+        <message>
             <source>The torch {0} of this machine lacks the operator {1}.</source>
             <translation>Dem torch {0} dieses Rechners fehlt der Operator {1}.</translation>
         </message>
@@ -10590,12 +10974,12 @@ Lauf zu finden</translation>
             <translation>Die Erklärung ({0}) nennt einen anderen öffentlichen Schlüssel als den, der sie unterschrieben hat.</translation>
         </message>
         <message>
-            <source>The {0} names no Ed25519 public key.</source>
-            <translation>Die Erklärung ({0}) nennt keinen öffentlichen Ed25519-Schlüssel.</translation>
+            <source>The {0} names no public key that Counterfoil takes.</source>
+            <translation>{0}: Es wird kein öffentlicher Schlüssel genannt, den Counterfoil annimmt.</translation>
         </message>
         <message>
-            <source>The {0} names no Ed25519 public key. {1}</source>
-            <translation>Die Erklärung ({0}) nennt keinen öffentlichen Ed25519-Schlüssel. {1}</translation>
+            <source>The {0} names no public key that Counterfoil takes. {1}</source>
+            <translation>{0}: Es wird kein öffentlicher Schlüssel genannt, den Counterfoil annimmt. {1}</translation>
         </message>
         <message>
             <source>The {0} names no version, or no commit.</source>
@@ -10658,6 +11042,10 @@ Lauf zu finden</translation>
             <translation>Es gibt keinen Ordner für die temporären Dateien einer Nachrechnung: {0}.</translation>
         </message>
         <message>
+            <source>There is no folder for what was sealed: {0}.</source>
+            <translation>Es gibt keinen Ordner für das, was versiegelt war: {0}.</translation>
+        </message>
+        <message>
             <source>There is no folder {0}.</source>
             <translation>Es gibt keinen Ordner {0}.</translation>
         </message>
@@ -10688,6 +11076,10 @@ Lauf zu finden</translation>
         <message>
             <source>There is no verdict to sign: the run was replayed on imitated hardware.</source>
             <translation>Es gibt kein Urteil zu unterschreiben: Der Lauf wurde auf nachgeahmter Hardware nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>There is not just one token called {0}.</source>
+            <translation>Es gibt nicht genau ein Token namens {0}.</translation>
         </message>
         <message>
             <source>There is nothing to compare with one run.</source>
@@ -10744,6 +11136,10 @@ Lauf zu finden</translation>
         <message>
             <source>This is not confirmed. A second replay of the step, with every sum taken in another order, has not given the same result, so the difference may come from this machine. The trainer is not accused.</source>
             <translation>Das ist nicht bestätigt. Eine zweite Nachrechnung des Schritts, in der jede Summe in anderer Reihenfolge gebildet wurde, ergab nicht dasselbe; der Unterschied kann also von diesem Rechner kommen. Dem Trainer wird nichts vorgeworfen.</translation>
+        </message>
+        <message>
+            <source>This is not the name of a key in hardware (RFC 7512): {0}.</source>
+            <translation>Dies ist nicht der Name eines Schlüssels in Hardware (RFC 7512): {0}.</translation>
         </message>
         <message>
             <source>This machine computes as it should</source>
@@ -10810,6 +11206,10 @@ Lauf zu finden</translation>
             <translation>Kernel von Triton</translation>
         </message>
         <message>
+            <source>Try again with care: a token locks itself after a few wrong ones.</source>
+            <translation>Versuchen Sie es mit Bedacht noch einmal: Ein Token sperrt sich nach wenigen falschen.</translation>
+        </message>
+        <message>
             <source>Try again.</source>
             <translation>Versuchen Sie es noch einmal.</translation>
         </message>
@@ -10860,6 +11260,10 @@ Lauf zu finden</translation>
         <message>
             <source>Under this profile every result is defined by mathematics. At the operator {0}, whose inputs agree with what the trainer signed, element {1}, computed in integers, lies beyond float32's range, and no argument is infinite: then a step has no result on any machine, so nobody can have recorded one.</source>
             <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik bestimmt. Beim Operator {0}, dessen Eingaben mit dem übereinstimmen, was der Trainer unterschrieben hat, liegt Element {1}, in ganzen Zahlen berechnet, außerhalb des Bereichs von float32, und kein Argument ist unendlich: Dann hat ein Schritt auf keiner Maschine ein Ergebnis, es kann also niemand eines aufgezeichnet haben.</translation>
+        </message>
+        <message>
+            <source>Unlock it with the tool of its maker; that takes the security officer's PIN, or the PUK.</source>
+            <translation>Entsperren Sie es mit dem Werkzeug des Herstellers; das braucht die PIN des Verwalters (SO-PIN) oder die PUK.</translation>
         </message>
         <message>
             <source>Until now, another key signed runs of this order, so it is open who trained.</source>
@@ -11078,6 +11482,10 @@ Lauf zu finden</translation>
             <translation>Welches Netz: 11, 21 oder 24 Millionen Parameter.</translation>
         </message>
         <message>
+            <source>Whoever gets the capsule can read in it {0}.</source>
+            <translation>Wer die Kapsel bekommt, kann darin lesen: {0}.</translation>
+        </message>
+        <message>
             <source>Whoever wrote this folder could have put a key of their own into it. Ask the auditor for the id of the key, by another way than the one on which this came. It must be:</source>
             <translation>Wer diesen Ordner geschrieben hat, könnte einen eigenen Schlüssel hineingelegt haben. Fragen Sie den Prüfer nach der Kennung des Schlüssels, auf einem anderen Weg als dem, auf dem dies kam. Sie muss lauten:</translation>
         </message>
@@ -11170,6 +11578,10 @@ Lauf zu finden</translation>
             <translation>eine Datei mit Regeln</translation>
         </message>
         <message>
+            <source>a file to seal</source>
+            <translation>eine Datei zum Versiegeln</translation>
+        </message>
+        <message>
             <source>a folder</source>
             <translation>ein Ordner</translation>
         </message>
@@ -11202,6 +11614,14 @@ Lauf zu finden</translation>
             <translation>eine Pipe</translation>
         </message>
         <message>
+            <source>a private sealing key</source>
+            <translation>ein privater Siegelschlüssel</translation>
+        </message>
+        <message>
+            <source>a public sealing key</source>
+            <translation>ein öffentlicher Siegelschlüssel</translation>
+        </message>
+        <message>
             <source>a reply to a verdict</source>
             <translation>eine Antwort auf ein Urteil</translation>
         </message>
@@ -11216,6 +11636,10 @@ Lauf zu finden</translation>
         <message>
             <source>a rounded training step</source>
             <translation>einen gerundeten Trainingsschritt</translation>
+        </message>
+        <message>
+            <source>a sealed file</source>
+            <translation>eine versiegelte Datei</translation>
         </message>
         <message>
             <source>a segment was replayed on two machines</source>
@@ -12566,8 +12990,16 @@ Lauf zu finden</translation>
             <translation>derselbe Bericht für den Browser; ebenfalls nicht unterschrieben</translation>
         </message>
         <message>
+            <source>the same, sealed: named judges can open it, and nobody else</source>
+            <translation>dasselbe, versiegelt: Benannte Schiedsrichter können es öffnen, sonst niemand</translation>
+        </message>
+        <message>
             <source>the schedule</source>
             <translation>der Ablauf</translation>
+        </message>
+        <message>
+            <source>the sealed file</source>
+            <translation>die versiegelte Datei</translation>
         </message>
         <message>
             <source>the secret key</source>
@@ -12802,6 +13234,10 @@ Lauf zu finden</translation>
             <translation>was verfolgt wurde</translation>
         </message>
         <message>
+            <source>what was sealed</source>
+            <translation>was versiegelt war</translation>
+        </message>
+        <message>
             <source>whether it goes on after a dispute</source>
             <translation>ob sie nach einem Streitfall weitergeht</translation>
         </message>
@@ -12830,12 +13266,24 @@ Lauf zu finden</translation>
             <translation>{0:,} Einträge, {1:,} Bytes in den {2:,} Schritten, die übereinstimmen; {3:,} Korrekturen, {4:,} Widersprüche, {5:,} Auslassungen</translation>
         </message>
         <message>
+            <source>{0:,} of {1:,} rows of {2}</source>
+            <translation>{0:,} von {1:,} Zeilen von {2}</translation>
+        </message>
+        <message>
             <source>{0:,} of {1:,} segments with {2:,} judged steps, the last of them step {3:,}</source>
             <translation>{0:,} von {1:,} Segmenten mit {2:,} beurteilten Schritten, der letzte davon Schritt {3:,}</translation>
         </message>
         <message>
+            <source>{0:,} of {1}</source>
+            <translation>{0:,} von {1}</translation>
+        </message>
+        <message>
             <source>{0:,} ordered{1}, {2:,} judged{3}</source>
             <translation>{0:,} bestellt{1}, {2:,} beurteilt{3}</translation>
+        </message>
+        <message>
+            <source>{0:,} tensors of the model, {1:,} bytes</source>
+            <translation>{0:,} Tensoren des Modells, {1:,} Bytes</translation>
         </message>
         <message>
             <source>{0:.1f} GiB</source>
@@ -12894,8 +13342,20 @@ Lauf zu finden</translation>
             <translation>{0} Über das Training wurde nichts geschlossen.</translation>
         </message>
         <message>
+            <source>{0} One of the auditors replayed that step.</source>
+            <translation>{0} Einer der Prüfer hat diesen Schritt nachgerechnet.</translation>
+        </message>
+        <message>
             <source>{0} The bundle was damaged or altered after it was signed.</source>
             <translation>{0} Das Bündel wurde nach der Unterschrift beschädigt oder verändert.</translation>
+        </message>
+        <message>
+            <source>{0} The trainer says so; no verdict was given by one of the auditors who replayed that step.</source>
+            <translation>{0} Das sagt der Trainer; kein Urteil eines der Prüfer, der diesen Schritt nachgerechnet hat, wurde angegeben.</translation>
+        </message>
+        <message>
+            <source>{0} The trainer signed it.</source>
+            <translation>{0} Der Trainer hat ihn unterschrieben.</translation>
         </message>
         <message>
             <source>{0} With these values the steps come out as the trainer signed them.</source>
@@ -13106,12 +13566,12 @@ Lauf zu finden</translation>
             <translation>{0} enthält ein Objekt mit dem Namen {1}, der in einem Bündel nicht erlaubt ist.</translation>
         </message>
         <message>
-            <source>{0} holds no Ed25519 public key in PEM form. {1}</source>
-            <translation>{0} enthält keinen öffentlichen Ed25519-Schlüssel in PEM-Form. {1}</translation>
-        </message>
-        <message>
             <source>{0} holds no private key in PEM form.</source>
             <translation>{0} enthält keinen privaten Schlüssel in PEM-Form.</translation>
+        </message>
+        <message>
+            <source>{0} holds no public key that Counterfoil takes. {1}</source>
+            <translation>{0} enthält keinen öffentlichen Schlüssel, den Counterfoil annimmt. {1}</translation>
         </message>
         <message>
             <source>{0} holds nothing to replay.</source>
@@ -13138,6 +13598,14 @@ Lauf zu finden</translation>
             <translation>{0} ist ein Pickle: Es kann beim Laden Code ausführen und andere Gewichte enthalten als die Dateien daneben.</translation>
         </message>
         <message>
+            <source>{0} is a private sealing key.</source>
+            <translation>{0} ist ein privater Siegelschlüssel.</translation>
+        </message>
+        <message>
+            <source>{0} is a sealed file that was turned into text.</source>
+            <translation>{0} ist eine versiegelte Datei, die in Text umgewandelt wurde.</translation>
+        </message>
+        <message>
             <source>{0} is a trainer's run. The order in it is what the trainer put there.</source>
             <translation>{0} ist der Lauf eines Trainers. Der Auftrag darin ist der, den der Trainer hineingelegt hat.</translation>
         </message>
@@ -13156,6 +13624,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is damaged.</source>
             <translation>{0} ist beschädigt.</translation>
+        </message>
+        <message>
+            <source>{0} is damaged: it is not what was sealed.</source>
+            <translation>{0} ist beschädigt: Es ist nicht, was versiegelt wurde.</translation>
         </message>
         <message>
             <source>{0} is larger than {1}, too large for {2}.</source>
@@ -13198,6 +13670,14 @@ Lauf zu finden</translation>
             <translation>{0} ist kein Teil einer Prüfung.</translation>
         </message>
         <message>
+            <source>{0} is no private sealing key.</source>
+            <translation>{0} ist kein privater Siegelschlüssel.</translation>
+        </message>
+        <message>
+            <source>{0} is no public sealing key: one line that begins with age1.</source>
+            <translation>{0} ist kein öffentlicher Siegelschlüssel: eine Zeile, die mit age1 beginnt.</translation>
+        </message>
+        <message>
             <source>{0} is no regular file, and no part of a recording.</source>
             <translation>{0} ist keine gewöhnliche Datei und kein Teil einer Aufzeichnung.</translation>
         </message>
@@ -13224,6 +13704,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is not a range of segments.</source>
             <translation>{0} ist kein Bereich von Segmenten.</translation>
+        </message>
+        <message>
+            <source>{0} is not a sealed file, or its header is damaged.</source>
+            <translation>{0} ist keine versiegelte Datei, oder ihr Kopf ist beschädigt.</translation>
         </message>
         <message>
             <source>{0} is not a sound safetensors file: {1}.</source>
@@ -13394,6 +13878,10 @@ Lauf zu finden</translation>
             <translation>{0} benutzt den HDF5-Filter Nummer {1}, was nicht erlaubt ist.</translation>
         </message>
         <message>
+            <source>{0} was not sealed for the key in {1}.</source>
+            <translation>{0} wurde nicht für den Schlüssel in {1} versiegelt.</translation>
+        </message>
+        <message>
             <source>{0} was written by another version of Counterfoil.</source>
             <translation>{0} wurde von einer anderen Version von Counterfoil geschrieben.</translation>
         </message>
@@ -13486,6 +13974,33 @@ Lauf zu finden</translation>
         <message>
             <source>trainer</source>
             <translation>vom Trainer</translation>
+        </message>
+    </context>
+    <context>
+        <name>inspections</name>
+        <message>
+            <source>Chance to catch a run</source>
+            <translation>Wahrscheinlichkeit, einen Lauf zu entdecken</translation>
+        </message>
+        <message>
+            <source>Chips that there are</source>
+            <translation>Vorhandene Chips</translation>
+        </message>
+        <message>
+            <source>Chips to look at in a year</source>
+            <translation>Chips, die im Jahr anzusehen sind</translation>
+        </message>
+        <message>
+            <source>Chips to look at, and how surely longer runs are caught</source>
+            <translation>Chips, die anzusehen sind, und wie sicher längere Läufe entdeckt werden</translation>
+        </message>
+        <message>
+            <source>Times as long</source>
+            <translation>So viele Male so lang</translation>
+        </message>
+        <message>
+            <source>{0} % of the chips</source>
+            <translation>{0} % der Chips</translation>
         </message>
     </context>
     <context>
