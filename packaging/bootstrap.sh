@@ -21,7 +21,7 @@ libwayland-client.so.0:libwayland-client0 libwayland-cursor.so.0:libwayland-curs
 
 # Programs that only tests run: a test is skipped where its program is missing. xvfb-run wants xauth.
 programs="Xvfb:xvfb xauth:xauth openssl:openssl h5dump:hdf5-tools sshd:openssh-server ssh:openssh-client
-softhsm2-util:softhsm2 pkcs11-tool:opensc"
+softhsm2-util:softhsm2 pkcs11-tool:opensc age:age age-keygen:age"
 
 say() { printf '%s\n' "$*" >&2; }
 

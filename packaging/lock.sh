@@ -14,7 +14,7 @@ lock() {
         --no-emit-find-links --no-header --upgrade "$@"
 }
 lock --output-file packaging/lock/build.txt packaging/lock/build.in
-lock --constraint constraints.txt --extra gui --output-file packaging/lock/window.txt pyproject.toml
+lock --constraint constraints.txt --extra gui --extra hsm --extra sealing --output-file packaging/lock/window.txt pyproject.toml
 grep -q '^torch==[0-9.]*+cpu' packaging/lock/window.txt || {
     echo "The lock names a torch that is built for CUDA: say where the build for CPUs is, as this script's head says." >&2
     exit 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import signal
 import sys
 from functools import partial
 from pathlib import Path
@@ -32,6 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
         The exit code: 0 when it is done, 1 when not.
     """
     protect_memory()
+    # Ctrl-C ends the question for the passphrase: it is asked here, and by nobody else.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     options = _parse(arguments)
     requests = io.FileIO(sys.stdin.fileno(), "rb", closefd=False)
     # Nothing but frames may go to the client, whatever a library prints.
