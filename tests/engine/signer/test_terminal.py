@@ -115,12 +115,18 @@ def test_it_asks_before_the_file_is_opened(open_terminal: type[Terminal], tmp_pa
     assert terminal.echoes
 
 
-def test_ctrl_c_at_the_question(open_terminal: type[Terminal], tmp_path: Path) -> None:
-    generate_key(tmp_path / "a.pem", SECRET)
-    terminal = open_terminal("audit", tmp_path / "n", "--verdict", tmp_path / "v", "--key", tmp_path / "a.pem")
-    terminal.wait_for("Passphrase")
+@pytest.mark.parametrize("sealing", [False, True])
+def test_ctrl_c_at_the_question(open_terminal: type[Terminal], tmp_path: Path, sealing: bool) -> None:
+    key = tmp_path / "a.pem"
+    if sealing:
+        terminal = open_terminal("keygen", "--sealing", key)
+    else:
+        generate_key(key, SECRET)
+        terminal = open_terminal("audit", tmp_path / "n", "--verdict", tmp_path / "v", "--key", key)
+    terminal.wait_for("[Pp]assphrase")
     terminal.type("\x03")
     assert terminal.end() == Outcome.INCONCLUSIVE.exit_code, terminal.shown
     assert "Stopped" in terminal.shown
     assert "Traceback" not in terminal.shown
     assert terminal.echoes, "what is typed next is seen again"
+    assert key.exists() is not sealing
