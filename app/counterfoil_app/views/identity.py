@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QWidget
 
 from counterfoil_app.engine.strangers import name_of
@@ -13,10 +13,10 @@ from counterfoil_app.looks.engine_words import failure_text
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.views import layouts
-from counterfoil_app.views.frame import Body, fit_to_screen
+from counterfoil_app.views.frame import Body
 from counterfoil_app.views.parts import caption, label, restyle
 
-SIZE = (620, 300)
+WIDTH = 620
 
 
 class IdentityDialog(QDialog):
@@ -50,8 +50,9 @@ class IdentityDialog(QDialog):
             "{0} is sealed: only the judges for whom that was done can open it. It is open as long as its window is, "
             "in a folder that only you can read."
         )
+        self._body = Body(self, self.hint, self.buttons)
         layouts.fill(
-            Body(self, self.hint, self.buttons),
+            self._body,
             label(said.format(name_of(sealed))),
             caption(self.tr("Your private sealing key"), "section"),
             layouts.row((self.key, 1), choose),
@@ -59,7 +60,7 @@ class IdentityDialog(QDialog):
             1,
             spacing=8,
         )
-        fit_to_screen(self, QSize(*map(scaled, SIZE)))
+        self._body.fit(scaled(WIDTH))
         self.buttons.accepted.connect(self._want)
         self.buttons.rejected.connect(self.reject)
         for line in (self.key, self.secret):

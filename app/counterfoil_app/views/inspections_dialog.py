@@ -98,7 +98,7 @@ class InspectionsDialog(QDialog):
     # Making
 
     def _choices(self) -> QGridLayout:
-        grid = layouts.grid(across=8, down=8, stretch=6)
+        grid = layouts.grid(across=8, down=8, stretch=4)
         named = (
             (self.tr("Chip"), self.chip),
             (self.tr("Chance to catch a run"), self.confidence),
@@ -108,7 +108,7 @@ class InspectionsDialog(QDialog):
             (self.tr("Fingerprints a day"), self.snapshots),
         )
         for place, (name, box) in enumerate(named):
-            row, column = divmod(place, 3)
+            row, column = divmod(place, 2)
             grid.addWidget(label(name, wrap=False), row, 2 * column)
             grid.addWidget(box, row, 2 * column + 1)
         return grid

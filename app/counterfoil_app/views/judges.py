@@ -20,7 +20,7 @@ from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body, fit_to_screen
 from counterfoil_app.views.parts import caption, label, tell
 
-SIZE = (620, 400)
+SIZE = (620, 310)
 LIST_HEIGHT = 72
 
 
