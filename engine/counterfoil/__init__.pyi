@@ -278,6 +278,7 @@ from .delivery.export import (
 from .delivery.verification import (
     verify_weights as verify_weights,
 )
+from .delivery.witnessing import Witness as Witness
 from .distributed.hooks import (
     ExactAllreduceState as ExactAllreduceState,
     exact_allreduce_hook as exact_allreduce_hook,

@@ -172,6 +172,11 @@ PLACES: Mapping[str, Place] = {
     "revoke": Place(
         "revoking:revoke", "Whoever answers for keys: sign a list of those that no longer count.", with_key=True
     ),
+    "witness": Place(
+        "witness:witness_app",
+        "Third party: sign at random times what state a training has, and find each snapshot in a run later.",
+        with_key=True,
+    ),
     "gui": Place("window:gui", "Auditor: open the window."),
     "demo": Place("window:demo", "Newcomer: see the whole job on handwritten digits, in about two minutes."),
 }

@@ -140,7 +140,7 @@ def locate_hash(path: Path, wanted: Digest, cancel: CancelToken | None = None) -
             found.append(Place("order"))
         found += [Place("data", None, name) for name, spec in reader.manifest.data.items() if spec.digest == wanted]
         found += [Place("state", record.step) for record in records if record.state_root == wanted]
-        for step, state in _states(reader, cancel):
+        for step, state in stored_states(reader, cancel):
             for name, array in state.items():
                 if cancel is not None:
                     cancel.check()
@@ -177,7 +177,7 @@ def locate_weights(weights: Path, path: Path, cancel: CancelToken | None = None)
         layout = reader.state_layout()
         saved = saved_names(reader.manifest, layout)
         found = []
-        for step, state in _states(reader, cancel):
+        for step, state in stored_states(reader, cancel):
             same = 0
             for name, tensor in delivered.tensors.items():
                 if cancel is not None:
@@ -258,8 +258,8 @@ def locate_rows(rows: Path, path: Path, cancel: CancelToken | None = None) -> tu
         return tuple(found)
 
 
-def _states(reader: BundleReader, cancel: CancelToken | None) -> Iterator[tuple[int, Mapping[str, Array]]]:
-    """Every stored state with its step, each compared with the root that its step commits to."""
+def stored_states(reader: BundleReader, cancel: CancelToken | None = None) -> Iterator[tuple[int, Mapping[str, Array]]]:
+    """Yield every stored state with its step, each compared with the root that its step commits to."""
     if reader.holds_initial:
         yield 0, reader.initial_state(cancel)
     for step in reader.checkpoint_steps():

@@ -27,6 +27,7 @@ from counterfoil.signing.intoto import (
     RUN_PREDICATE,
     SHARE_PREDICATE,
     SHORT_RUN_PREDICATE,
+    SNAPSHOT_PREDICATE,
     SVR_PREDICATE,
     TREE_HEAD_PREDICATE,
     VERDICT_PREDICATE,
@@ -61,6 +62,8 @@ class Purpose(Enum):
     """What one run did with some rows."""
     RULES = "rules"
     """What one run showed of rules."""
+    WITNESS = "witness"
+    """The lines of one witness's log."""
     SHARES = "shares"
     """What shares of the steps of one order gave, as the party that answers for them."""
     RELEASE = "release"
@@ -84,11 +87,13 @@ _PREDICATES = {
     Purpose.REVOCATIONS: {REVOCATIONS_PREDICATE: say("a list of revoked keys")},
     Purpose.ROWS: {ROW_USE_PREDICATE: say("what a run did with rows")},
     Purpose.RULES: {RULES_PREDICATE: say("what a run showed of rules")},
+    Purpose.WITNESS: {SNAPSHOT_PREDICATE: say("a line of a witness's log")},
     Purpose.RELEASE: {RELEASE_PREDICATE: say("the list of a release")},
     Purpose.SHARES: {SHARE_PREDICATE: say("what a share of a step gave")},
 }
-_MORE_FOLLOWS = (ACCEPTANCE_PREDICATE, TREE_HEAD_PREDICATE, SHARE_PREDICATE)
-"""What a trainer's signer signs before the claim, which is the last; and what a party's signs of each step."""
+_MORE_FOLLOWS = (ACCEPTANCE_PREDICATE, TREE_HEAD_PREDICATE, SHARE_PREDICATE, SNAPSHOT_PREDICATE)
+"""What a trainer's signer signs before the claim, which is the last; and what a party's signs of each step, and
+a witness's of each snapshot."""
 _NAME_THEIR_KEY = (
     Purpose.TRAIN,
     Purpose.ORDER,
@@ -99,6 +104,7 @@ _NAME_THEIR_KEY = (
     Purpose.REVOCATIONS,
     Purpose.ROWS,
     Purpose.RULES,
+    Purpose.WITNESS,
 )
 """Purposes whose statements name the key that signs them."""
 

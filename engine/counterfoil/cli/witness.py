@@ -1,0 +1,141 @@
+"""``counterfoil witness``: snapshots of a live training, signed by another party, and the steps that they are."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.base.errors import DataError
+from counterfoil.base.inputs import read_input
+from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.cli import terminal
+from counterfoil.cli.commands import group_of_commands
+from counterfoil.cli.exits import ExitWith
+from counterfoil.cli.jsonform import print_json
+from counterfoil.cli.keys import open_key
+from counterfoil.cli.options import JsonOption, KeyOption
+from counterfoil.cli.places import READS, WRITES
+from counterfoil.cli.targets import check_writable
+from counterfoil.cli.terminal import shown
+from counterfoil.signing.keys import load_public_key
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from counterfoil.delivery.snapshots import Line, WitnessLog
+    from counterfoil.delivery.witnesscheck import Placed
+
+STRANGE = 1
+"""Exit code where a snapshot belongs to none of the runs: an answer, as DISPUTED is one."""
+_STYLES = {"FOUND": "[green]FOUND[/]", "NONE": "[bold red]NONE[/]", "CANNOT_BE_TOLD": "[yellow]CANNOT BE TOLD[/]"}
+_LISTED = 6
+
+witness_app = group_of_commands(
+    help="Third party: sign at random times what state a training has, and find each snapshot in a run later.",
+    no_args_is_help=True,
+)
+
+
+@witness_app.command("watch")
+def watch(
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN", help="The run that is recorded, or the folder of its recording.", show_default=False
+        ),
+    ],
+    order: Annotated[
+        Path, READS, typer.Option(help="The order, which says how a state is laid out.", show_default=False)
+    ],
+    log: Annotated[Path, WRITES, typer.Option(help="Write the log here; a new file.", show_default=False)],
+    key: KeyOption,
+    every: Annotated[
+        int, typer.Option(help="Seconds between two snapshots on average.", metavar="SECONDS", min=1)
+    ] = 600,
+    for_: Annotated[
+        float | None,
+        typer.Option("--for", help="Seconds after which it ends; unless given, when the recording does.", min=0.0),
+    ] = None,
+) -> None:
+    """Third party: watch a recording, and sign at random times the hashes of its newest state.
+
+    Run it on the trainer's machine or on one that sees its disk, with a key that the trainer has not. It reads the
+    newest checkpoint in the folder that the recorder keeps beside the run. Ctrl-C ends the log, and signs its end.
+
+    Example: counterfoil witness watch run.cfoil --order job.cfoil --log witness.jsonl --key witness.pem
+    """
+    check_writable(log, False)
+    console = terminal.console()
+    with open_key(key, "witness") as signer:
+        from counterfoil.delivery.witnessing import Witness, watch_recording
+
+        def told(line: Line) -> None:
+            seen = line.snapshot
+            if seen is not None:
+                console.print(
+                    f"{line.at}  state {seen.state_root.short}..., shard {shown(seen.tensor)}/{seen.chunk}",
+                    soft_wrap=True,
+                )
+
+        with cancel_on_interrupt() as cancel, Witness(log, signer, every, told=told) as witness:
+            console.print(f"Watching; a snapshot every {every:,} seconds on average. Ctrl-C ends it.", soft_wrap=True)
+            watch_recording(run, order, witness, cancel, math.inf if for_ is None else for_)
+        console.print(f"Wrote {shown(str(log))}, signed with the key {signer.public.key_id}.", soft_wrap=True)
+
+
+@witness_app.command("check")
+def check(
+    log: Annotated[Path, READS, typer.Argument(metavar="LOG", help="The log of a witness.", show_default=False)],
+    runs: Annotated[
+        list[Path], READS, typer.Argument(metavar="RUN...", help="Runs, .cfoil files.", show_default=False)
+    ],
+    key: Annotated[
+        Path, READS, typer.Option(help="The public key of the witness, a .pub.pem file.", show_default=False)
+    ],
+    json: JsonOption = False,
+) -> None:
+    """Anyone: check the log of a witness, find the step of every snapshot, and name those that belong to no run.
+
+    Nothing is replayed. A snapshot of the whole state is found wherever a run digests the step; a shard alone only in
+    states that a run stores. Exit code 0 if each snapshot was found, 1 if one belongs to none of the runs, 2 if of
+    one it cannot be told; 3 (REFUSED) if the log is not what the witness signed.
+
+    Example: counterfoil witness check witness.jsonl run-a.cfoil run-b.cfoil --key witness.pub.pem
+    """
+    from counterfoil.delivery.snapshots import MOST_LOG_BYTES, open_log
+    from counterfoil.delivery.witnesscheck import Belongs, place_snapshots
+
+    opened = open_log(read_input(log, "the log of a witness", DataError, most=MOST_LOG_BYTES), load_public_key(key))
+    with cancel_on_interrupt() as cancel:
+        placed = place_snapshots(opened, runs, cancel)
+    if json:
+        print_json(opened, snapshots=placed, ended=opened.ended)
+    else:
+        _show(terminal.console(), opened, placed)
+    told = {each.belongs for each in placed}
+    if Belongs.NONE in told:
+        raise ExitWith(STRANGE)
+    if Belongs.UNKNOWN in told:
+        raise ExitWith(Outcome.INCONCLUSIVE.exit_code)
+
+
+def _show(out: Console, log: WitnessLog, placed: tuple[Placed, ...]) -> None:
+    first, last = log.lines[0], log.lines[-1]
+    out.print(f"Signed with the key {log.key_id}, from {first.at} to {last.at}", soft_wrap=True)
+    out.print(f"{len(placed):,} snapshots, one every {first.mean_seconds:,} seconds on average")
+    if not log.ended:
+        out.print("[yellow]NOTE[/]  The log has no end: lines may have been cut off, or the witness was stopped.")
+    for each in placed:
+        steps = [f"step {seen.step:,} of {shown(seen.run)} (by {seen.by.value})" for seen in each.steps[:_LISTED]]
+        more = ", ..." if len(each.steps) > _LISTED else ""
+        back = "  [yellow]earlier than a snapshot before it[/]" if each.backwards else ""
+        out.print(
+            f"  {each.number:>6} {each.at}  {_STYLES[each.belongs.value]}  {', '.join(steps)}{more}{back}",
+            soft_wrap=True,
+        )
+    counts = {name: sum(each.belongs.value == name for each in placed) for name in _STYLES}
+    out.print(f"{counts['FOUND']:,} found, {counts['NONE']:,} of no run, {counts['CANNOT_BE_TOLD']:,} cannot be told.")

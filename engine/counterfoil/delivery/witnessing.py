@@ -1,0 +1,245 @@
+"""A witness: at random times, which no trainer can foresee, it hashes the live state and signs it; docs/witness.md.
+
+It looks from within the training's process, where the loop shows it the state (:class:`Witness`), or from another
+one at the checkpoints that a recorder writes (:func:`watch_recording`).
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from counterfoil.base.arrays import Array
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import CancelledError, DataError, RecordingError, TargetExistsError
+from counterfoil.base.sentence import say
+from counterfoil.base.wholefiles import writing
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.delivery.snapshots import (
+    MOST_GAP_SECONDS,
+    Kind,
+    Line,
+    Snapshot,
+    StateLayout,
+    make_line,
+    sign_line,
+    take_snapshot,
+)
+from counterfoil.signing.keys import SigningKey
+from counterfoil.training.recordingfolder import HEADER, check_files, reading_recording, recorded_run, recording_folder
+from counterfoil.training.statefile import read_state, state_name
+
+USUAL_SECONDS = 600
+"""Seconds between two snapshots on average, unless the user says otherwise."""
+_LOOK_SECONDS = 0.5
+_STATES = state_name(0)[:6] + "[0-9]" * 8
+
+Told = Callable[[Line], None]
+"""Told of each line that was written."""
+
+
+def _quiet(line: Line) -> None:
+    del line
+
+
+def seconds_until_next(mean_seconds: float) -> float:
+    """Draw how long a witness waits: exponentially distributed, from the randomness of the operating system.
+
+    So what a trainer has seen so far tells nothing of when the next snapshot comes: a Poisson process has no memory.
+    """
+    uniform = (secrets.randbits(53) + 1) / 2**53  # in (0, 1]
+    return -mean_seconds * math.log(uniform)
+
+
+class Witness:
+    """Takes snapshots of a state that a training loop shows, and signs them in a log; a context manager.
+
+    Args:
+        log: Where the log goes; there must be no such file.
+        key: The witness's key, best the signer's process (:func:`counterfoil.start_signer`) of another party.
+        mean_seconds: Seconds between two snapshots on average.
+        told: Told of each line that was written.
+        wait: Draws how many seconds pass until the next snapshot.
+
+    Raises:
+        DataError: ``mean_seconds`` is out of range.
+        TargetExistsError: There is a file of the log's name.
+        FileWriteError: The log cannot be written.
+        SignerError: The signer's process does not sign.
+    """
+
+    def __init__(
+        self,
+        log: Path,
+        key: SigningKey,
+        mean_seconds: int = USUAL_SECONDS,
+        *,
+        told: Told = _quiet,
+        wait: Callable[[float], float] = seconds_until_next,
+    ) -> None:
+        if not 1 <= mean_seconds <= MOST_GAP_SECONDS:
+            raise DataError(
+                say("A witness takes a snapshot every {0} seconds on average.", mean_seconds),
+                remedy=say("Give a number from 1 to {0}.", MOST_GAP_SECONDS),
+            )
+        self._log, self._key, self._mean, self._told, self._wait = log, key, mean_seconds, told, wait
+        self._before: bytes | None = None
+        self._number = 0
+        with writing(log, say("the log")):
+            try:
+                self._file: io.FileIO | None = io.FileIO(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "w")
+            except FileExistsError as error:
+                raise TargetExistsError(
+                    say("There is already a file {0}.", os.fspath(log)),
+                    remedy=say("Give the log another name: no witness adds to the log of another one."),
+                ) from error
+        try:
+            self._write(Kind.BEGUN)
+        except BaseException:
+            self._file.close()
+            raise
+        self._due = time.monotonic() + wait(mean_seconds)
+
+    @property
+    def due(self) -> bool:
+        """Whether the moment of the next snapshot has come."""
+        return time.monotonic() >= self._due
+
+    def look(self, state: Mapping[str, Any]) -> bool:
+        """Take a snapshot if it is time for one; to be called between steps, as often as there are any.
+
+        Args:
+            state: Tensors by name: torch's, on any device, or numpy arrays. Named as the order's state has them, and
+                all of them, where it is to be found in a run by its state root.
+
+        Returns:
+            Whether a snapshot was taken.
+
+        Raises:
+            DataError: A dtype has no digest, or the state is empty.
+            FileWriteError, SignerError: The line cannot be written, or is not signed.
+        """
+        if not self.due:
+            return False
+        self._take({name: _array(tensor) for name, tensor in state.items()})
+        return True
+
+    def _take(self, state: Mapping[str, Array]) -> None:
+        self._write(Kind.SNAPSHOT, take_snapshot(state, secrets.randbits(64)))
+        self._due = time.monotonic() + self._wait(self._mean)
+
+    def close(self) -> None:
+        """Say in the log that the witness looks no more, and close it."""
+        if self._file is not None:
+            try:
+                self._write(Kind.ENDED)
+            finally:
+                self._file.close()
+                self._file = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _write(self, kind: Kind, snapshot: Snapshot | None = None) -> None:
+        if self._file is None:
+            raise DataError(say("The witness has ended."), remedy=say("Begin another log."))
+        line = make_line(kind, self._before, self._number, self._mean, snapshot)
+        signed = sign_line(line, self._key)
+        with writing(self._log, say("the log")):
+            left = memoryview(signed + b"\n")
+            while left:
+                left = left[self._file.write(left) or 0 :]
+            os.fsync(self._file.fileno())
+        self._before, self._number = signed, self._number + 1
+        self._told(line)
+
+
+def watch_recording(place: Path, order: Path, witness: Witness, cancel: CancelToken, seconds: float = math.inf) -> None:
+    """Take snapshots of the newest state in a recorder's folder until the recording ends, or the time is over.
+
+    Where no state lies there whole when the moment comes, the first one that does is taken.
+
+    Args:
+        place: The run that is recorded, or the recorder's folder beside it; may not be there yet.
+        order: The order, which says how its states are laid out.
+        witness: Signs; it is not closed.
+        cancel: Ends it, which is no error.
+        seconds: How long it looks at most.
+
+    Raises:
+        RefusedError: The order is damaged.
+        RecordingError, FileReadError: The folder holds what is no recording's, or cannot be read.
+        DataError, FileWriteError, SignerError: As :meth:`Witness.look`.
+    """
+    folder = recording_folder(recorded_run(place))
+    with BundleReader.open(order) as reader:
+        layout = reader.state_layout()
+    until = time.monotonic() + seconds
+    begun = False
+    try:
+        while time.monotonic() < until:
+            present = (folder / HEADER).is_file()
+            if begun and not present:
+                return  # the run is made, and its folder is removed
+            begun = begun or present
+            if present and witness.due:
+                state = newest_state(folder, layout)
+                if state is not None:
+                    witness.look(state)
+            cancel.wait(min(_LOOK_SECONDS, max(0.0, until - time.monotonic())))
+    except CancelledError:
+        return
+
+
+def newest_state(folder: Path, layout: StateLayout) -> dict[str, Array] | None:
+    """Read the newest whole state in a recorder's folder; None where there is none.
+
+    Args:
+        folder: The recorder's folder.
+        layout: How a state is laid out.
+
+    Raises:
+        RecordingError, FileReadError: It holds what is no recording's, or cannot be read.
+    """
+    empty = {name: np.empty(shape, dtype) for name, (dtype, shape) in layout.items()}
+    try:
+        with reading_recording(folder):
+            check_files(folder)
+            for path in sorted(folder.glob(_STATES), reverse=True):
+                with path.open("rb") as file:
+                    state = read_state(file, empty)
+                if state is not None:
+                    return state
+    except RecordingError:
+        if folder.is_dir():
+            raise
+    return None  # the recording ended as it was read, or has no state yet
+
+
+def _array(tensor: Any) -> Array:
+    """A tensor as a numpy array on the CPU."""
+    if isinstance(tensor, np.ndarray):
+        return tensor
+    try:
+        found: Array = tensor.detach().cpu().numpy()
+    except (AttributeError, TypeError) as error:
+        raise DataError(
+            say("A witness cannot read a tensor of this kind: {0}.", type(tensor).__name__),
+            remedy=say("Show it numpy arrays, or tensors of a dtype that numpy has."),
+            detail=str(error),
+        ) from error
+    return found

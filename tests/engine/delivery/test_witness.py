@@ -1,0 +1,360 @@
+"""What a witness signs of a live state, and which step that is: found by its hashes, and not with a bit flipped."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from counterfoil.base.arrays import Array
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
+from counterfoil.base.errors import CounterfoilError, DataError, RecordingError, SignatureError, TargetExistsError
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.cli import main
+from counterfoil.delivery.snapshots import Kind, make_line, open_log, sign_line, take_snapshot
+from counterfoil.delivery.witnesscheck import Belongs, By, place_snapshots
+from counterfoil.delivery.witnessing import Witness, newest_state, seconds_until_next, watch_recording
+from counterfoil.signing.keys import generate_key, key_from_seed
+from counterfoil.training.recordingfolder import recording_folder
+from counterfoil.training.statefile import encode_state, state_name
+from support.jobs import Job
+
+KEY, OTHER = key_from_seed(b"\7" * 32), key_from_seed(b"\x08" * 32)
+
+
+def at_once(mean: float) -> float:
+    del mean
+    return 0.0
+
+
+def stored(job: Job) -> dict[int, dict[str, Array]]:
+    with BundleReader.open(job.run) as reader:
+        found = {step: dict(reader.checkpoint(step)) for step in reader.checkpoint_steps()}
+        return {0: dict(reader.initial_state()), **found} if reader.holds_initial else found
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "witness.jsonl"
+
+
+def witnessed(log: Path, *states: dict[str, Any]) -> bytes:
+    with Witness(log, KEY, wait=at_once) as witness:
+        for state in states:
+            assert witness.look(state)
+    return log.read_bytes()
+
+
+def flipped(state: dict[str, Array]) -> dict[str, Array]:
+    """The state with one bit of one element changed."""
+    name = max(state, key=lambda each: state[each].nbytes)
+    other = state[name].copy()
+    other.reshape(-1).view(np.uint8)[0] ^= 1
+    return {**state, name: other}
+
+
+# Snapshots
+
+
+def test_a_snapshot_is_what_a_stranger_computes() -> None:
+    state = {"b": np.arange(5000, dtype=np.float32), "a": np.ones(3, np.int64)}
+    # One chunk of a, two of b: 20,000 bytes.
+    for place, tensor, chunk in ((0, "a", 0), (1, "b", 0), (2, "b", 1), (3, "a", 0)):
+        seen = take_snapshot(state, place)
+        assert (seen.tensor, seen.chunk) == (tensor, chunk)
+        data = state[tensor].tobytes()[16384 * chunk : 16384 * (chunk + 1)]
+        assert seen.leaf.value == hashlib.sha256(b"\0" + data).digest()  # RFC 9162, section 2.1.1
+    layout = b'{"a":["int64",[3]],"b":["float32",[5000]]}'
+    assert take_snapshot(state, 0).layout.value == hashlib.sha256(layout).digest()
+    with pytest.raises(DataError, match="empty"):
+        take_snapshot({"none": np.zeros(0, np.float32)}, 0)
+
+
+def test_every_chunk_is_drawn_alike(log: Path) -> None:
+    state = {"w": np.arange(4 * 4096, dtype=np.float32)}  # four chunks
+    lines = open_log(witnessed(log, *[state] * 200), KEY.public).snapshots
+    counts = np.bincount([line.snapshot.chunk for line in lines if line.snapshot], minlength=4)
+    # Of 200 draws out of four each has 50, with a standard deviation of 6; eight of these are never seen.
+    assert counts.min() > 2
+
+
+def test_waits_are_exponential() -> None:
+    waits = np.array([seconds_until_next(100.0) for _ in range(20_000)])
+    assert waits.min() >= 0
+    assert abs(waits.mean() - 100) < 5  # seven standard deviations
+    assert abs((waits > 100).mean() - np.exp(-1)) < 0.025
+    assert len(np.unique(waits)) > 19_900
+
+
+def test_nothing_is_taken_before_its_time(log: Path) -> None:
+    with Witness(log, KEY, wait=lambda mean: 1000 * mean) as witness:
+        assert not witness.look({"w": np.ones(3, np.float32)})
+    assert [line.kind for line in open_log(log.read_bytes(), KEY.public).lines] == [Kind.BEGUN, Kind.ENDED]
+
+
+def test_tensors_of_torch_are_seen_as_those_of_numpy(log: Path) -> None:
+    weights = torch.nn.Linear(3, 2).state_dict()
+    (line,) = open_log(witnessed(log, dict(weights)), KEY.public).snapshots
+    assert line.snapshot is not None
+    assert line.snapshot.state_root == take_snapshot({n: t.numpy() for n, t in weights.items()}, 0).state_root
+
+
+@pytest.mark.parametrize("strange", [[1.0], torch.ones(2, dtype=torch.bfloat16)])
+def test_what_is_no_tensor_is_refused(log: Path, strange: object) -> None:
+    with Witness(log, KEY, wait=at_once) as witness, pytest.raises(DataError):
+        witness.look({"w": strange})
+
+
+# The log
+
+
+def test_no_witness_goes_on_with_a_log_that_lies_there(log: Path) -> None:
+    log.write_bytes(b"another's")
+    with pytest.raises(TargetExistsError):
+        Witness(log, KEY)
+    assert log.read_bytes() == b"another's"
+
+
+@pytest.mark.parametrize("mean", [0, -1, 10**9])
+def test_means_that_are_none(log: Path, mean: int) -> None:
+    with pytest.raises(DataError, match="average"):
+        Witness(log, KEY, mean)
+    assert not log.exists()
+
+
+def rewritten(change: Callable[[dict[str, Any]], None]) -> Callable[[list[bytes]], list[bytes]]:
+    """Change the statement in the second line, and leave its signature."""
+
+    def change_line(lines: list[bytes]) -> list[bytes]:
+        envelope = json.loads(lines[1])
+        statement = json.loads(base64.b64decode(envelope["payload"]))
+        change(statement["predicate"])
+        envelope["payload"] = base64.b64encode(json.dumps(statement).encode()).decode()
+        return [lines[0], json.dumps(envelope).encode(), *lines[2:]]
+
+    return change_line
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda lines: lines[:1] + lines[2:],
+        lambda lines: [lines[0], lines[2], lines[1], *lines[3:]],
+        lambda lines: [*lines[:2], lines[1], *lines[2:]],
+        lambda lines: lines[1:],
+        lambda lines: [*lines, lines[0]],
+        lambda lines: [*lines[:-1], b"{}"],
+        lambda lines: [],
+        rewritten(lambda predicate: predicate.update(at="2020-01-01T00:00:00Z")),
+        rewritten(lambda predicate: predicate["snapshot"].update(leaf="0" * 64)),
+    ],
+    ids=["taken out", "moved", "twice", "no begin", "begun again", "junk", "empty", "time", "leaf"],
+)
+def test_a_log_that_was_changed_is_refused(log: Path, change: Callable[[list[bytes]], list[bytes]]) -> None:
+    data = witnessed(log, *[{"w": np.full(3, value, np.float32)} for value in range(3)])
+    lines = data.removesuffix(b"\n").split(b"\n")
+    assert len(open_log(data, KEY.public).snapshots) == 3
+    with pytest.raises(SignatureError):
+        open_log(b"".join(line + b"\n" for line in change(lines)), KEY.public)
+    with pytest.raises(SignatureError, match="torn"):
+        open_log(data[:-1], KEY.public)
+
+
+def test_a_log_is_its_witnesss(log: Path) -> None:
+    data = witnessed(log, {"w": np.ones(3, np.float32)})
+    with pytest.raises(SignatureError):
+        open_log(data, OTHER.public)
+
+
+def test_lines_that_contradict_each_other_are_refused_though_signed() -> None:
+    seen = take_snapshot({"w": np.ones(3, np.float32)}, 0)
+    first = sign_line(make_line(Kind.BEGUN, None, 0, 600), KEY)
+    for line in (
+        make_line(Kind.SNAPSHOT, first, 1, 600),
+        make_line(Kind.ENDED, first, 1, 600, seen),
+        make_line(Kind.SNAPSHOT, first, 1, 601, seen),
+        make_line(Kind.SNAPSHOT, first, 2, 600, seen),
+    ):
+        with pytest.raises(SignatureError):
+            open_log(first + b"\n" + sign_line(line, KEY) + b"\n", KEY.public)
+    open_log(first + b"\n" + sign_line(make_line(Kind.SNAPSHOT, first, 1, 600, seen), KEY) + b"\n", KEY.public)
+
+
+def test_an_end_that_was_cut_off_is_said(log: Path) -> None:
+    data = witnessed(log, {"w": np.ones(3, np.float32)})
+    assert open_log(data, KEY.public).ended
+    assert not open_log(data[: data.rindex(b"\n", 0, -1) + 1], KEY.public).ended
+
+
+# Where they belong
+
+
+def test_each_snapshot_is_found_at_its_step_and_a_strange_one_at_none(digits_job: Job, log: Path) -> None:
+    states = stored(digits_job)
+    steps = list(states)
+    data = witnessed(log, *states.values(), flipped(states[steps[-1]]))
+    placed = place_snapshots(open_log(data, KEY.public), [digits_job.run])
+    assert [each.belongs for each in placed] == [Belongs.FOUND] * len(steps) + [Belongs.NONE]
+    assert [[seen.step for seen in each.steps] for each in placed] == [*([step] for step in steps), []]
+    assert {seen.by for each in placed for seen in each.steps} == {By.STATE}
+    assert not any(each.backwards for each in placed)
+
+
+def test_a_shard_is_found_where_the_witness_saw_a_part_of_the_state(digits_job: Job) -> None:
+    states = stored(digits_job)
+    step = max(states)
+    name = max(states[step], key=lambda each: states[step][each].nbytes)
+    part = {name: states[step][name]}
+    lines = [sign_line(make_line(Kind.BEGUN, None, 0, 600), KEY)]
+    for number, seen in enumerate([take_snapshot(part, 0), take_snapshot(flipped(part), 0)], 1):
+        lines.append(sign_line(make_line(Kind.SNAPSHOT, lines[-1], number, 600, seen), KEY))
+    true, strange = place_snapshots(open_log(b"".join(line + b"\n" for line in lines), KEY.public), [digits_job.run])
+    assert step in [seen.step for seen in true.steps]
+    assert {seen.by for seen in true.steps} == {By.SHARD}
+    # A part may be of a step that the run does not store: nobody is accused.
+    assert strange.steps == ()
+    assert strange.belongs is Belongs.UNKNOWN
+
+
+def test_tensors_that_the_run_does_not_have_cannot_be_told(digits_job: Job, log: Path) -> None:
+    placed = place_snapshots(open_log(witnessed(log, {"w": np.ones(3, np.float32)}), KEY.public), [digits_job.run])
+    assert [each.belongs for each in placed] == [Belongs.UNKNOWN]
+
+
+def test_a_state_that_goes_back_is_said(digits_job: Job, log: Path) -> None:
+    states = stored(digits_job)
+    first, last = min(states), max(states)
+    data = witnessed(log, states[last], states[first], states[last])
+    placed = place_snapshots(open_log(data, KEY.public), [digits_job.run])
+    assert [each.backwards for each in placed] == [False, True, False]
+
+
+# A recorder's folder
+
+
+def recording(job: Job, place: Path, *steps: int) -> Path:
+    """The folder of an unfinished recording with the states of some steps."""
+    folder = recording_folder(place)
+    folder.mkdir()
+    (folder / "recording.json").write_bytes(b"{}")
+    for step in steps:
+        (folder / state_name(step)).write_bytes(b"".join(encode_state(stored(job)[step])))
+    return folder
+
+
+@pytest.fixture
+def watched(digits_job: Job, tmp_path: Path, log: Path) -> Callable[..., bytes]:
+    def watch(place: Path, folder: Path, snapshots: int) -> bytes:
+        cancel = CancelToken()
+        seen: list[object] = []
+
+        def told(line: Any) -> None:
+            seen.append(line.snapshot)
+            if line.snapshot is not None and sum(each is not None for each in seen) == snapshots:
+                shutil.rmtree(folder)  # the run is made
+
+        timer = threading.Timer(60, cancel.cancel)
+        timer.start()
+        try:
+            with Witness(log, KEY, wait=at_once, told=told) as witness:
+                watch_recording(place, digits_job.order, witness, cancel)
+        finally:
+            timer.cancel()
+        assert not cancel.cancelled, "it ends when the recording does"
+        return log.read_bytes()
+
+    return watch
+
+
+def test_the_newest_whole_state_is_seen(digits_job: Job, tmp_path: Path, watched: Callable[..., bytes]) -> None:
+    states = stored(digits_job)
+    *_, before, last = sorted(states)
+    place = tmp_path / "run.cfoil"
+    folder = recording(digits_job, place, before, last)
+    (folder / state_name(last + 1)).write_bytes(b"torn")
+    placed = place_snapshots(open_log(watched(place, folder, 2), KEY.public), [digits_job.run])
+    assert [[seen.step for seen in each.steps] for each in placed] == [[last], [last]]
+
+
+def test_an_empty_folder_gives_no_snapshot_and_ctrl_c_ends_the_log(digits_job: Job, tmp_path: Path, log: Path) -> None:
+    recording(digits_job, tmp_path / "run.cfoil")
+    cancel = CancelToken()
+    cancel.cancel()
+    with Witness(log, KEY, wait=at_once) as witness:
+        watch_recording(tmp_path / "run.cfoil", digits_job.order, witness, cancel)
+    opened = open_log(log.read_bytes(), KEY.public)
+    assert opened.ended
+    assert not opened.snapshots
+
+
+def test_what_is_no_state_file_is_refused(digits_job: Job, tmp_path: Path) -> None:
+    folder = recording(digits_job, tmp_path / "run.cfoil")
+    (folder / state_name(3)).symlink_to("/dev/zero")
+    with BundleReader.open(digits_job.order) as reader, pytest.raises(RecordingError, match="no regular file"):
+        newest_state(folder, reader.state_layout())
+
+
+# The command
+
+
+def test_the_command(digits_job: Job, tmp_path: Path, log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    generate_key(tmp_path / "w.pem", None)
+    public = str(tmp_path / "w.pub.pem")
+    recording(digits_job, tmp_path / "live.cfoil", max(stored(digits_job)))
+    order, run = str(digits_job.order), str(digits_job.run)
+    watch = ["witness", "watch", str(tmp_path / "live.cfoil"), "--order", order, "--log", str(log)]
+    assert main([*watch, "--key", str(tmp_path / "w.pem"), "--every", "1", "--for", "8"]) == 0
+    capsys.readouterr()
+    assert main(["witness", "check", str(log), run, "--key", public]) == 0
+    said = capsys.readouterr().out
+    assert "FOUND" in said
+    assert f"step {max(stored(digits_job)):,} of" in said
+    assert main(["witness", "check", str(log), run, "--key", public, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["ended"] is True
+    assert {each["belongs"] for each in told["snapshots"]} == {"FOUND"}
+    log.write_bytes(log.read_bytes()[:-200] + b"\n")
+    assert main(["witness", "check", str(log), run, "--key", public]) == 3
+
+
+def test_exit_codes(digits_job: Job, tmp_path: Path, log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "w.pub.pem").write_text(KEY.public.pem)
+    check = ["witness", "check", str(log), str(digits_job.run), "--key", str(tmp_path / "w.pub.pem")]
+    witnessed(log, flipped(stored(digits_job)[max(stored(digits_job))]))
+    assert main(check) == 1
+    assert "NONE" in capsys.readouterr().out
+    log.unlink()
+    witnessed(log, {"w": np.ones(3, np.float32)})
+    assert main(check) == 2
+    assert "CANNOT BE TOLD" in capsys.readouterr().out
+
+
+def test_junk_never_leaves_our_errors() -> None:
+    good = sign_line(make_line(Kind.BEGUN, None, 0, 600), KEY) + b"\n"
+    draws = np.random.default_rng(0)
+    for _ in range(300):
+        data = bytearray(good)
+        for place in draws.integers(0, len(data) - 1, 3):
+            data[place] = draws.integers(0, 256)
+        if bytes(data) == good:
+            continue
+        try:
+            open_log(bytes(data), KEY.public)
+        except CounterfoilError:
+            continue
+        # Only what is not signed may differ: white space, or the key id's own text.
+        assert json.loads(bytes(data))["payload"] == json.loads(good)["payload"]
+
+
+def test_the_digest_before_the_first_line_is_zero() -> None:
+    assert make_line(Kind.BEGUN, None, 0, 600).before == Digest(bytes(32))
