@@ -104,7 +104,8 @@ def test_what_somebody_else_signed_does_not_count(tmp_path: Path) -> None:
 
 
 def test_other_wishes_give_what_reading_anew_gives(tmp_path: Path) -> None:
-    sampled = replace(GOOD, run_root=Digest.of(b"sampled"), sample=Sample(100, ((1, 10),), Selection.RANDOM, "ab" * 32, 1))
+    sample = Sample(100, ((1, 10),), Selection.RANDOM, "ab" * 32, 1)
+    sampled = replace(GOOD, run_root=Digest.of(b"sampled"), sample=sample)
     put(tmp_path, one=signed(GOOD), two=signed(sampled, day=2), bad=b"{")
     wished = RatePolicy(segments=400, bad_fraction=0.05, risk=0.01, floor=0.2, clean_runs=2)
     found = with_policy(read(tmp_path), wished)
