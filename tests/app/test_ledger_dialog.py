@@ -82,7 +82,7 @@ def test_a_trainer_that_is_chosen_shows_its_disputes_and_the_reasons(dialog: Led
     dialog.trainer_table.selectRow(1)
     assert [line[2] for line in cells(dialog.runs)] == ["disputed", "clean"]
     disputes = cells(dialog.disputes)
-    assert [line[:2] for line in disputes] == [["DISPUTED", "37"], ["adjudicated: CONFIRMED", "38"]]
+    assert [line[:2] for line in disputes] == [["DISPUTED", "37"], ["adjudicated: CONFIRMED", "36\u201338"]]
     assert [line[3] for line in disputes] == ["yes", "no"]
     assert disputes[0][4].startswith("Ada (")
     assert disputes[0][6] == "c-3.json"

@@ -110,7 +110,7 @@ def test_weights_that_are_dropped_are_found(dialog: LocateDialog, engine: FakeEn
 def test_weights_of_no_step_show_the_nearest(dialog: LocateDialog, qtbot: QtBot) -> None:
     drop(dialog, qtbot, Path("/w/other.safetensors"))
     assert dialog.headline.text() == "Not in this run"
-    said = "Nearest is step 20: 4 of 5 tensors are the same; 1 of the model are missing in the file."
+    said = "Nearest is step 20: 4 of 5 tensors are the same; missing in the file: 1."
     assert said in dialog.sentence.text()
     assert dialog.table.currentIndex().row() == 1
     assert all(line[1] == "another state" for line in cells(dialog))

@@ -27,7 +27,7 @@ def place_said(place: Place) -> str:
 def weights_said(state: StepWeights) -> str:
     """What a stored state has in common with weights."""
     said = _tr("{0} of {1} tensors are the same").format(text.count(state.same), text.count(state.tensors))
-    missing = _tr("{0} of the model are missing in the file").format(text.count(state.missing))
+    missing = _tr("missing in the file: {0}").format(text.count(state.missing))
     return f"{said}; {missing}" if state.missing else said
 
 

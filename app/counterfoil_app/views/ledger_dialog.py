@@ -70,7 +70,9 @@ class LedgerDialog(InquiryDialog):
         self.tabs.addTab(inside, self.tr("&Proposed rate"))
         self.tabs.addTab(table_view(self.not_counted, self.tr("Files that do not count")), "")
         self._trainer_title = caption(self.tr("Trainers"), "section")
-        layouts.fill(page.column, self._wishes(), self._trainer_title, self.trainer_table, (self.tabs, 1))
+        self._rest = QWidget()  # below the wishes, while nothing is known
+        shown = (self._wishes(), self._trainer_title, self.trainer_table, (self.tabs, 1), (self._rest, 1))
+        layouts.fill(page.column, *shown)
         choose = button(self.tr("Choose the &folder\u2026"), self._choose_folder)
         start = button(self.tr("Read a&gain"), reading.read)
         self.close_button = button(self.tr("C&lose"), self.close)
@@ -140,7 +142,7 @@ class LedgerDialog(InquiryDialog):
                 self.tr("Order"), lambda run: most_replayed(run).title, 24, tip=lambda run: most_replayed(run).title
             ),
             Column(self.tr("Together"), lambda run: look(run).word, 13, look=look),
-            Column(self.tr("Verdicts"), lookup_words.outcomes_said, 26, tip=lookup_words.outcomes_said),
+            Column(self.tr("Verdicts"), lookup_words.outcomes_said, 38, tip=lookup_words.outcomes_said),
             Column(self.tr("Replayed at most"), lookup_words.coverage_said, 19),
             Column(self.tr("Last signed"), lambda run: text.moment(run.last_signed), 24),
         ]
@@ -148,16 +150,16 @@ class LedgerDialog(InquiryDialog):
     def _dispute_columns(self) -> list[Column[LedgerVerdict]]:
         return [
             Column(
-                self.tr("Says"), lambda one: lookup_words.verdict_look(one).word, 24, look=lookup_words.verdict_look
+                self.tr("Says"), lambda one: lookup_words.verdict_look(one).word, 27, look=lookup_words.verdict_look
             ),
             Column(self.tr("Step"), _step, 9, numeric=True),
             Column(
                 self.tr("Run"), lambda one: _short(one.run_root), 14, fixed=True, tip=lambda one: _hex(one.run_root)
             ),
             Column(self.tr("Trainer answered"), lambda one: self.tr("yes") if one.replied else self.tr("no"), 12),
-            Column(self.tr("Auditor"), lambda one: self._key_name(one.auditor), 20, tip=lambda one: one.auditor),
-            Column(self.tr("Signed"), lambda one: text.moment(one.signed_at), 24),
-            Column(self.tr("File"), lambda one: one.name, 24, tip=lambda one: one.name),
+            Column(self.tr("Auditor"), lambda one: self._key_name(one.auditor), 28, tip=lambda one: one.auditor),
+            Column(self.tr("Signed"), lambda one: text.moment(one.signed_at), 23),
+            Column(self.tr("File"), lambda one: one.name, 12, tip=lambda one: one.name),
         ]
 
     def _file_columns(self) -> list[Column[NotCounted]]:
@@ -226,6 +228,7 @@ class LedgerDialog(InquiryDialog):
         for part in (self._trainer_title, self.trainer_table):
             part.setVisible(found is not None and bool(found.trainers))
         self.tabs.setVisible(found is not None)
+        self._rest.setVisible(found is None)
         if found is not self._shown:
             self._shown = found
             self._show_found()
@@ -347,8 +350,10 @@ def _last_signed(record: TrainerRecord) -> str:
 
 
 def _step(verdict: LedgerVerdict) -> str:
-    step = verdict.judged[1] if verdict.judged is not None else verdict.disputed_step
-    return "" if step is None else text.count(step)
+    if verdict.judged is not None:
+        first, last = verdict.judged
+        return text.count(last) if first == last else f"{text.count(first)}\u2013{text.count(last)}"
+    return "" if verdict.disputed_step is None else text.count(verdict.disputed_step)
 
 
 def _root(run: LedgerRun) -> str:

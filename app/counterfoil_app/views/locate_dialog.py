@@ -9,6 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
 from counterfoil import Digest, Located
+from counterfoil_app.engine import strangers
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import lookup_words, text, words
 from counterfoil_app.looks.engine_words import failure_text
@@ -197,9 +198,9 @@ class LocateDialog(InquiryDialog):
 
     def _fields(self) -> list[Field]:
         locating = self.locating
-        fields = [Field(self.tr("Run"), str(locating.run), exact=True)]
+        fields = [Field(self.tr("Run"), strangers.sentence(str(locating.run)), exact=True)]
         if isinstance(locating.wanted, Path):
-            fields.append(Field(self.tr("Weights"), str(locating.wanted), exact=True))
+            fields.append(Field(self.tr("Weights"), strangers.sentence(str(locating.wanted)), exact=True))
         elif locating.wanted is not None:
             fields.append(Field(self.tr("Hash"), locating.wanted.hex, exact=True))
         return fields
