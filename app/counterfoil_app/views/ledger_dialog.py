@@ -106,9 +106,9 @@ class LedgerDialog(InquiryDialog):
             (self.tr("Clean runs after a dispute"), self.clean_runs),
             (self.tr("Whose verdicts count"), self.auditors),
         )
-        grid = layouts.grid(across=10, down=6, stretch=6)
+        grid = layouts.grid(across=10, down=6, stretch=4)
         for place, (name, box) in enumerate(named):
-            row, column = divmod(place, 3)
+            row, column = divmod(place, 2)
             if box is not self.auditors:
                 box.setAccessibleName(name)
             grid.addWidget(label(name, wrap=False), row, 2 * column)
