@@ -101,10 +101,16 @@ InspectionRequest
 Inspections
 Kept
 LabelFlip
+Ledger
+LedgerProgress
+LedgerRun
+LedgerVerdict
 Level
 Limits
 Lion
 LocalWorkers
+LocateProgress
+Located
 LookProgress
 Loop
 LoopStep
@@ -119,6 +125,7 @@ Member
 MerkleComparison
 NAdam
 NeighbourOperator
+NotCounted
 OperatorDone
 OperatorElements
 OperatorLook
@@ -145,6 +152,7 @@ ParameterGroup
 ParameterGroups
 Parting
 Passphrase
+Place
 Plan
 PlanProgress
 PlanRow
@@ -154,6 +162,7 @@ ProgressRestored
 PublicKey
 RAdam
 RankFinished
+RatePolicy
 Recognised
 RecordFinished
 RecordStarted
@@ -170,6 +179,7 @@ RowKind
 RowsRead
 Ruling
 RunAssembled
+RunOutcome
 Sample
 SegmentRequest
 Selection
@@ -191,10 +201,12 @@ StepRestored
 StepRow
 StepSealed
 StepTable
+StepWeights
 StopRule
 TensorDetail
 TensorDivergence
 TensorSides
+TrainerRecord
 TrainerTrust
 Trust
 TrustLine
@@ -205,6 +217,7 @@ Verdict
 WeightAverage
 WeightsFile
 Withdrawal
+Witness
 WorkerState
 WorkersReported
 account_of
@@ -238,6 +251,8 @@ limits_for
 list_devices
 load_private_key
 load_public_key
+locate_hash
+locate_weights
 log_said
 look_at_operator
 loop
@@ -265,6 +280,7 @@ preview_data
 preview_verdict
 ranges
 read_client_order
+read_ledger
 recognise
 record
 recorded_log_said
@@ -287,6 +303,7 @@ verify_verdict
 verify_weights
 with_client_key
 with_client_order
+with_policy
 with_trainer_key
 write_capsule
 write_hand_over

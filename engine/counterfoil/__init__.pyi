@@ -22,6 +22,7 @@ from .audit.following import (
 from .audit.keeping import (
     state_folder as state_folder,
 )
+from .audit.ledger import read_ledger as read_ledger
 from .audit.operatorlook import (
     look_at_operator as look_at_operator,
 )
@@ -161,6 +162,23 @@ from .audit.values.inspections import (
     Inspections as Inspections,
     plan_inspections as plan_inspections,
 )
+from .audit.values.ledger import (
+    Ledger as Ledger,
+    LedgerProgress as LedgerProgress,
+    LedgerRun as LedgerRun,
+    LedgerVerdict as LedgerVerdict,
+    NotCounted as NotCounted,
+    RatePolicy as RatePolicy,
+    RunOutcome as RunOutcome,
+    TrainerRecord as TrainerRecord,
+    with_policy as with_policy,
+)
+from .audit.values.located import (
+    Located as Located,
+    LocateProgress as LocateProgress,
+    Place as Place,
+    StepWeights as StepWeights,
+)
 from .audit.values.orders import (
     with_client_key as with_client_key,
     with_client_order as with_client_order,
@@ -275,6 +293,7 @@ from .delivery.basis import (
 from .delivery.export import (
     export_weights as export_weights,
 )
+from .delivery.locating import locate_hash as locate_hash, locate_weights as locate_weights
 from .delivery.verification import (
     verify_weights as verify_weights,
 )

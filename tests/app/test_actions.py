@@ -21,17 +21,19 @@ ALWAYS = {
 }  # fmt: skip
 SAMPLES = {"honest_sample", "tampered_sample"}
 CAN_BE_DONE = {
-    Phase.EMPTY: ALWAYS | SAMPLES | {"weights"},
-    Phase.READY: ALWAYS | SAMPLES | {"clear_recent", "compare", "home", "plan", "replay", "weights"},
+    Phase.EMPTY: ALWAYS | SAMPLES | {"ledger", "weights"},
+    Phase.READY: ALWAYS
+    | SAMPLES
+    | {"clear_recent", "compare", "home", "ledger", "locate", "plan", "replay", "weights"},
     Phase.REPLAYING: ALWAYS | {"clear_recent", "home", "pause", "stop"},
     Phase.PAUSED: ALWAYS | {"clear_recent", "go_on", "home", "stop"},
     Phase.CONCLUDED: ALWAYS
     | SAMPLES
-    | {"clear_recent", "compare", "home", "plan", "replay", "table", "verdict", "weights"},
+    | {"clear_recent", "compare", "home", "ledger", "locate", "plan", "replay", "table", "verdict", "weights"},
 }
 NAMES = {
     *ALWAYS, *SAMPLES, "capsule", "clear_recent", "compare", "compare_known", "conclude", "data",
-    "drop_order", "go_on", "home", "pause", "plan",
+    "drop_order", "go_on", "home", "ledger", "locate", "pause", "plan",
     "redo_layout", "replay", "start_queue", "stop", "stop_queue", "table", "undo_layout", "verdict",
     "weights",
 }  # fmt: skip

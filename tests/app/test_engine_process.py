@@ -30,6 +30,7 @@ from counterfoil import (
     OperatorDone,
     Outcome,
     Plan,
+    RatePolicy,
     StepReplayed,
     Withdrawal,
     WorkerState,
@@ -41,7 +42,14 @@ from counterfoil.program.limits import LARGE
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil_app.engine.child import Outbox
 from counterfoil_app.engine.messages import SIGNING, Answer, Delivery, Item, Returned, methods
-from counterfoil_app.engine.port import BundlesRequest, KnownRequest, LookRequest, ProvidersRequest
+from counterfoil_app.engine.port import (
+    BundlesRequest,
+    KnownRequest,
+    LedgerRequest,
+    LocateRequest,
+    LookRequest,
+    ProvidersRequest,
+)
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.recordings import KnownFollow, RecordRequest
 from counterfoil_app.engine.sample import SampleKind
@@ -250,6 +258,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "inspect": (RUN, None, ("ab" * 32,)),
     "kept": (ASKED, Digest.of(b"order"), Digest.of(b"run")),
     "list_folder": (Path(),),
+    "locate": (LocateRequest(RUN, Digest.of(b"state")),),
     "make_sample": (Path("sample"), SampleKind.TAMPERED),
     "operator_look": (LookRequest(RUN, 3),),
     "outline": (RUN,),
@@ -257,6 +266,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "preview": (NEEDED, datetime(2026, 1, 31, tzinfo=UTC)),
     "preview_data": ("digits-cnn", None),
     "read_key": (Path("auditor.pem"),),
+    "read_ledger": (LedgerRequest(Path("verdicts"), ("ab" * 32,), RatePolicy(400)),),
     "read_verdict": (Path("v.json"), ("ab" * 32,), None, ()),
     "recognise": (RUN,),
     "record_run": (RecordRequest(Path("job.cfoil"), RUN, "ab" * 32, heads=Path("heads.jsonl"), limits=LARGE),),

@@ -34,12 +34,14 @@ from counterfoil.audit.statement.write import verdict_statement
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.worker import Failure
+from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import report_pages
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_app.verdict.signing_dialog import SigningDialog
-from support.fake_engine import FakeEngine, envelope_of
+from support.fake_engine import AUDITOR, FakeEngine, envelope_of
+from support.ledgers import root
 from support.reports import disputed_report
 from support.waiting import reached
 
@@ -79,6 +81,12 @@ class Hostile(FakeEngine):
 
     def compare_bundles(self, *arguments: Any) -> Iterator[Any]:
         yield from map(spoiled, super().compare_bundles(*arguments))
+
+    def read_ledger(self, *arguments: Any) -> Iterator[Any]:
+        yield from map(spoiled, super().read_ledger(*arguments))
+
+    def locate(self, *arguments: Any) -> Iterator[Any]:
+        yield from map(spoiled, super().locate(*arguments))
 
     def disputed_rows(self, *arguments: Any) -> Iterator[Any]:
         yield from map(spoiled, super().disputed_rows(*arguments))
@@ -190,6 +198,25 @@ def test_runs_that_are_compared_rows_and_capsules(window_of: MakeWindow, bundle:
     window.open_capsule(Path("/runs/dispute.capsule.cfoil"))
     qtbot.waitUntil(lambda: not window.session.busy)
     assert assert_harmless(window)
+
+
+def test_verdicts_of_a_folder_and_what_stands_in_a_run(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    window = window_of(Hostile())
+    window.key_book.trust(AUDITOR, Role.AUDITOR, "Ada", "a test", "2026-03-01")
+    ledger = window.lookups.show_ledger()
+    ledger.reading.choose(Path("/verdicts") / BAD.replace(chr(0x85), ""))
+    qtbot.waitUntil(lambda: ledger.reading.found is not None)
+    for place in range(ledger.trainers.rowCount()):
+        ledger.trainer_table.selectRow(place)
+        assert assert_harmless(ledger) >= 5
+    ledger.close()
+    located = window.lookups.locate(bundle)
+    located.locating.look_for(root("chunk"))
+    qtbot.waitUntil(lambda: located.locating.found is not None)
+    assert assert_harmless(located) >= 4
+    located.locating.look_for(Path("/w") / f"{BAD.replace(chr(0x85), '')}.safetensors")
+    qtbot.waitUntil(lambda: located.locating.found is not None)
+    assert assert_harmless(located)
 
 
 def test_a_file_name_and_a_failure(window: MainWindow, engine: FakeEngine, tmp_path: Path, qtbot: QtBot) -> None:

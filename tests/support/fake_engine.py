@@ -53,6 +53,10 @@ from counterfoil import (
     FollowStarted,
     FollowState,
     Kept,
+    Ledger,
+    LedgerProgress,
+    Located,
+    LocateProgress,
     LookProgress,
     MachineFact,
     MachinePage,
@@ -140,6 +144,8 @@ from counterfoil_app.engine.port import (
     BundlesRequest,
     DeliveryEvent,
     KnownRequest,
+    LedgerRequest,
+    LocateRequest,
     LookRequest,
     ProvidersRequest,
     Signable,
@@ -163,6 +169,7 @@ from counterfoil_app.engine.recordings import (
 )
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, sample_files
 from counterfoil_app.engine.search import SearchProgress, Wanted, search
+from support.ledgers import ledger_of, nothing_counts, places_of, weights_of
 from support.reports import verified_report
 
 ESTIMATE = Estimate(412, 520, 3 * 2**20, 2_500_000_000, 9 * 2**20)
@@ -299,6 +306,8 @@ class FakeEngine:
     comparisons: list[ProvidersRequest] = field(default_factory=list)
     differences: list[BundlesRequest] = field(default_factory=list)
     looks: list[LookRequest] = field(default_factory=list)
+    ledgers: list[LedgerRequest] = field(default_factory=list)
+    located: list[LocateRequest] = field(default_factory=list)
     orders: list[tuple[tuple[str, ...], Path | None]] = field(default_factory=list)
     order_failure: CounterfoilError | None = None
 
@@ -770,6 +779,32 @@ class FakeEngine:
             contradictions=0,
             finding=self.dispute(step).finding if wrong else None,
         )
+
+    def read_ledger(self, asked: LedgerRequest, cancel: CancelToken) -> Iterator[LedgerProgress | Ledger]:
+        self.ledgers.append(asked)
+        if asked.folder.name in self.inspect_errors:
+            raise self.inspect_errors[asked.folder.name]
+        for done in range(1, 4):
+            yield LedgerProgress(done, 3)
+            while not self.gate.wait(0.01):
+                cancel.check()
+        if asked.folder.name == "empty":
+            yield Ledger((), ())
+        else:
+            yield ledger_of(asked.policy, KEY_ID) if self.signer in asked.keys else nothing_counts()
+
+    def locate(self, asked: LocateRequest, cancel: CancelToken) -> Iterator[LocateProgress | Located]:
+        self.located.append(asked)
+        for done in range(3):
+            yield LocateProgress(done, 3)
+            while not self.gate.wait(0.01):
+                cancel.check()
+        if isinstance(asked.wanted, Digest):
+            yield places_of(asked.wanted)
+        elif asked.wanted.name in self.inspect_errors:
+            raise self.inspect_errors[asked.wanted.name]
+        else:
+            yield weights_of(asked.wanted.name)
 
     def compare_bundles(self, asked: BundlesRequest, cancel: CancelToken) -> Iterator[DifferenceProgress | Difference]:
         """A run is equal to itself; one whose name begins with "other" is of another order."""

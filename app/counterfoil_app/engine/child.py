@@ -21,6 +21,8 @@ from counterfoil import (
     DeliveryProgress,
     DifferenceProgress,
     FollowState,
+    LedgerProgress,
+    LocateProgress,
     LookProgress,
     MachineProgress,
     OperatorDone,
@@ -58,8 +60,8 @@ FLUSH_SECONDS = 0.02
 SIGNED_LOOK_SECONDS = 0.1
 """How often a call that waits for a signature looks whether it was stopped."""
 PROGRESS = (
-    DeliveryProgress, DifferenceProgress, FollowState, InsideStep, LookProgress, MachineProgress, OperatorDone,
-    PlanProgress, RecordingSize, SampleProgress,
+    DeliveryProgress, DifferenceProgress, FollowState, InsideStep, LedgerProgress, LocateProgress, LookProgress,
+    MachineProgress, OperatorDone, PlanProgress, RecordingSize, SampleProgress,
 )  # fmt: skip
 """Kinds of values of which only the newest matters."""
 

@@ -10,18 +10,28 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from counterfoil import AuditReport, CancelToken, CounterfoilError, DataPreview, FileUse, Recognised, __version__
+from counterfoil import (
+    AuditReport,
+    CancelToken,
+    CounterfoilError,
+    DataPreview,
+    FileUse,
+    Ledger,
+    LedgerProgress,
+    Recognised,
+    __version__,
+)
 from counterfoil.audit.values.handed import HandedOut
 from counterfoil.base.programs import program_environment
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import whole_file
 from counterfoil_app.engine.link import Link
 from counterfoil_app.engine.messages import MAX_BYTES
-from counterfoil_app.engine.port import VerdictReading
+from counterfoil_app.engine.port import LedgerRequest, VerdictReading
 from counterfoil_app.engine.process import ProcessEngine
 
 SCHEME = "ssh://"
@@ -154,6 +164,10 @@ class FarEngine(ProcessEngine):
         near = bundle if bundle is not None and bundle not in self.files and bundle.exists() else None
         found: VerdictReading = self._here.read_verdict(path, keys, near, statements)
         return found
+
+    def read_ledger(self, asked: LedgerRequest, cancel: CancelToken) -> Iterator[LedgerProgress | Ledger]:
+        """Put the verdicts in a folder of this machine together; the last value is what they say."""
+        yield from self._here.read_ledger(asked, cancel)
 
     def handed_out(self, capsule: Path) -> HandedOut:
         """Say what a dispute capsule of this machine hands to whoever gets it; raises CounterfoilError."""

@@ -36,7 +36,11 @@ from counterfoil import (
     FollowRequest,
     FollowState,
     Kept,
+    Ledger,
+    LedgerProgress,
     Limits,
+    Located,
+    LocateProgress,
     LookProgress,
     MachinePage,
     MachineProgress,
@@ -46,6 +50,7 @@ from counterfoil import (
     PanelEvent,
     Plan,
     PlanProgress,
+    RatePolicy,
     Recognised,
     SignatureError,
     StepTable,
@@ -79,6 +84,7 @@ MAX_VERDICT_BYTES = 64 * 2**20
 NOTHING_LATER = Afterwards()
 _PIECE_BYTES = 2**20
 STANDARD = Limits()
+USUAL_RATES = RatePolicy()
 
 
 @dataclass(frozen=True)
@@ -182,6 +188,34 @@ class LookRequest:
     data: Path | None = None
     device: str = "cpu"
     threads: int | None = None
+
+
+@dataclass(frozen=True)
+class LedgerRequest:
+    """Which verdicts are to be put together.
+
+    Attributes:
+        folder: Where they lie.
+        keys: Public keys of the auditors who count, as hexadecimal digits.
+        policy: What the proposed rates are to be sure of.
+    """
+
+    folder: Path
+    keys: tuple[str, ...]
+    policy: RatePolicy = USUAL_RATES
+
+
+@dataclass(frozen=True)
+class LocateRequest:
+    """What is looked for in a run.
+
+    Attributes:
+        run: The run.
+        wanted: A hash, or a safetensors file or a folder of them.
+    """
+
+    run: Path
+    wanted: Digest | Path
 
 
 Signable = AuditReport | AdjudicationReport
@@ -304,6 +338,12 @@ class Engine(Protocol):
         cancel: CancelToken,
     ) -> Iterator[DeliveryEvent]:
         """Compare delivered weights with a run that a verdict, or a replay here, is about; raises CounterfoilError."""
+
+    def read_ledger(self, asked: LedgerRequest, cancel: CancelToken) -> Iterator[LedgerProgress | Ledger]:
+        """Put the verdicts in a folder together; the last value is what they say. Raises CounterfoilError."""
+
+    def locate(self, asked: LocateRequest, cancel: CancelToken) -> Iterator[LocateProgress | Located]:
+        """Find which steps of a run hold something; the last value is what was found. Raises CounterfoilError."""
 
     def compare_providers(self, asked: ProvidersRequest, cancel: CancelToken) -> Iterator[PanelEvent]:
         """Compare runs of one order, and replay where they part if that is asked for; raises CounterfoilError."""
@@ -567,6 +607,18 @@ class LibraryEngine:
             judged = signed
         basis = None if judged is None else counterfoil.basis_of(judged)
         yield from counterfoil.verify_weights(weights, run, basis, cancel=cancel)
+
+    def read_ledger(self, asked: LedgerRequest, cancel: CancelToken) -> Iterator[LedgerProgress | Ledger]:
+        """Put the verdicts in a folder together; the last value is what they say. Raises CounterfoilError."""
+        keys = [_key(public) for public in asked.keys]
+        yield (yield from counterfoil.read_ledger(asked.folder, keys, asked.policy, cancel))
+
+    def locate(self, asked: LocateRequest, cancel: CancelToken) -> Iterator[LocateProgress | Located]:
+        """Find which steps of a run hold something; the last value is what was found. Raises CounterfoilError."""
+        if isinstance(asked.wanted, Digest):
+            yield Located(places=(yield from counterfoil.locate_hash(asked.run, asked.wanted, cancel)))
+        else:
+            yield Located(weights=(yield from counterfoil.locate_weights(asked.wanted, asked.run, cancel)))
 
     def compare_providers(self, asked: ProvidersRequest, cancel: CancelToken) -> Iterator[PanelEvent]:
         """Compare runs of one order, and replay where they part if that is asked for; raises CounterfoilError."""

@@ -93,6 +93,8 @@ class ProcessEngine:
     handed_out = _carried_out(Engine.handed_out)
     adjudicate = _carried_out(Engine.adjudicate)
     verify_weights = _carried_out(Engine.verify_weights)
+    read_ledger = _carried_out(Engine.read_ledger)
+    locate = _carried_out(Engine.locate)
     compare_bundles = _carried_out(Engine.compare_bundles)
     disputed_rows = _carried_out(Engine.disputed_rows)
     operator_look = _carried_out(Engine.operator_look)

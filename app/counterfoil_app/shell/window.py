@@ -39,6 +39,7 @@ from counterfoil_app.shell.compare_desk import CompareDesk
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
 from counterfoil_app.shell.files import Dropping, Files
 from counterfoil_app.shell.help import unmarked
+from counterfoil_app.shell.lookup_desk import LookupDesk
 from counterfoil_app.shell.order_desk import OrderDesk
 from counterfoil_app.shell.recordings import RecordingDesk
 from counterfoil_app.shell.shell import Shell
@@ -138,9 +139,10 @@ class MainWindow(QMainWindow):
         )  # fmt: skip
         self.comparing = CompareDesk(self.session, self.files, self.key_book, theme, self)
         self.comparing.audit_wanted.connect(self.open_bundle)
+        self.lookups = LookupDesk(self.session, self.key_book, settings, theme, self)
         rows = [
-            *commands.rows(), *self.comparing.rows(), *self.shell.rows(), *self.orders.rows(),
-            *self.recordings.rows(), *self._rows(),
+            *commands.rows(), *self.comparing.rows(), *self.lookups.rows(), *self.shell.rows(),
+            *self.orders.rows(), *self.recordings.rows(), *self._rows(),
         ]  # fmt: skip
         self.commands = ActionTable(rows, self.session, theme, self)
         self._make_views()
@@ -408,6 +410,7 @@ class MainWindow(QMainWindow):
                 dialog.refresh()
 
         dialog.verdict_chosen.connect(begin)
+        dialog.steps_wanted.connect(lambda: self.lookups.locate(run, weights, dialog))
         self.key_book.changed.connect(again)
         dialog.finished.connect(lambda _result: self.key_book.changed.disconnect(again))
         open_dialog(dialog)

@@ -275,6 +275,8 @@ class DeliveryDialog(InquiryDialog):
 
     verdict_chosen = Signal(Path)
     """The user names the verdict on the run."""
+    steps_wanted = Signal()
+    """The user wants to know which step of the run holds the weights."""
 
     def __init__(self, delivery: Delivery, book: KeyBook, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(delivery, theme, DELIVERY_SIZE, parent)
@@ -290,8 +292,13 @@ class DeliveryDialog(InquiryDialog):
         layouts.fill(page.column, self._table_title, self.table, self.facts, 1)
         choose_verdict = button(self.tr("Choose the &verdict\u2026"), self._ask_verdict)
         start = button(self.tr("&Compare again"), delivery.start)
+        self.steps = button(
+            self.tr("&Find the step\u2026"),
+            self.steps_wanted,
+            tip=self.tr("Say which step of the run holds these weights, or none"),
+        )
         self.close_button = button(self.tr("C&lose"), self.close)
-        self.arrange(page, choose_verdict, start, self.close_button)
+        self.arrange(page, choose_verdict, start, self.steps, self.close_button)
 
     def refresh(self) -> None:
         """Show where the comparison stands."""
@@ -312,6 +319,7 @@ class DeliveryDialog(InquiryDialog):
         if lines:
             fit_height(self.table)
         self.facts.show_fields(self._fields())
+        self.steps.setEnabled(not delivery.working)
         wanted = not known and not delivery.working
         restyle(self.choose, "primary", wanted)
         restyle(self.close_button, "primary", report is not None and not wanted)

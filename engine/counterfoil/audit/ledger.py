@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,7 @@ from counterfoil.audit.statement.signed import Adjudication, Signed, Verdict
 from counterfoil.audit.statement.verdict import verify_signed
 from counterfoil.audit.values.ledger import (
     Ledger,
+    LedgerProgress,
     LedgerVerdict,
     NotCounted,
     RatePolicy,
@@ -65,16 +66,17 @@ def read_ledger(
     auditors: Sequence[PublicKey],
     policy: RatePolicy,
     cancel: CancelToken | None = None,
-    tell: Callable[[int, int], None] | None = None,
-) -> Ledger:
-    """Read what a folder holds of verdicts, adjudications, withdrawals and replies.
+) -> Generator[LedgerProgress, None, Ledger]:
+    """Read what a folder holds of verdicts, adjudications, withdrawals and replies, and return what they say.
 
     Args:
         folder: Where they lie; folders in it are looked through, links are not followed.
         auditors: Keys of the auditors who count.
         policy: For the rates that are proposed.
         cancel: Stops it.
-        tell: Told how many of how many files are read.
+
+    Yields:
+        How many of how many files are read, after each.
 
     Raises:
         GivenFileError: The folder cannot be read, or holds too many files.
@@ -104,8 +106,7 @@ def read_ledger(
                 left.append(NotCounted(name, say("It is neither a verdict nor about one.")))
         except CounterfoilError as error:
             left.append(NotCounted(name, error.sentence))
-        if tell is not None:
-            tell(number, len(paths))
+        yield LedgerProgress(number, len(paths))
     return _sorted_out(list(found.values()), later, left, policy)
 
 

@@ -59,19 +59,20 @@ def ledger(
     Example: counterfoil ledger verdicts/ --auditor-key auditor.pub.pem --segments 200
     """
     from counterfoil.audit.ledger import read_ledger
-    from counterfoil.audit.values.ledger import RatePolicy
+    from counterfoil.audit.values.ledger import LedgerProgress, RatePolicy
+    from counterfoil.base.generators import finish, relay
 
     policy = RatePolicy(segments, bad_fraction, risk, floor, clean_runs)
     keys = [load_public_key(path) for path in auditor_key]
     with cancel_on_interrupt() as cancel, terminal.progress("Reading", terminal.console(stderr=True), "files") as bar:
 
-        def tell(done: int, total: int) -> None:
-            if total >= SOON:
-                if done == 1:
-                    bar.start(total)
-                bar.update(done)
+        def tell(said: LedgerProgress) -> None:
+            if said.total >= SOON:
+                if said.done == 1:
+                    bar.start(said.total)
+                bar.update(said.done)
 
-        found = read_ledger(folder, keys, policy, cancel, tell)
+        found = finish(relay(read_ledger(folder, keys, policy, cancel), tell))
     if json:
         print_json(found)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,12 +25,15 @@ from counterfoil.signer.environment import drop_passphrase
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from counterfoil.audit.values.located import LocateProgress, Place, StepWeights
     from counterfoil.base.cancel import CancelToken
-    from counterfoil.delivery.locating import Place, RowUse, StepWeights
+    from counterfoil.delivery.locating import RowUse
 
 NOWHERE = 1
 """Exit code where nothing is found: an answer, as DISPUTED is one."""
 _HEX = re.compile(r"[0-9a-f]{64}")
+SOON = 1.0
+"""Seconds after which it is said how far it is."""
 _LISTED = 20
 """Steps that are listed one by one."""
 
@@ -103,17 +107,31 @@ def _found(
     what: str, run: Path, row: bool, cancel: CancelToken
 ) -> tuple[Place, ...] | tuple[StepWeights, ...] | tuple[RowUse, ...]:
     from counterfoil.base.digest import Digest
+    from counterfoil.base.generators import finish, relay
     from counterfoil.delivery.locating import locate_hash, locate_rows, locate_weights
 
     if row:
         return locate_rows(Path(what), run, cancel)
-    if _HEX.fullmatch(what):
-        return locate_hash(run, Digest.from_hex(what), cancel)
-    return locate_weights(Path(what), run, cancel)
+    begun = time.monotonic()
+    with terminal.progress(f"Looking through {run.name}", terminal.console(stderr=True), "tensors") as bar:
+        started = False
+
+        def tell(said: LocateProgress) -> None:
+            nonlocal started
+            if time.monotonic() - begun >= SOON:
+                if not started:
+                    bar.start(said.total)
+                started = True
+                bar.update(said.done)
+
+        if _HEX.fullmatch(what):
+            return finish(relay(locate_hash(run, Digest.from_hex(what), cancel), tell))
+        return finish(relay(locate_weights(Path(what), run, cancel), tell))
 
 
 def _is_there(found: Place | StepWeights | RowUse) -> bool:
-    from counterfoil.delivery.locating import RowUse, StepWeights
+    from counterfoil.audit.values.located import StepWeights
+    from counterfoil.delivery.locating import RowUse
 
     if isinstance(found, StepWeights):
         return found.holds
@@ -121,7 +139,8 @@ def _is_there(found: Place | StepWeights | RowUse) -> bool:
 
 
 def _show(out: Console, run: str, found: tuple[Place | StepWeights | RowUse, ...]) -> None:
-    from counterfoil.delivery.locating import Place, RowUse, StepWeights
+    from counterfoil.audit.values.located import Place, StepWeights
+    from counterfoil.delivery.locating import RowUse
 
     out.print(f"{shown(run)}:", soft_wrap=True)
     places = [each for each in found if isinstance(each, Place)]

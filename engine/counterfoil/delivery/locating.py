@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from numpy.lib import format as npy
 
 from counterfoil.audit.signatures import check_claim, need_run
+from counterfoil.audit.values.located import LocateProgress, Place, StepWeights
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
@@ -41,44 +42,6 @@ _WINDOWS = "window.start"
 _CUTS = frozenset(("slice", "narrow", "split", "split_with_sizes", "index_select", "index", "select", "unbind"))
 MOST_ROW_BYTES = 2**28
 """Bytes of a file of rows that is read."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a hash stands.
-
-    Attributes:
-        what: ``run root``, ``order``, ``state``, ``tensor``, ``chunk`` or ``data``.
-        step: The step after which it stands there; None for what is of no step.
-        path: Name of the tensor or of the data array, and the number of the chunk from 0 behind a slash; empty for a
-            whole state.
-    """
-
-    what: str
-    step: int | None = None
-    path: str = ""
-
-
-@dataclass(frozen=True)
-class StepWeights:
-    """How delivered weights compare with the state that a run stores after a step.
-
-    Attributes:
-        step: The step; 0 is the initial state.
-        same: Tensors whose elements are the run's, as they are or cast to a smaller dtype.
-        tensors: Tensors that were delivered.
-        missing: Tensors that a file of the module holds and that were not delivered.
-    """
-
-    step: int
-    same: int
-    tensors: int
-    missing: int
-
-    @property
-    def holds(self) -> bool:
-        """Whether the weights are that state, whole."""
-        return self.same == self.tensors and not self.missing
 
 
 @dataclass(frozen=True)
@@ -120,13 +83,18 @@ def signed_records(reader: BundleReader, cancel: CancelToken | None = None) -> t
     return records, root
 
 
-def locate_hash(path: Path, wanted: Digest, cancel: CancelToken | None = None) -> tuple[Place, ...]:
-    """Find where a hash stands in a run.
+def locate_hash(
+    path: Path, wanted: Digest, cancel: CancelToken | None = None
+) -> Generator[LocateProgress, None, tuple[Place, ...]]:
+    """Find where a hash stands in a run, and return that.
 
     Args:
         path: The run.
         wanted: A run root, an order digest, a state root, a tensor digest, or the Merkle leaf hash of a 16 KiB chunk.
         cancel: Looked at between tensors.
+
+    Yields:
+        How far it is, for each tensor.
 
     Raises:
         RefusedError: The run is damaged, or not what its trainer signed.
@@ -140,25 +108,32 @@ def locate_hash(path: Path, wanted: Digest, cancel: CancelToken | None = None) -
             found.append(Place("order"))
         found += [Place("data", None, name) for name, spec in reader.manifest.data.items() if spec.digest == wanted]
         found += [Place("state", record.step) for record in records if record.state_root == wanted]
-        for step, state in stored_states(reader, cancel):
-            for name, array in state.items():
+        states, tensors = len(_stored(reader)), len(reader.state_layout())
+        for number, (step, state) in enumerate(stored_states(reader, cancel)):
+            for place, (name, array) in enumerate(state.items()):
                 if cancel is not None:
                     cancel.check()
+                yield LocateProgress(number * tensors + place, states * tensors)
                 tree = chunk_tree(array)
                 if tensor_digest(name, array) == wanted:
                     found.append(Place("tensor", step, name))
-                leaves = [number for number in range(tree.size) if tree.leaf(number) == wanted]
-                found += [Place("chunk", step, f"{name}/{number}") for number in leaves]
+                leaves = [leaf for leaf in range(tree.size) if tree.leaf(leaf) == wanted]
+                found += [Place("chunk", step, f"{name}/{leaf}") for leaf in leaves]
         return tuple(found)
 
 
-def locate_weights(weights: Path, path: Path, cancel: CancelToken | None = None) -> tuple[StepWeights, ...]:
+def locate_weights(
+    weights: Path, path: Path, cancel: CancelToken | None = None
+) -> Generator[LocateProgress, None, tuple[StepWeights, ...]]:
     """Compare weights with every state that a run stores.
 
     Args:
         weights: A safetensors file, or a folder of them.
         path: The run.
         cancel: Looked at between tensors.
+
+    Yields:
+        How far it is, for each tensor that was delivered, in each state.
 
     Returns:
         What each stored state has in common with them, by step.
@@ -177,11 +152,13 @@ def locate_weights(weights: Path, path: Path, cancel: CancelToken | None = None)
         layout = reader.state_layout()
         saved = saved_names(reader.manifest, layout)
         found = []
-        for step, state in stored_states(reader, cancel):
+        states, tensors = len(_stored(reader)), len(delivered.tensors)
+        for number, (step, state) in enumerate(stored_states(reader, cancel)):
             same = 0
-            for name, tensor in delivered.tensors.items():
+            for place, (name, tensor) in enumerate(delivered.tensors.items()):
                 if cancel is not None:
                     cancel.check()
+                yield LocateProgress(number * tensors + place, states * tensors)
                 called = saved.get(name)
                 if called is None or called not in state or dtype_misfit(tensor, called, *layout[called]) is not None:
                     continue
@@ -258,15 +235,19 @@ def locate_rows(rows: Path, path: Path, cancel: CancelToken | None = None) -> tu
         return tuple(found)
 
 
+def _stored(reader: BundleReader) -> tuple[int, ...]:
+    """The steps after which a state is stored; 0 is the initial one, where it lies in the run."""
+    steps = reader.checkpoint_steps()
+    return (0, *(step for step in steps if step)) if reader.holds_initial else steps
+
+
 def stored_states(reader: BundleReader, cancel: CancelToken | None = None) -> Iterator[tuple[int, Mapping[str, Array]]]:
     """Yield every stored state with its step, each compared with the root that its step commits to."""
-    if reader.holds_initial:
-        yield 0, reader.initial_state(cancel)
-    for step in reader.checkpoint_steps():
+    for step in _stored(reader):
         if cancel is not None:
             cancel.check()
-        if step or not reader.holds_initial:
-            yield step, reader.checkpoint(step)
+        initial = step == 0 and reader.holds_initial
+        yield step, reader.initial_state(cancel) if initial else reader.checkpoint(step)
 
 
 def _cuts_rows(program: Program) -> bool:

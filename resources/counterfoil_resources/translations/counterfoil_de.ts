@@ -737,6 +737,10 @@
             <translation>&amp;Noch einmal vergleichen</translation>
         </message>
         <message>
+            <source>&amp;Find the step…</source>
+            <translation>&amp;Schritt suchen…</translation>
+        </message>
+        <message>
             <source>At</source>
             <translation>Stelle</translation>
         </message>
@@ -815,6 +819,10 @@
         <message>
             <source>Run root</source>
             <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>Say which step of the run holds these weights, or none</source>
+            <translation>Sagen, welcher Schritt des Laufs diese Gewichte enthält, oder keiner</translation>
         </message>
         <message>
             <source>Step</source>
@@ -2730,6 +2738,420 @@ so lang</translation>
         </message>
     </context>
     <context>
+        <name>LedgerDialog</name>
+        <message>
+            <source>&amp;Auditors…</source>
+            <translation>&amp;Prüfer…</translation>
+        </message>
+        <message>
+            <source>&amp;Disputes ({0})</source>
+            <translation>&amp;Streitfälle ({0})</translation>
+        </message>
+        <message>
+            <source>&amp;Not counted ({0})</source>
+            <translation>Nicht &amp;gezählt ({0})</translation>
+        </message>
+        <message>
+            <source>&amp;Proposed rate</source>
+            <translation>&amp;Vorschlag</translation>
+        </message>
+        <message>
+            <source>&amp;Runs ({0})</source>
+            <translation>Läu&amp;fe ({0})</translation>
+        </message>
+        <message>
+            <source>A folder with verdicts</source>
+            <translation>Ein Ordner mit Urteilen</translation>
+        </message>
+        <message>
+            <source>Auditor</source>
+            <translation>Prüfer</translation>
+        </message>
+        <message>
+            <source>Being read</source>
+            <translation>Wird gelesen</translation>
+        </message>
+        <message>
+            <source>C&amp;lose</source>
+            <translation>Sch&amp;ließen</translation>
+        </message>
+        <message>
+            <source>Choose a folder with signed verdicts, adjudications, withdrawals and replies, or drop it here.</source>
+            <translation>Wählen Sie einen Ordner mit unterschriebenen Urteilen, Schiedssprüchen, Widerrufen und Erwiderungen, oder ziehen Sie ihn hierher.</translation>
+        </message>
+        <message>
+            <source>Choose the &amp;folder…</source>
+            <translation>&amp;Ordner wählen…</translation>
+        </message>
+        <message>
+            <source>Clean</source>
+            <translation>Sauber</translation>
+        </message>
+        <message>
+            <source>Clean runs after a dispute</source>
+            <translation>Saubere Läufe nach einem Streitfall</translation>
+        </message>
+        <message>
+            <source>Disputed</source>
+            <translation>Strittig</translation>
+        </message>
+        <message>
+            <source>Disputes of the trainer's runs</source>
+            <translation>Streitfälle der Läufe des Trainers</translation>
+        </message>
+        <message>
+            <source>File</source>
+            <translation>Datei</translation>
+        </message>
+        <message>
+            <source>Files that do not count</source>
+            <translation>Dateien, die nicht zählen</translation>
+        </message>
+        <message>
+            <source>It follows from a model: each run of a trainer is bad with the same unknown probability. Which segments are replayed must stay unknown until the run is signed.</source>
+            <translation>Das folgt aus einem Modell: Jeder Lauf eines Trainers ist mit derselben unbekannten Wahrscheinlichkeit schlecht. Welche Segmente nachgerechnet werden, muss unbekannt bleiben, bis der Lauf unterschrieben ist.</translation>
+        </message>
+        <message>
+            <source>Last signed</source>
+            <translation>Zuletzt unterschrieben</translation>
+        </message>
+        <message>
+            <source>Least share of bad segments</source>
+            <translation>Kleinster Anteil schlechter Segmente</translation>
+        </message>
+        <message>
+            <source>Ledger: what verdicts say of trainers</source>
+            <translation>Verzeichnis: was Urteile über Trainer sagen</translation>
+        </message>
+        <message>
+            <source>No auditor is chosen, so no verdict counts.</source>
+            <translation>Kein Prüfer ist gewählt, also zählt kein Urteil.</translation>
+        </message>
+        <message>
+            <source>No run was disputed</source>
+            <translation>Kein Lauf ist strittig</translation>
+        </message>
+        <message>
+            <source>No verdict in {0} counts, so nothing is known of any trainer.</source>
+            <translation>In {0} zählt kein Urteil, also ist über keinen Trainer etwas bekannt.</translation>
+        </message>
+        <message>
+            <source>Not read</source>
+            <translation>Nicht gelesen</translation>
+        </message>
+        <message>
+            <source>Nothing counts</source>
+            <translation>Nichts zählt</translation>
+        </message>
+        <message>
+            <source>Order</source>
+            <translation>Auftrag</translation>
+        </message>
+        <message>
+            <source>Progress of the reading</source>
+            <translation>Fortschritt des Lesens</translation>
+        </message>
+        <message>
+            <source>Read a&amp;gain</source>
+            <translation>&amp;Noch einmal lesen</translation>
+        </message>
+        <message>
+            <source>Replay of the next run</source>
+            <translation>Vom nächsten Lauf nachzurechnen</translation>
+        </message>
+        <message>
+            <source>Replay {0} of {1} segments of the next run.</source>
+            <translation>Rechnen Sie {0} von {1} Segmenten des nächsten Laufs nach.</translation>
+        </message>
+        <message>
+            <source>Replayed at most</source>
+            <translation>Höchstens nachgerechnet</translation>
+        </message>
+        <message>
+            <source>Risk that it is bad and passes</source>
+            <translation>Risiko, dass er schlecht ist und durchgeht</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>Lauf</translation>
+        </message>
+        <message>
+            <source>Runs</source>
+            <translation>Läufe</translation>
+        </message>
+        <message>
+            <source>Runs of the trainer</source>
+            <translation>Läufe des Trainers</translation>
+        </message>
+        <message>
+            <source>Runs were disputed</source>
+            <translation>Es gibt strittige Läufe</translation>
+        </message>
+        <message>
+            <source>Says</source>
+            <translation>Sagt</translation>
+        </message>
+        <message>
+            <source>Segments of the next run</source>
+            <translation>Segmente des nächsten Laufs</translation>
+        </message>
+        <message>
+            <source>Share that is always replayed</source>
+            <translation>Anteil, der immer nachgerechnet wird</translation>
+        </message>
+        <message>
+            <source>Signed</source>
+            <translation>Unterschrieben</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>Schritt</translation>
+        </message>
+        <message>
+            <source>The reading of {0} was stopped.</source>
+            <translation>Das Lesen von {0} wurde angehalten.</translation>
+        </message>
+        <message>
+            <source>Together</source>
+            <translation>Zusammen</translation>
+        </message>
+        <message>
+            <source>Trainer</source>
+            <translation>Trainer</translation>
+        </message>
+        <message>
+            <source>Trainer answered</source>
+            <translation>Trainer erwiderte</translation>
+        </message>
+        <message>
+            <source>Trainers</source>
+            <translation>Trainer</translation>
+        </message>
+        <message>
+            <source>Undecided</source>
+            <translation>Unentschieden</translation>
+        </message>
+        <message>
+            <source>Verdicts</source>
+            <translation>Urteile</translation>
+        </message>
+        <message>
+            <source>Verdicts count that are signed by: {0}. What nobody put into the folder is not known.</source>
+            <translation>Es zählen Urteile, die unterschrieben sind von: {0}. Was niemand in den Ordner gelegt hat, ist nicht bekannt.</translation>
+        </message>
+        <message>
+            <source>What is known of the trainer</source>
+            <translation>Was über den Trainer bekannt ist</translation>
+        </message>
+        <message>
+            <source>What verdicts say of trainers</source>
+            <translation>Was Urteile über Trainer sagen</translation>
+        </message>
+        <message>
+            <source>What was found</source>
+            <translation>Was gefunden wurde</translation>
+        </message>
+        <message>
+            <source>Whose verdicts count</source>
+            <translation>Wessen Urteile zählen</translation>
+        </message>
+        <message>
+            <source>Why it does not count</source>
+            <translation>Warum sie nicht zählt</translation>
+        </message>
+        <message>
+            <source>You know no auditor's key, so no verdict counts: add one under File, Keys.</source>
+            <translation>Sie kennen keinen Schlüssel eines Prüfers, also zählt kein Urteil: Nehmen Sie einen unter Datei, Schlüssel auf.</translation>
+        </message>
+        <message>
+            <source>disputed</source>
+            <translation>strittig</translation>
+        </message>
+        <message>
+            <source>no</source>
+            <translation>nein</translation>
+        </message>
+        <message>
+            <source>yes</source>
+            <translation>ja</translation>
+        </message>
+        <message>
+            <source>{0} of {1} files</source>
+            <translation>{0} von {1} Dateien</translation>
+        </message>
+        <message>
+            <source>{0} of {1} segments</source>
+            <translation>{0} von {1} Segmenten</translation>
+        </message>
+        <message>
+            <source>{0}: trainers {1}, runs {2}, disputed {3}, files that do not count {4}.</source>
+            <translation>{0}: Trainer {1}, Läufe {2}, strittig {3}, Dateien, die nicht zählen, {4}.</translation>
+        </message>
+    </context>
+    <context>
+        <name>LocateDialog</name>
+        <message>
+            <source>&amp;Close</source>
+            <translation>&amp;Schließen</translation>
+        </message>
+        <message>
+            <source>&amp;Find the hash</source>
+            <translation>&amp;Hash suchen</translation>
+        </message>
+        <message>
+            <source>64 hexadecimal digits: a run root, the root of a state, a tensor digest, a chunk's hash</source>
+            <translation>64 Hexadezimalziffern: eine Laufwurzel, die Wurzel eines Zustands, ein Tensor-Hash, der Hash eines Blocks</translation>
+        </message>
+        <message>
+            <source>After step</source>
+            <translation>Nach Schritt</translation>
+        </message>
+        <message>
+            <source>All tensors are those of the run, as they are or cast to a smaller dtype.</source>
+            <translation>Alle Tensoren sind die des Laufs, wie sie sind oder in einen kleineren Typ umgewandelt.</translation>
+        </message>
+        <message>
+            <source>Being looked for</source>
+            <translation>Wird gesucht</translation>
+        </message>
+        <message>
+            <source>Choose &amp;weights…</source>
+            <translation>&amp;Gewichte wählen…</translation>
+        </message>
+        <message>
+            <source>Find in the run {0}</source>
+            <translation>Im Lauf {0} suchen</translation>
+        </message>
+        <message>
+            <source>Found in this run</source>
+            <translation>In diesem Lauf gefunden</translation>
+        </message>
+        <message>
+            <source>Found means that this run holds it. Whether the run is what was ordered, a verdict says.</source>
+            <translation>Gefunden heißt, dass dieser Lauf es enthält. Ob der Lauf ist, was bestellt wurde, sagt ein Urteil.</translation>
+        </message>
+        <message>
+            <source>Hash</source>
+            <translation>Hash</translation>
+        </message>
+        <message>
+            <source>It is {0}, after step {1}.</source>
+            <translation>Es ist {0}, nach Schritt {1}.</translation>
+        </message>
+        <message>
+            <source>It is {0}.</source>
+            <translation>Es ist {0}.</translation>
+        </message>
+        <message>
+            <source>It stands at further places: {0}.</source>
+            <translation>Es steht an weiteren Stellen: {0}.</translation>
+        </message>
+        <message>
+            <source>No stored state of this run has a tensor in common with these weights.</source>
+            <translation>Kein gespeicherter Zustand dieses Laufs hat einen Tensor mit diesen Gewichten gemeinsam.</translation>
+        </message>
+        <message>
+            <source>No stored state of this run is these weights. Nearest is step {0}: {1}.</source>
+            <translation>Kein gespeicherter Zustand dieses Laufs ist diese Gewichte. Am nächsten liegt Schritt {0}: {1}.</translation>
+        </message>
+        <message>
+            <source>Not in this run</source>
+            <translation>Nicht in diesem Lauf</translation>
+        </message>
+        <message>
+            <source>Not looked for</source>
+            <translation>Nicht gesucht</translation>
+        </message>
+        <message>
+            <source>Nothing that this run stores or digests has this hash.</source>
+            <translation>Nichts, was dieser Lauf speichert oder hasht, hat diesen Hash.</translation>
+        </message>
+        <message>
+            <source>Paste a hash, or choose weights or drop them here. Nothing is replayed.</source>
+            <translation>Fügen Sie einen Hash ein, oder wählen Sie Gewichte oder ziehen Sie sie hierher. Nichts wird nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>Progress of the search</source>
+            <translation>Fortschritt der Suche</translation>
+        </message>
+        <message>
+            <source>Result</source>
+            <translation>Ergebnis</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>Lauf</translation>
+        </message>
+        <message>
+            <source>The run is read up to the root that its trainer signed, and every stored state compared.</source>
+            <translation>Der Lauf wird bis zu der Wurzel gelesen, die sein Trainer unterschrieben hat, und jeder gespeicherte Zustand verglichen.</translation>
+        </message>
+        <message>
+            <source>The search was stopped.</source>
+            <translation>Die Suche wurde angehalten.</translation>
+        </message>
+        <message>
+            <source>The weights after several steps</source>
+            <translation>Die Gewichte nach mehreren Schritten</translation>
+        </message>
+        <message>
+            <source>The weights after step {0}</source>
+            <translation>Die Gewichte nach Schritt {0}</translation>
+        </message>
+        <message>
+            <source>They are the state after each of these steps: {0}.</source>
+            <translation>Sie sind der Zustand nach jedem dieser Schritte: {0}.</translation>
+        </message>
+        <message>
+            <source>Weights</source>
+            <translation>Gewichte</translation>
+        </message>
+        <message>
+            <source>Weights (*.safetensors);;All files (*)</source>
+            <translation>Gewichte (*.safetensors);;Alle Dateien (*)</translation>
+        </message>
+        <message>
+            <source>Weights between two stored states, or of a step that is not stored, cannot be found.</source>
+            <translation>Gewichte zwischen zwei gespeicherten Zuständen, oder eines Schritts, der nicht gespeichert ist, lassen sich nicht finden.</translation>
+        </message>
+        <message>
+            <source>Weights to be found</source>
+            <translation>Gewichte, die gesucht werden</translation>
+        </message>
+        <message>
+            <source>What</source>
+            <translation>Was</translation>
+        </message>
+        <message>
+            <source>What is in a state that is digested and not stored cannot be found.</source>
+            <translation>Was in einem Zustand steht, der gehasht und nicht gespeichert ist, lässt sich nicht finden.</translation>
+        </message>
+        <message>
+            <source>What was found</source>
+            <translation>Was gefunden wurde</translation>
+        </message>
+        <message>
+            <source>Where it stands</source>
+            <translation>Wo es steht</translation>
+        </message>
+        <message>
+            <source>Which step holds it?</source>
+            <translation>Welcher Schritt enthält es?</translation>
+        </message>
+        <message>
+            <source>another state</source>
+            <translation>ein anderer Zustand</translation>
+        </message>
+        <message>
+            <source>here</source>
+            <translation>hier</translation>
+        </message>
+        <message>
+            <source>these weights</source>
+            <translation>diese Gewichte</translation>
+        </message>
+    </context>
+    <context>
         <name>LogTable</name>
         <message>
             <source>Kind</source>
@@ -2839,6 +3261,25 @@ so lang</translation>
         <message>
             <source>The trainer stored no later state: of the state after this step the run holds a digest alone, so that no element of the trainer's can be shown.</source>
             <translation>Der Trainer hat keinen späteren Zustand gespeichert: Vom Zustand nach diesem Schritt enthält der Lauf nur einen Digest, sodass kein Element des Trainers gezeigt werden kann.</translation>
+        </message>
+    </context>
+    <context>
+        <name>LookupDesk</name>
+        <message>
+            <source>&amp;Find a hash or weights…</source>
+            <translation>Hash oder Gewichte &amp;suchen…</translation>
+        </message>
+        <message>
+            <source>&amp;Ledger of verdicts…</source>
+            <translation>&amp;Verzeichnis der Urteile…</translation>
+        </message>
+        <message>
+            <source>Say which step of the open run holds a hash or a file of weights; nothing is replayed</source>
+            <translation>Sagen, welcher Schritt des offenen Laufs einen Hash oder eine Datei mit Gewichten enthält; nichts wird nachgerechnet</translation>
+        </message>
+        <message>
+            <source>See what a folder of verdicts says of each trainer, and how much of the next run to replay</source>
+            <translation>Sehen, was ein Ordner mit Urteilen über jeden Trainer sagt, und wie viel vom nächsten Lauf nachzurechnen ist</translation>
         </message>
     </context>
     <context>
@@ -6498,6 +6939,10 @@ Lauf zu finden</translation>
             <translation>Ein Schlüssel, dem vertraut wird, hat einen Namen.</translation>
         </message>
         <message>
+            <source>A line was taken out, put in or moved: ask the witness for the log.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>A local folder with config.json, weights as safetensors, and tokenizer.json. Nothing is downloaded.</source>
             <translation>Ein Ordner auf diesem Rechner mit config.json, Gewichten als safetensors und tokenizer.json. Es wird nichts heruntergeladen.</translation>
         </message>
@@ -6684,6 +7129,14 @@ Lauf zu finden</translation>
         <message>
             <source>A verdict that the trainer of its run signs is no audit, and is not handed on as one.</source>
             <translation>Ein Urteil, das der Trainer des Laufs unterschreibt, ist keine Prüfung und wird nicht als eine weitergegeben.</translation>
+        </message>
+        <message>
+            <source>A witness cannot read a tensor of this kind: {0}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>A witness takes a snapshot every {0} seconds on average.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Activation checkpointing: compute activations again in the backward pass instead of keeping them. Less memory, about a third more time, the same training. The number of segments of the forward pass, or auto.</source>
@@ -6952,6 +7405,10 @@ Lauf zu finden</translation>
         <message>
             <source>Audit the run again without workers, and look what is wrong with that machine.</source>
             <translation>Prüfen Sie den Lauf noch einmal ohne Helfer, und sehen Sie nach, was mit jenem Rechner nicht stimmt.</translation>
+        </message>
+        <message>
+            <source>Begin another log.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Box around a replay</source>
@@ -7314,6 +7771,10 @@ Lauf zu finden</translation>
             <translation>Geben Sie einen Ordner an, der nur Urteile enthält.</translation>
         </message>
         <message>
+            <source>Give a number from 1 to {0}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Give a passphrase, or none at all.</source>
             <translation>Geben Sie ein Passwort an oder gar keines.</translation>
         </message>
@@ -7416,6 +7877,10 @@ Lauf zu finden</translation>
         <message>
             <source>Give the least and the most: [0, 1e25].</source>
             <translation>Geben Sie den kleinsten und den größten Wert an: [0, 1e25].</translation>
+        </message>
+        <message>
+            <source>Give the log another name: no witness adds to the log of another one.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Give the name of a file.</source>
@@ -7864,6 +8329,10 @@ Lauf zu finden</translation>
         <message>
             <source>Leave the beacon out.</source>
             <translation>Lassen Sie das öffentliche Signal weg.</translation>
+        </message>
+        <message>
+            <source>Line {0} of the {1} does not follow the one before it.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Line {0} of {1} is not a tree head of this trainer. {2}</source>
@@ -8534,6 +9003,14 @@ Lauf zu finden</translation>
             <translation>Bilder zufällig um bis zu so viele Pixel verschieben; 0 für gar nicht.</translation>
         </message>
         <message>
+            <source>Show it numpy arrays, or tensors of a dtype that numpy has.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Show it the tensors of the model.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Sign the verdict before you close the window.</source>
             <translation>Unterschreiben Sie das Urteil, bevor Sie das Fenster schließen.</translation>
         </message>
@@ -9052,6 +9529,10 @@ Lauf zu finden</translation>
         <message>
             <source>The field {0} of the {1} has {2} characters; {3} are allowed.</source>
             <translation>Das Feld {0} ({1}) hat {2} Zeichen; erlaubt sind {3}.</translation>
+        </message>
+        <message>
+            <source>The field {0} of the {1} is no digest.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The field {0} of the {1} is not a time in UTC.</source>
@@ -10330,6 +10811,10 @@ Lauf zu finden</translation>
             <translation>Der Zustand, den der Trainer nach Schritt {0} unterschrieben hat, enthält Werte, die unendlich oder keine Zahl sind (in {1}). Jeder Zustand, den ein Schritt ändert, muss endlich sein, sonst hat der Schritt kein Ergebnis, auf jedem Rechner: Niemand kommt also zu Schritt {2}.</translation>
         </message>
         <message>
+            <source>The state that the witness was shown is empty.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The state that was signed after it is not the ordered one, and the steps after it go on from there.</source>
             <translation>Der danach unterschriebene Zustand ist nicht der bestellte, und die Schritte danach gehen von dort aus weiter.</translation>
         </message>
@@ -10882,8 +11367,16 @@ Lauf zu finden</translation>
             <translation>Das Fenster kann keinen Text zeigen, weil sich seine Schrift {0} nicht laden lässt.</translation>
         </message>
         <message>
+            <source>The witness has ended.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The work was cancelled; nothing was concluded.</source>
             <translation>Die Arbeit wurde abgebrochen; es wurde nichts geschlossen.</translation>
+        </message>
+        <message>
+            <source>The {0} contradicts itself.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The {0} contradicts itself: {1}.</source>
@@ -10908,6 +11401,10 @@ Lauf zu finden</translation>
         <message>
             <source>The {0} has format {1}; this Counterfoil reads format {2}.</source>
             <translation>Die Datei ({0}) hat das Format {1}; dieses Counterfoil liest Format {2}.</translation>
+        </message>
+        <message>
+            <source>The {0} has more than {1} lines.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The {0} has no files.</source>
@@ -10946,6 +11443,10 @@ Lauf zu finden</translation>
             <translation>Die Erklärung ({0}) gilt dem Auftrag {1}, aber die Datei enthält den Auftrag {2}.</translation>
         </message>
         <message>
+            <source>The {0} is empty, or its last line is torn.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The {0} is longer than {1} bytes.</source>
             <translation>Zu lang ({0}): mehr als {1} Bytes.</translation>
         </message>
@@ -10956,6 +11457,10 @@ Lauf zu finden</translation>
         <message>
             <source>The {0} is not a SHA-256 digest.</source>
             <translation>Das ist kein SHA-256-Digest: {0}.</translation>
+        </message>
+        <message>
+            <source>The {0} is of a kind that there is not.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The {0} lacks the field {1}.</source>
@@ -11014,12 +11519,20 @@ Lauf zu finden</translation>
             <translation>Die {0} Schritte haben die unterschriebene Laufwurzel {1}.</translation>
         </message>
         <message>
+            <source>The {0} would be longer than {1} bytes.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>There are no rows to be shown: this part of the step reads none.</source>
             <translation>Es gibt keine Zeilen zu zeigen: Dieser Teil des Schritts liest keine.</translation>
         </message>
         <message>
             <source>There are {0} bytes to sign; the signer takes {1}.</source>
             <translation>Zu unterschreiben sind {0} Bytes; der unterschreibende Prozess nimmt {1} an.</translation>
+        </message>
+        <message>
+            <source>There is already a file {0}.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>There is no column {0}; there are {1}.</source>
@@ -11592,6 +12105,10 @@ Lauf zu finden</translation>
         <message>
             <source>a key that the file itself names; compare it with the trainer's</source>
             <translation>einem Schlüssel, den die Datei selbst nennt; vergleichen Sie ihn mit dem des Trainers</translation>
+        </message>
+        <message>
+            <source>a line of a witness's log</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>a list of revoked keys</source>
@@ -12446,6 +12963,10 @@ Lauf zu finden</translation>
             <translation>liegt hinter Bytes, die zu keinem gehören</translation>
         </message>
         <message>
+            <source>line of a witness's log</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>list of a release</source>
             <translation>Liste einer Veröffentlichung</translation>
         </message>
@@ -12460,6 +12981,10 @@ Lauf zu finden</translation>
         <message>
             <source>log</source>
             <translation>Protokoll</translation>
+        </message>
+        <message>
+            <source>log of a witness</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>logged directions</source>
@@ -12900,6 +13425,10 @@ Lauf zu finden</translation>
         <message>
             <source>the list of keys</source>
             <translation>die Liste der Schlüssel</translation>
+        </message>
+        <message>
+            <source>the log</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>the name is too long</source>
@@ -14043,6 +14572,69 @@ Lauf zu finden</translation>
         <message>
             <source>It says nothing of the training.</source>
             <translation>Über das Training sagt es nichts.</translation>
+        </message>
+    </context>
+    <context>
+        <name>lookup</name>
+        <message>
+            <source>adjudicated: CONFIRMED</source>
+            <translation>entschieden: CONFIRMED</translation>
+        </message>
+        <message>
+            <source>adjudicated: REJECTED</source>
+            <translation>entschieden: REJECTED</translation>
+        </message>
+        <message>
+            <source>chunk {0} of the tensor {1}</source>
+            <translation>Block {0} des Tensors {1}</translation>
+        </message>
+        <message>
+            <source>clean</source>
+            <translation>sauber</translation>
+        </message>
+        <message>
+            <source>disputed</source>
+            <translation>strittig</translation>
+        </message>
+        <message>
+            <source>missing in the file: {0}</source>
+            <translation>in der Datei fehlend: {0}</translation>
+        </message>
+        <message>
+            <source>the data array {0}</source>
+            <translation>das Datenfeld {0}</translation>
+        </message>
+        <message>
+            <source>the order</source>
+            <translation>der Auftrag</translation>
+        </message>
+        <message>
+            <source>the run root</source>
+            <translation>die Laufwurzel</translation>
+        </message>
+        <message>
+            <source>the tensor {0}</source>
+            <translation>der Tensor {0}</translation>
+        </message>
+        <message>
+            <source>the whole state</source>
+            <translation>der ganze Zustand</translation>
+        </message>
+        <message>
+            <source>undecided</source>
+            <translation>unentschieden</translation>
+        </message>
+        <message>
+            <source>{0} (answered)</source>
+            <translation>{0} (erwidert)</translation>
+        </message>
+        <message>
+            <source>{0} of {1} steps</source>
+            <translation>{0} von {1} Schritten</translation>
+        </message>
+        <message>
+            <source>{0} of {1} tensors are the same</source>
+            <translation>{0} von {1} Tensoren sind gleich</translation>
         </message>
     </context>
     <context>

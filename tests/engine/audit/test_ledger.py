@@ -31,6 +31,7 @@ from counterfoil.audit.values.ledger import (
     by_time,
     propose,
     run_of,
+    with_policy,
 )
 from counterfoil.audit.values.outcome import CheckState
 from counterfoil.audit.values.report import AuditReport
@@ -38,6 +39,7 @@ from counterfoil.audit.values.sampling import NonceSource, Sample, Selection, dr
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CancelledError, GivenFileError
+from counterfoil.base.generators import finish
 from counterfoil.cli import main
 from counterfoil.signing.keys import SigningKey, key_from_seed
 from support.reports import adjudication_report, checks, disputed_report, verified_report
@@ -65,7 +67,7 @@ def put(folder: Path, **files: bytes) -> Path:
 
 
 def read(folder: Path, *keys: SigningKey, policy: RatePolicy = POLICY) -> module.Ledger:
-    return read_ledger(folder, [key.public for key in keys or (AUDITOR,)], policy)
+    return finish(read_ledger(folder, [key.public for key in keys or (AUDITOR,)], policy))
 
 
 def reasons(folder: Path, *keys: SigningKey) -> dict[str, str]:
@@ -99,6 +101,22 @@ def test_what_somebody_else_signed_does_not_count(tmp_path: Path) -> None:
     assert "none of the auditors' keys" in reasons(tmp_path)["theirs.json"]
     # Also not where the trainer's own key is given as an auditor's.
     assert reasons(tmp_path, STRANGER, TRAINER) == {"own.json": "The trainer of the run signed it, which is no audit."}
+
+
+def test_other_wishes_give_what_reading_anew_gives(tmp_path: Path) -> None:
+    sample = Sample(100, ((1, 10),), Selection.RANDOM, "ab" * 32, 1)
+    sampled = replace(GOOD, run_root=Digest.of(b"sampled"), sample=sample)
+    put(tmp_path, one=signed(GOOD), two=signed(sampled, day=2), bad=b"{")
+    wished = RatePolicy(segments=400, bad_fraction=0.05, risk=0.01, floor=0.2, clean_runs=2)
+    found = with_policy(read(tmp_path), wished)
+    assert found == read(tmp_path, policy=wished)
+    assert found != read(tmp_path)
+
+
+def test_how_far_it_is_is_said_after_each_file(tmp_path: Path) -> None:
+    put(tmp_path, one=signed(GOOD), two=b"{", three=b"[]")
+    said = list(read_ledger(tmp_path, [AUDITOR.public], POLICY))
+    assert [(each.done, each.total) for each in said] == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_a_flipped_byte_is_found(tmp_path: Path) -> None:
@@ -167,7 +185,7 @@ def test_it_can_be_stopped(tmp_path: Path) -> None:
     token = CancelToken()
     token.cancel()
     with pytest.raises(CancelledError):
-        read_ledger(put(tmp_path, one=signed(GOOD)), [AUDITOR.public], POLICY, token)
+        finish(read_ledger(put(tmp_path, one=signed(GOOD)), [AUDITOR.public], POLICY, token))
 
 
 def test_a_sample_counts_for_what_it_would_have_found(tmp_path: Path) -> None:

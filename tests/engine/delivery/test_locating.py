@@ -18,11 +18,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset
 
+from counterfoil.audit.values.located import Place, StepWeights
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import GivenFileError, RefusedError, SignatureError
+from counterfoil.base.generators import finish
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.delivery.locating import Place, locate_hash, locate_rows, locate_weights
+from counterfoil.delivery import locating
+from counterfoil.delivery.locating import locate_rows
 from counterfoil.delivery.rowuse import fields_of, open_row_use, sign_row_use
 from counterfoil.signing.keys import SigningKey, key_from_seed
 from counterfoil.training.custom import CustomJob, order_custom
@@ -36,6 +39,14 @@ SLOT = ":"
 @pytest.fixture(scope="module")
 def reader(digits_job: Job) -> BundleReader:
     return BundleReader.open(digits_job.run)
+
+
+def locate_hash(run: Path, wanted: Digest) -> tuple[Place, ...]:
+    return finish(locating.locate_hash(run, wanted))
+
+
+def locate_weights(weights: Path, run: Path) -> tuple[StepWeights, ...]:
+    return finish(locating.locate_weights(weights, run))
 
 
 # Hashes
@@ -62,6 +73,15 @@ def test_a_digested_step_that_is_not_stored_is_found_by_its_root(digits_job: Job
     assert locate_hash(digits_job.run, reader.step_records()[step].state_root or Digest.of(b"")) == (
         Place("state", step),
     )
+
+
+def test_how_far_it_is_goes_up_to_the_last_tensor(digits_job: Job, reader: BundleReader) -> None:
+    said = list(locating.locate_hash(digits_job.run, Digest.of(b"nowhere")))
+    states = len(reader.checkpoint_steps()) + reader.holds_initial
+    assert {each.total for each in said} == {states * len(reader.state_layout())}
+    assert [each.done for each in said] == sorted({each.done for each in said})
+    assert said[0].done == 0
+    assert said[-1].done < said[-1].total
 
 
 def test_a_run_that_was_altered_is_not_looked_through(digits_job: Job, reader: BundleReader, tmp_path: Path) -> None:

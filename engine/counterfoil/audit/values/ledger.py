@@ -182,6 +182,24 @@ class Ledger:
     not_counted: tuple[NotCounted, ...]
 
 
+@dataclass(frozen=True)
+class LedgerProgress:
+    """How many of how many files of a folder are read."""
+
+    done: int
+    total: int
+
+
+def with_policy(ledger: Ledger, policy: RatePolicy) -> Ledger:
+    """Propose other rates for what was read of a folder. Pure."""
+
+    def again(trainer: TrainerRecord) -> TrainerRecord:
+        runs = by_time(run_of(run.run_root, run.verdicts, policy.bad_fraction) for run in trainer.runs)
+        return TrainerRecord(trainer.key_id, runs, propose(runs, policy))
+
+    return Ledger(tuple(map(again, ledger.trainers)), ledger.not_counted)
+
+
 def run_of(run_root: Digest, verdicts: Iterable[LedgerVerdict], bad_fraction: float) -> LedgerRun:
     """Put together what the verdicts that count say of a run. Pure.
 
