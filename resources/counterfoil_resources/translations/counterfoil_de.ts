@@ -6940,7 +6940,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>A line was taken out, put in or moved: ask the witness for the log.</source>
-            <translation type="unfinished" />
+            <translation>Eine Zeile wurde entfernt, eingefügt oder verschoben: Bitten Sie den Zeugen um das Protokoll.</translation>
         </message>
         <message>
             <source>A local folder with config.json, weights as safetensors, and tokenizer.json. Nothing is downloaded.</source>
@@ -7132,11 +7132,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>A witness cannot read a tensor of this kind: {0}.</source>
-            <translation type="unfinished" />
+            <translation>Ein Zeuge kann einen Tensor dieser Art nicht lesen: {0}.</translation>
         </message>
         <message>
             <source>A witness takes a snapshot every {0} seconds on average.</source>
-            <translation type="unfinished" />
+            <translation>Ein Zeuge nimmt im Mittel alle {0} Sekunden eine Momentaufnahme auf.</translation>
         </message>
         <message>
             <source>Activation checkpointing: compute activations again in the backward pass instead of keeping them. Less memory, about a third more time, the same training. The number of segments of the forward pass, or auto.</source>
@@ -7408,7 +7408,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Begin another log.</source>
-            <translation type="unfinished" />
+            <translation>Beginnen Sie ein anderes Protokoll.</translation>
         </message>
         <message>
             <source>Box around a replay</source>
@@ -7772,7 +7772,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Give a number from 1 to {0}.</source>
-            <translation type="unfinished" />
+            <translation>Geben Sie eine Zahl von 1 bis {0} an.</translation>
         </message>
         <message>
             <source>Give a passphrase, or none at all.</source>
@@ -7880,7 +7880,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Give the log another name: no witness adds to the log of another one.</source>
-            <translation type="unfinished" />
+            <translation>Geben Sie dem Protokoll einen anderen Namen: Kein Zeuge setzt das Protokoll eines anderen fort.</translation>
         </message>
         <message>
             <source>Give the name of a file.</source>
@@ -8332,7 +8332,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Line {0} of the {1} does not follow the one before it.</source>
-            <translation type="unfinished" />
+            <translation>Zeile {0} ({1}) schließt nicht an die davor an.</translation>
         </message>
         <message>
             <source>Line {0} of {1} is not a tree head of this trainer. {2}</source>
@@ -9004,11 +9004,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Show it numpy arrays, or tensors of a dtype that numpy has.</source>
-            <translation type="unfinished" />
+            <translation>Zeigen Sie ihm Arrays von numpy oder Tensoren eines dtype, den numpy hat.</translation>
         </message>
         <message>
             <source>Show it the tensors of the model.</source>
-            <translation type="unfinished" />
+            <translation>Zeigen Sie ihm die Tensoren des Modells.</translation>
         </message>
         <message>
             <source>Sign the verdict before you close the window.</source>
@@ -9532,7 +9532,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The field {0} of the {1} is no digest.</source>
-            <translation type="unfinished" />
+            <translation>Das Feld {0} ist kein Digest ({1}).</translation>
         </message>
         <message>
             <source>The field {0} of the {1} is not a time in UTC.</source>
@@ -10812,7 +10812,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The state that the witness was shown is empty.</source>
-            <translation type="unfinished" />
+            <translation>Der Zustand, der dem Zeugen gezeigt wurde, ist leer.</translation>
         </message>
         <message>
             <source>The state that was signed after it is not the ordered one, and the steps after it go on from there.</source>
@@ -11368,7 +11368,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The witness has ended.</source>
-            <translation type="unfinished" />
+            <translation>Der Zeuge hat aufgehört.</translation>
         </message>
         <message>
             <source>The work was cancelled; nothing was concluded.</source>
@@ -11376,7 +11376,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The {0} contradicts itself.</source>
-            <translation type="unfinished" />
+            <translation>Widerspricht sich selbst: {0}.</translation>
         </message>
         <message>
             <source>The {0} contradicts itself: {1}.</source>
@@ -11404,7 +11404,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The {0} has more than {1} lines.</source>
-            <translation type="unfinished" />
+            <translation>Mehr als {1} Zeilen: {0}.</translation>
         </message>
         <message>
             <source>The {0} has no files.</source>
@@ -11444,7 +11444,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The {0} is empty, or its last line is torn.</source>
-            <translation type="unfinished" />
+            <translation>Leer, oder die letzte Zeile ist abgerissen: {0}.</translation>
         </message>
         <message>
             <source>The {0} is longer than {1} bytes.</source>
@@ -11460,7 +11460,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The {0} is of a kind that there is not.</source>
-            <translation type="unfinished" />
+            <translation>Von einer Art, die es nicht gibt: {0}.</translation>
         </message>
         <message>
             <source>The {0} lacks the field {1}.</source>
@@ -11520,7 +11520,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The {0} would be longer than {1} bytes.</source>
-            <translation type="unfinished" />
+            <translation>Wäre länger als {1} Byte: {0}.</translation>
         </message>
         <message>
             <source>There are no rows to be shown: this part of the step reads none.</source>
@@ -11532,7 +11532,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>There is already a file {0}.</source>
-            <translation type="unfinished" />
+            <translation>Es gibt schon eine Datei {0}.</translation>
         </message>
         <message>
             <source>There is no column {0}; there are {1}.</source>
@@ -12108,7 +12108,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>a line of a witness's log</source>
-            <translation type="unfinished" />
+            <translation>eine Zeile im Protokoll eines Zeugen</translation>
         </message>
         <message>
             <source>a list of revoked keys</source>
@@ -12964,7 +12964,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>line of a witness's log</source>
-            <translation type="unfinished" />
+            <translation>Zeile im Protokoll eines Zeugen</translation>
         </message>
         <message>
             <source>list of a release</source>
@@ -12984,7 +12984,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>log of a witness</source>
-            <translation type="unfinished" />
+            <translation>Protokoll eines Zeugen</translation>
         </message>
         <message>
             <source>logged directions</source>
@@ -13428,7 +13428,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>the log</source>
-            <translation type="unfinished" />
+            <translation>das Protokoll</translation>
         </message>
         <message>
             <source>the name is too long</source>
