@@ -105,11 +105,13 @@ def _found(
     from counterfoil.base.digest import Digest
     from counterfoil.delivery.locating import locate_hash, locate_rows, locate_weights
 
-    if row:
-        return locate_rows(Path(what), run, cancel)
-    if _HEX.fullmatch(what):
-        return locate_hash(run, Digest.from_hex(what), cancel)
-    return locate_weights(Path(what), run, cancel)
+    with terminal.progress("Reading", terminal.console(stderr=True), "steps or states") as bar:
+        progress = terminal.shows(bar)
+        if row:
+            return locate_rows(Path(what), run, cancel, progress)
+        if _HEX.fullmatch(what):
+            return locate_hash(run, Digest.from_hex(what), cancel, progress)
+        return locate_weights(Path(what), run, cancel, progress)
 
 
 def _is_there(found: Place | StepWeights | RowUse) -> bool:

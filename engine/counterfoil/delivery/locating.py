@@ -27,6 +27,7 @@ from counterfoil.base.generators import finish
 from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
+from counterfoil.bundle.checked import OnProgress
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord, run_tree
 from counterfoil.commit.state import chunk_tree, tensor_digest
@@ -110,23 +111,28 @@ class RowUse:
     steps: tuple[int, ...]
 
 
-def signed_records(reader: BundleReader, cancel: CancelToken | None = None) -> tuple[list[StepRecord], Digest]:
+def signed_records(
+    reader: BundleReader, cancel: CancelToken | None = None, progress: OnProgress | None = None
+) -> tuple[list[StepRecord], Digest]:
     """Rebuild the steps' records of a run, and its root; raises CommitmentError where these are not what was signed."""
     need_run(reader)
-    records = reader.step_records(cancel)
+    records = reader.step_records(cancel, progress)
     root = run_tree(records).root
     if check_claim(reader.claim(), reader.manifest, None, reader.extent.steps).run_root != root:
         raise CommitmentError(say("The steps of the run are not those that its trainer signed."))
     return records, root
 
 
-def locate_hash(path: Path, wanted: Digest, cancel: CancelToken | None = None) -> tuple[Place, ...]:
+def locate_hash(
+    path: Path, wanted: Digest, cancel: CancelToken | None = None, progress: OnProgress | None = None
+) -> tuple[Place, ...]:
     """Find where a hash stands in a run.
 
     Args:
         path: The run.
         wanted: A run root, an order digest, a state root, a tensor digest, or the Merkle leaf hash of a 16 KiB chunk.
         cancel: Looked at between tensors.
+        progress: Called with the steps, and then with the stored states, that were read, and their total.
 
     Raises:
         RefusedError: The run is damaged, or not what its trainer signed.
@@ -134,13 +140,13 @@ def locate_hash(path: Path, wanted: Digest, cancel: CancelToken | None = None) -
         CancelledError: ``cancel`` was set.
     """
     with obstacles_noticed(), BundleReader.open(path) as reader:
-        records, root = signed_records(reader, cancel)
+        records, root = signed_records(reader, cancel, progress)
         found = [Place("run root")] if wanted == root else []
         if wanted == reader.manifest.digest:
             found.append(Place("order"))
         found += [Place("data", None, name) for name, spec in reader.manifest.data.items() if spec.digest == wanted]
         found += [Place("state", record.step) for record in records if record.state_root == wanted]
-        for step, state in _states(reader, cancel):
+        for step, state in _states(reader, cancel, progress):
             for name, array in state.items():
                 if cancel is not None:
                     cancel.check()
@@ -152,13 +158,16 @@ def locate_hash(path: Path, wanted: Digest, cancel: CancelToken | None = None) -
         return tuple(found)
 
 
-def locate_weights(weights: Path, path: Path, cancel: CancelToken | None = None) -> tuple[StepWeights, ...]:
+def locate_weights(
+    weights: Path, path: Path, cancel: CancelToken | None = None, progress: OnProgress | None = None
+) -> tuple[StepWeights, ...]:
     """Compare weights with every state that a run stores.
 
     Args:
         weights: A safetensors file, or a folder of them.
         path: The run.
         cancel: Looked at between tensors.
+        progress: As for :func:`locate_hash`.
 
     Returns:
         What each stored state has in common with them, by step.
@@ -173,11 +182,11 @@ def locate_weights(weights: Path, path: Path, cancel: CancelToken | None = None)
         delivered = DeliveredWeights(weights, stack)
         finish(delivered.settle(cancel))
         reader = stack.enter_context(BundleReader.open(path))
-        signed_records(reader, cancel)
+        signed_records(reader, cancel, progress)
         layout = reader.state_layout()
         saved = saved_names(reader.manifest, layout)
         found = []
-        for step, state in _states(reader, cancel):
+        for step, state in _states(reader, cancel, progress):
             same = 0
             for name, tensor in delivered.tensors.items():
                 if cancel is not None:
@@ -190,13 +199,16 @@ def locate_weights(weights: Path, path: Path, cancel: CancelToken | None = None)
         return tuple(found)
 
 
-def locate_rows(rows: Path, path: Path, cancel: CancelToken | None = None) -> tuple[RowUse, ...]:
+def locate_rows(
+    rows: Path, path: Path, cancel: CancelToken | None = None, progress: OnProgress | None = None
+) -> tuple[RowUse, ...]:
     """Find rows in the data of a run's order, and the steps that read them; no other row is handed on.
 
     Args:
         rows: A ``.npy`` file: one row, or rows along the first axis, in dtype and shape as a data array has them.
         path: The run.
         cancel: Looked at while arrays are read.
+        progress: Called with the steps that were read, and their total.
 
     Returns:
         For each array whose rows have this dtype and shape, and for each row, where it stands.
@@ -209,7 +221,7 @@ def locate_rows(rows: Path, path: Path, cancel: CancelToken | None = None) -> tu
     """
     given = _read_rows(rows)
     with obstacles_noticed(), BundleReader.open(path) as reader:
-        _, root = signed_records(reader, cancel)
+        _, root = signed_records(reader, cancel, progress)
         manifest = reader.manifest
         schedule = reader.schedule()[: reader.extent.steps]
         programs = manifest.programs
@@ -258,15 +270,21 @@ def locate_rows(rows: Path, path: Path, cancel: CancelToken | None = None) -> tu
         return tuple(found)
 
 
-def _states(reader: BundleReader, cancel: CancelToken | None) -> Iterator[tuple[int, Mapping[str, Array]]]:
+def _states(
+    reader: BundleReader, cancel: CancelToken | None, progress: OnProgress | None
+) -> Iterator[tuple[int, Mapping[str, Array]]]:
     """Every stored state with its step, each compared with the root that its step commits to."""
+    steps = [step for step in reader.checkpoint_steps() if step or not reader.holds_initial]
     if reader.holds_initial:
-        yield 0, reader.initial_state(cancel)
-    for step in reader.checkpoint_steps():
+        steps.insert(0, 0)
+    for done, step in enumerate(steps):
         if cancel is not None:
             cancel.check()
-        if step or not reader.holds_initial:
-            yield step, reader.checkpoint(step)
+        if progress is not None:
+            progress(done, len(steps))
+        yield step, reader.initial_state(cancel) if not step and reader.holds_initial else reader.checkpoint(step)
+    if progress is not None:
+        progress(len(steps), len(steps))
 
 
 def _cuts_rows(program: Program) -> bool:
