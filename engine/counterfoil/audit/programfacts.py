@@ -115,8 +115,8 @@ def rows_used(program: Program) -> dict[str, npt.NDArray[np.bool_]]:
     used: dict[int, npt.NDArray[np.bool_]] = {}
     for number, item in enumerate(program.inputs):
         if item.kind == "batch":
-            rows = item.type.shape[0]
-            shown[number], used[number] = (number, np.arange(rows)), np.zeros(rows, np.bool_)
+            count = item.type.shape[0]
+            shown[number], used[number] = (number, np.arange(count)), np.zeros(count, np.bool_)
     for node in program.nodes:
         for position, value in enumerate(node_values(node)):
             if value.number not in shown:

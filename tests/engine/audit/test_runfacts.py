@@ -23,6 +23,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from counterfoil.audit.programfacts import kind_of, operations_of, rows_used, tokens_read
 from counterfoil.audit.runfacts import facts_of
 from counterfoil.audit.statement.facts import differing, open_facts, sign_facts
+from counterfoil.audit.statement.verdict import preview_verdict, sign_verdict, verify_verdict
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.runfacts import (
     CONVOLUTION,
     ELEMENTWISE,
@@ -45,8 +47,9 @@ from counterfoil.signing.keys import SigningKey, key_from_seed
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.digits import DigitsNet
-from support.jobs import TINY_GPT2, Job, classify, draw, gpt2_order, own_order, record_job
+from support.jobs import TINY_GPT2, Job, audited, classify, draw, gpt2_order, own_order, record_job
 
+TIME = datetime(2026, 3, 1, tzinfo=UTC)
 KEY, OTHER_KEY = key_from_seed(b"\1" * 32), key_from_seed(b"\2" * 32)
 
 
@@ -310,7 +313,72 @@ def test_openssl_alone_finds_that_the_signature_holds(found: RunFacts, tmp_path:
     assert "Signature Verified Successfully" not in done.stdout
 
 
+# In a verdict
+
+
+def test_an_audit_counts_them_only_if_asked_to(digits_job: Job, found: RunFacts) -> None:
+    plain, asked = (audited(digits_job.run, facts=facts).report for facts in (False, True))
+    assert plain.facts is None
+    assert asked.facts == replace(found, energy_kwh="")
+    assert preview_verdict(replace(asked, facts=None), TIME) == preview_verdict(
+        replace(plain, seconds=asked.seconds), TIME
+    )
+    signed = verify_verdict(sign_verdict(asked, KEY), KEY.public)
+    assert signed.run_facts == asked.facts
+
+
+def test_facts_of_a_verdict_are_counted_again(digits_job: Job, gpt2_job: Job) -> None:
+    report = audited(digits_job.run, facts=True).report
+    signed = open_facts(sign_verdict(report, KEY), KEY.public)
+    assert differing(signed, facts_of(digits_job.run)) == ()
+    assert "run_root" in differing(signed, facts_of(gpt2_job.run))
+    assert report.facts is not None
+    first, *rest = report.facts.operations
+    more = replace(report.facts, operations=(replace(first, operations=first.operations + 1), *rest))
+    # It adds up, so that no reader of the verdict alone can tell; whoever has the run can.
+    signed = open_facts(sign_verdict(replace(report, facts=more), KEY), KEY.public)
+    assert differing(signed, facts_of(digits_job.run)) == ("operations", "total_operations")
+    with pytest.raises(SignatureError, match="states no facts"):
+        open_facts(sign_verdict(replace(report, facts=None), KEY), KEY.public)
+    with pytest.raises(SignatureError):
+        open_facts(sign_verdict(report, KEY), OTHER_KEY.public)
+
+
+def test_a_run_that_is_not_what_was_signed_has_no_facts(digits_job: Job, tmp_path: Path) -> None:
+    copy = tmp_path / "run.cfoil"
+    data = bytearray(digits_job.run.read_bytes())
+    with BundleReader.open(digits_job.run) as reader:
+        rows = np.ascontiguousarray(reader.schedule()).tobytes()
+    data[bytes(data).index(rows[:64])] ^= 1
+    copy.write_bytes(data)
+    report = audited(copy, facts=True).report
+    assert (report.outcome, report.facts) == (Outcome.REFUSED, None)
+
+
 # The commands
+
+
+def test_the_command_signs_them_into_a_verdict(
+    digits_job: Job, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = str(digits_job.run)
+    assert main(["keygen", "auditor.pem", "--no-passphrase"]) == 0
+    into = ["--key", "auditor.pem", "--verdict"]
+    assert main(["audit", run, "--facts", *into, "facts.json"]) == 0
+    assert main(["audit", run, *into, "plain.json"]) == 0
+    capsys.readouterr()
+    assert main(["verify", "facts.json", "--key", "auditor.pub.pem"]) == 0
+    operations = facts_of(digits_job.run).total_operations
+    assert f"operations {operations:,}" in " ".join(capsys.readouterr().out.split())
+    assert main(["verify", "facts.json", "--key", "auditor.pub.pem", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["predicate"]["facts"]["total_operations"] == str(operations)
+    assert main(["verify-facts", "facts.json", run, "--key", "auditor.pub.pem"]) == 0
+    assert main(["verify-facts", "plain.json", run, "--key", "auditor.pub.pem"]) == 3
+    assert "states no facts" in capsys.readouterr().err
+    assert main(["audit", run, "--facts"]) == 4
+    assert "--facts belongs to --verdict" in " ".join(capsys.readouterr().err.split())
+    assert main(["audit", run, "--facts", "--partial", "one.part"]) == 4
 
 
 def test_the_commands_count_sign_and_check(
