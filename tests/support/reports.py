@@ -10,6 +10,7 @@ from counterfoil.audit.values.adjudication import AdjudicationOutcome, Adjudicat
 from counterfoil.audit.values.dispute import Dispute, DisputedOperator, Finding, Right, TensorDivergence
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.report import AuditReport, Steering, SteeringRow
+from counterfoil.audit.values.runfacts import DataUse, OperationCount, RunFacts
 from counterfoil.audit.values.sampling import Sample, Selection
 from counterfoil.audit.values.steptable import Recorded, StepMatch, StepRow, StepTable
 from counterfoil.base.digest import Digest
@@ -69,6 +70,44 @@ def verified_report() -> AuditReport:
             24,
         ),
         without_bound=("sum",),
+    )
+
+
+def run_facts() -> RunFacts:
+    """Return what the run of :func:`verified_report` shows of itself."""
+    report = verified_report()
+    assert report.run_order is not None
+    assert report.run_root is not None
+    return RunFacts(
+        order=report.run_order,
+        run_root=report.run_root,
+        trainer_key=report.trainer_key,
+        client_key="",
+        title=report.title,
+        steps=STEPS,
+        steps_ordered=STEPS,
+        batch_size=8,
+        parameters=10**21,
+        optimizer="SGD",
+        precision="float64",
+        compute="float64",
+        exact_bits=None,
+        program_digests=(("", Digest.of(b"program")),),
+        operations=(
+            OperationCount("forward", "matrix product", 10**24, "float64"),
+            OperationCount("forward", "other", 12, "float64"),
+            OperationCount("forward", "other", 3, "integers"),
+            OperationCount("update", "elementwise", 7, "float64"),
+        ),
+        data=(
+            DataUse("images", "uint8", (100, 2, 3), Digest.of(b"images"), 470, 99, 2820, 10),
+            DataUse("labels", "int64", (100,), Digest.of(b"labels"), 470, 99, 470, 10),
+        ),
+        started="2026-01-01T00:00:00Z",
+        signed="2026-01-01T01:00:00Z",
+        machine=report.trainer_environment,
+        tokens=470,
+        seconds=3600,
     )
 
 

@@ -159,7 +159,11 @@ def stages(
     limits: Limits | None,
     progress: OnProgress | None = None,
 ) -> Iterator[None]:
-    """Make the checks; yields after those that read little, and after each that may read much."""
+    """Make the checks; yields after those that read little, and after each that may read much.
+
+    ``progress`` is called with the stored states compared and their total; of an inspection without these with the
+    steps.
+    """
     reader = inspection.reader
     inspection.note(CheckNumber.FORMAT, CheckState.PASSED, say("Every rule of the format is kept."))
     ordered = _attempt(inspection, CheckNumber.ORDER, lambda: _check_order(inspection, order_path, known))
@@ -182,8 +186,10 @@ def stages(
     yield
     if signed:
         manifest = reader.manifest
+        # Where the states are read too they take the most of the time.
+        told = None if inspection.with_states else progress
         held = _attempt(
-            inspection, CheckNumber.COMMITMENTS, lambda: _check_commitments(inspection, manifest, heads, cancel)
+            inspection, CheckNumber.COMMITMENTS, lambda: _check_commitments(inspection, manifest, heads, cancel, told)
         )
         if held and inspection.with_states:
             found = inspection.checks[CheckNumber.COMMITMENTS].detail
@@ -307,11 +313,12 @@ def _check_commitments(
     manifest: OrderManifest,
     heads: str | os.PathLike[str] | None,
     cancel: CancelToken | None,
+    progress: OnProgress | None,
 ) -> tuple[CheckState, str]:
     assert inspection.claim is not None
     _check_columns(inspection)
     signed = SignedShares(manifest)
-    records = tuple(inspection.reader.step_records(cancel, shares_read=signed.look))
+    records = tuple(inspection.reader.step_records(cancel, progress, shares_read=signed.look))
     tree = run_tree(records)
     if tree.root != inspection.claim.run_root:
         raise CommitmentError(

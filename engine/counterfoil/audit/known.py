@@ -27,6 +27,7 @@ from counterfoil.audit.values.events import (
     StepReplayed,
 )
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
+from counterfoil.audit.values.runfacts import RunFacts
 from counterfoil.audit.values.sampling import Sample, ranges
 from counterfoil.audit.values.steptable import StepRow, StepTable
 from counterfoil.audit.values.workers import ReplayedAt, Where, with_segment
@@ -203,6 +204,7 @@ class Known:
         client_order: Digest of the client's own order, when one was given.
         bundle_digest: SHA-256 of the bundle file; None before it is hashed, and where it changed meanwhile.
         inspection: Checks 1 to 6; None before the file is open.
+        facts: What the run shows of itself; None where nobody asked, and before checks 1 to 6 are made.
         environment: Device, library versions and switches of this machine; empty before the device is open.
         started: Whether the audit has said what it will replay.
         checks: All ten checks, in order.
@@ -219,6 +221,7 @@ class Known:
     client_order: Digest | None = None
     bundle_digest: Digest | None = None
     inspection: Inspection | None = None
+    facts: RunFacts | None = None
     environment: tuple[tuple[str, str], ...] = ()
     started: bool = False
     checks: tuple[Check, ...] = all_checks({})

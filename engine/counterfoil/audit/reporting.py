@@ -78,6 +78,7 @@ def report_of(request: AuditRequest, known: Known) -> AuditReport:
         exact_bits=exact_bits,
         replayed_at=judged.replayed_at if here_too else (),
         fetched=_fetched(known),
+        facts=known.facts,
         begun_at=judged.begun,
         ended_at=judged.ended,
         sittings=max(1, judged.sittings),

@@ -13,13 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 
-import numpy as np
-import numpy.typing as npt
-
 from counterfoil.audit.inspection import Inspection, stages
 from counterfoil.audit.overview import summarise
+from counterfoil.audit.programfacts import Sort, data_uses, operations_of, tokens_read
 from counterfoil.audit.signatures import Keys
-from counterfoil.audit.values.runfacts import DataUse, OperationCount, RunFacts
+from counterfoil.audit.values.runfacts import KINDS, PARTS, OperationCount, RunFacts, seconds_between
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import GivenFileError
 from counterfoil.base.sentence import say
@@ -27,15 +25,9 @@ from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.base.turns import Turns
 from counterfoil.bundle.checked import OnProgress
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.program.estimate import node_flops
 from counterfoil.program.graph import Program
 from counterfoil.signing.keys import PublicKey
 
-MATRIX, CONVOLUTION, OTHER = "matrix product", "convolution", "other"
-KINDS = (MATRIX, CONVOLUTION, OTHER)
-PARTS = ("forward", "backward", "update")
-_MATRIX = frozenset(("mm", "mv", "bmm", "dot", "addmm", "addmv", "baddbmm"))
-_CONVOLUTION = frozenset(("convolution", "convolution_backward"))
 _DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,6})?")
 
 
@@ -56,7 +48,7 @@ def facts_of(
         client_key: The key that must have signed the order, if given.
         energy_kwh: What it took, in kilowatt-hours, in decimal digits: nothing here knows it. Empty for nothing.
         cancel: Looked at while long files are read.
-        progress: Called with the stored states compared and their total.
+        progress: Called with the steps whose log and fingerprints were compared, and their total.
 
     Raises:
         GivenFileError: The file is an order that nobody has run yet, or the energy is no number.
@@ -106,12 +98,15 @@ def facts_in(inspection: Inspection, energy_kwh: str = "") -> RunFacts:
     assert summary.run is not None
     steps, told = summary.run.steps, summary.order
     shares = 0 if manifest.shares is None else manifest.shares.count
-    counted: Counter[tuple[str, str]] = Counter()
+    counted: Counter[Sort] = Counter()
+    tokens = 0
     for program, times in _runs(order.programs, steps, max(shares, 1)):
-        counted += operations_of(program, times)
+        counted += operations_of(program, times, manifest.precision)
+        tokens += times * tokens_read(program)
     if order.updates is not None:
         for program, times in _runs(order.updates, steps, 1):
-            counted += operations_of(program, times)
+            counted += operations_of(program, times, manifest.precision)
+    started, signed = summary.run.accepted_at, summary.run.signed_at
     return RunFacts(
         order=manifest.digest,
         run_root=claim.run_root,
@@ -128,47 +123,26 @@ def facts_in(inspection: Inspection, energy_kwh: str = "") -> RunFacts:
         exact_bits=told.exact_bits,
         program_digests=told.programs,
         operations=tuple(
-            OperationCount(part, kind, counted[part, kind]) for part in PARTS for kind in KINDS if counted[part, kind]
+            OperationCount(part, kind, counted[part, kind, precision], precision)
+            for part, kind, precision in sorted(counted, key=_place)
+            if counted[part, kind, precision]
         ),
-        data=tuple(_uses(inspection, order.programs, order.schedule[:steps])),
-        started=summary.run.accepted_at,
-        signed=summary.run.signed_at,
+        data=tuple(data_uses(manifest.data, order.programs, order.schedule[:steps])),
+        started=started,
+        signed=signed,
         machine=summary.run.environment,
         energy_kwh="" if not energy_kwh else f"{Decimal(energy_kwh).normalize():f}",
+        tokens=tokens,
+        seconds=seconds_between(started, signed),
     )
+
+
+def _place(sort: Sort) -> tuple[int, int, str]:
+    part, kind, precision = sort
+    return PARTS.index(part), KINDS.index(kind), precision
 
 
 def _runs(programs: Turns[Program], steps: int, each: int) -> Iterator[tuple[Program, int]]:
     """Each program, and how often it runs in so many steps, ``each`` times in one of its own."""
     for name, program in programs.parts.items():
         yield program, each * programs.count(name, steps)
-
-
-def operations_of(program: Program, times: int) -> Counter[tuple[str, str]]:
-    """Count the operations of a program by part and kind. Pure.
-
-    A product of an m x k and a k x n matrix takes 2 m k n operations. A convolution takes two for each element of its
-    result and each of the kernel's that it meets; the gradient of its input as many, and that of its weight. Any other
-    operator takes one for each element that it reads or makes, whichever are more; a view none.
-
-    Args:
-        program: The program.
-        times: How often it runs.
-    """
-    counted: Counter[tuple[str, str]] = Counter()
-    for node in program.nodes:
-        name = node.operator.split(".")[1]
-        kind = MATRIX if name in _MATRIX else CONVOLUTION if name in _CONVOLUTION else OTHER
-        counted[node.phase, kind] += times * node_flops(program.types, node)
-    return counted
-
-
-def _uses(inspection: Inspection, programs: Turns[Program], schedule: npt.NDArray[np.int64]) -> Iterator[DataUse]:
-    readers = {name: set(program.batch_names) for name, program in programs.parts.items()}
-    for name, spec in sorted(inspection.reader.manifest.data.items()):
-        turns = np.array([name in readers[each] for each in programs.pattern])
-        read = schedule[np.resize(turns, len(schedule))] if len(schedule) else schedule
-        row = int(np.prod(spec.shape[1:], dtype=np.int64))
-        yield DataUse(
-            name, spec.dtype, spec.shape, spec.digest, int(read.size), int(np.unique(read).size), int(read.size) * row
-        )

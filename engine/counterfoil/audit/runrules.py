@@ -6,6 +6,7 @@ import math
 import os
 import tomllib
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from counterfoil.base.errors import GivenFileError, SignatureError
 from counterfoil.base.fields import Fields
 from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
+from counterfoil.bundle.checked import OnProgress
 from counterfoil.signing.envelope import claimed_key_ids
 from counterfoil.signing.keys import PublicKey
 from counterfoil.signing.revocations import RevocationList
@@ -43,7 +45,7 @@ def read_rules(path: Path) -> tuple[RunRules, Digest]:
         The rules, and the SHA-256 of the file.
 
     Raises:
-        GivenFileError: It is no such file.
+        GivenFileError: It is no such file, or asks for nothing: a run that keeps no rule would pass as one that does.
     """
     data = read_input(path, say("a file of rules"), GivenFileError, most=MAX_BYTES)
     try:
@@ -52,7 +54,13 @@ def read_rules(path: Path) -> tuple[RunRules, Digest]:
         raise GivenFileError(
             say("{0} is no TOML file.", path.name), remedy=say("docs/rules.md shows one."), detail=str(error)
         ) from error
-    return _rules(found), Digest.of(data)
+    rules = _rules(found)
+    if replace(rules, title="", replayed=RunRules.replayed) == RunRules():
+        raise GivenFileError(
+            say("{0} asks for nothing: there is no rule in it.", path.name),
+            remedy=say("Write a rule, such as steps = [1, 1000] under [hyperparameters]: docs/rules.md lists them."),
+        )
+    return rules, Digest.of(data)
 
 
 def _rules(found: dict[str, Any]) -> RunRules:
@@ -123,6 +131,7 @@ def subject_of(
     *,
     trainer_key: PublicKey | None = None,
     cancel: CancelToken | None = None,
+    progress: OnProgress | None = None,
 ) -> RuleSubject:
     """Read a run as rules see it; everything is of the bytes that were compared with what the trainer signed.
 
@@ -131,13 +140,14 @@ def subject_of(
         verdicts: Verdicts on it, by :func:`given_verdict`.
         trainer_key: The key that must have signed it; that which it names unless given.
         cancel: Looked at while long files are read.
+        progress: Called with the steps that were compared, and their total.
 
     Raises:
         GivenFileError: The file is an order that nobody has run yet.
         RefusedError: A check fails.
         CancelledError: ``cancel`` was set.
     """
-    with inspected(path, trainer_key=trainer_key, cancel=cancel) as inspection:
+    with inspected(path, trainer_key=trainer_key, cancel=cancel, progress=progress) as inspection:
         facts, manifest = facts_in(inspection), inspection.reader.manifest
         scalars = inspection.reader.scalars()[: facts.steps]
         spans = {

@@ -20,6 +20,7 @@ from counterfoil.audit.parts.helpers import open_helpers
 from counterfoil.audit.parts.result import Identity
 from counterfoil.audit.parts.work import Opened
 from counterfoil.audit.reporting import report_of
+from counterfoil.audit.runfacts import facts_in
 from counterfoil.audit.segments import SegmentReplay
 from counterfoil.audit.signatures import read_client_order
 from counterfoil.audit.step.sharedreplay import step_replayer
@@ -169,6 +170,8 @@ class _Audit:
     def _audit(self, file: OpenFile) -> Iterator[Event]:
         inspection = self._inspect(file)
         order, claim, machine = self._admit(inspection)
+        if self._request.facts:
+            self._learn(facts=facts_in(inspection))
         kept = yield from self._plan(inspection, order, claim)
         with ExitStack() as stack:
             if order.manifest.outside:

@@ -60,6 +60,14 @@ SubjectModelOption = Annotated[
         show_default=False,
     ),
 ]
+FactsOption = Annotated[
+    bool,
+    typer.Option(
+        "--facts",
+        help="Let the verdict say what the run shows of itself, too: operations, rows, parameters, duration. See "
+        "docs/facts.md.",
+    ),
+]
 WorkersOption = Annotated[
     int | None,
     typer.Option(
@@ -118,6 +126,7 @@ def audit(
     nonce: NonceOption = None,
     beacon: BeaconOption = None,
     subject_model: SubjectModelOption = None,
+    facts: FactsOption = False,
     resume: ResumeOption = False,
     progress: ProgressOption = None,
     workers: WorkersOption = None,
@@ -144,6 +153,8 @@ def audit(
     written = check_targets(place, (csv, capsule, partial, unsigned), verdict, unsigned, force=force, resume=resume)
     if subject_model is not None and verdict is None and unsigned is None:
         raise typer.BadParameter("--subject-model belongs to --verdict or --unsigned: the verdict names the model.")
+    if facts:
+        _check_facts(verdict, unsigned, partial)
     judges = judges_of(seal_for, capsule)
     devices = tuple(device.split(","))
     crew = _workers(workers, ray, devices)
@@ -169,6 +180,7 @@ def audit(
         workers=crew,
         recheck=recheck,
         shares=_shares(shares),
+        facts=facts,
     )
     if partial is not None:
         raise ExitWith(_replay_part(request, partial).exit_code)
@@ -200,6 +212,7 @@ def merge(
     bad_fraction: BadFractionOption = 0.01,
     nonce: NonceOption = None,
     beacon: BeaconOption = None,
+    facts: FactsOption = False,
     recheck: RecheckOption = 1,
     resume: ResumeOption = False,
     progress: ProgressOption = None,
@@ -218,6 +231,8 @@ def merge(
     Example: counterfoil merge *.part --run run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
     written = check_targets(run, (csv, capsule, unsigned), verdict, unsigned, force=force, resume=resume)
+    if facts:
+        _check_facts(verdict, unsigned)
     judges = judges_of(seal_for, capsule)
     signing_key = open_verdict_key(verdict, key, run, written.may_replace(verdict, force=force, going_on=resume))
     from counterfoil.audit.values.workers import PartFiles
@@ -236,6 +251,7 @@ def merge(
         resume=resume,
         workers=PartFiles(tuple(parts)),
         recheck=recheck,
+        facts=facts,
     )
     out = terminal.console(stderr=True)
     out.print(
@@ -243,6 +259,13 @@ def merge(
         f"they say. Replayed here too: {recheck} of their segments."
     )
     raise ExitWith(judge(request, Wanted(json, csv, capsule, judges, verdict, signing_key, unsigned=unsigned), written))
+
+
+def _check_facts(verdict: Path | None, unsigned: Path | None, partial: Path | None = None) -> None:
+    if partial is not None or (verdict is None and unsigned is None):
+        raise typer.BadParameter(
+            "--facts belongs to --verdict or --unsigned: the verdict says them. 'counterfoil facts' shows them alone."
+        )
 
 
 def _shares(text: str | None) -> tuple[int, ...]:

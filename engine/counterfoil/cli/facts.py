@@ -89,7 +89,11 @@ def facts(
 
 
 def verify_facts(
-    path: Annotated[Path, READS, typer.Argument(metavar="FACTS", help="The signed facts, a .json file.")],
+    path: Annotated[
+        Path,
+        READS,
+        typer.Argument(metavar="FACTS", help="The signed facts, or a verdict with them, a .json file."),
+    ],
     run: RunArgument,
     key: Annotated[
         Path, READS, typer.Option(help="The public key of whoever signed them, a .pub.pem file.", show_default=False)
@@ -98,8 +102,8 @@ def verify_facts(
 ) -> None:
     """Anyone: check who signed the facts of a run, and count every one of them again.
 
-    Exit code 0 if the signature holds and the run shows the same; 3 (REFUSED) if not. The energy cannot be counted
-    again: it is shown as what whoever signed says.
+    A verdict of 'counterfoil audit --facts' states them too. Exit code 0 if the signature holds and the run shows the
+    same; 3 (REFUSED) if not. The energy cannot be counted again: it is shown as what whoever signed says.
 
     Example: counterfoil verify-facts facts.json run.cfoil --key auditor.pub.pem --trainer-key trainer.pub.pem
     """
@@ -121,8 +125,11 @@ def _counted(run: Path, trainer_key: Path | None, energy_kwh: str) -> RunFacts:
     from counterfoil.audit.runfacts import facts_of
 
     trainer = None if trainer_key is None else load_public_key(trainer_key)
-    with cancel_on_interrupt() as cancel:
-        return facts_of(run, trainer_key=trainer, energy_kwh=energy_kwh, cancel=cancel)
+    with (
+        cancel_on_interrupt() as cancel,
+        terminal.progress("Checking", terminal.console(stderr=True)) as bar,
+    ):
+        return facts_of(run, trainer_key=trainer, energy_kwh=energy_kwh, cancel=cancel, progress=terminal.shows(bar))
 
 
 def _show(out: Console, found: RunFacts) -> None:
@@ -145,29 +152,35 @@ def _show(out: Console, found: RunFacts) -> None:
         },
     )
     table = Table(title="Operations, as the order's programs have them", title_justify="left", box=None)
-    for name in ("part of a step", "kind"):
+    for name in ("part of a step", "kind", "in"):
         table.add_column(name)
     table.add_column("operations in all steps", justify="right")
     for each in found.operations:
-        table.add_row(each.part, each.kind, f"{each.operations:,}")
+        table.add_row(each.part, each.kind, each.precision, f"{each.operations:,}")
     out.print(table)
     table = Table(title="Data that the steps read", title_justify="left", box=None)
     for name in ("array", "shape"):
         table.add_column(name)
-    for name in ("rows read", "different ones", "epochs", "elements read"):
+    filled = any(use.filling_rows for use in found.data)
+    for name in ("rows read", "different ones", "epochs", "elements read", *(("left out",) if filled else ())):
         table.add_column(name, justify="right")
     for use in found.data:
         table.add_row(
             shown(use.name), f"{use.dtype} {list(use.shape)}", f"{use.rows_read:,}", f"{use.distinct_rows:,}",
-            f"{use.epochs:.3f}", f"{use.elements_read:,}",
+            f"{use.epochs:.3f}", f"{use.elements_read:,}", *((f"{use.filling_rows:,}",) if filled else ()),
         )  # fmt: skip
     out.print(table)
+    if filled:
+        out.print("Left out: rows that fill a shorter batch, and that no operator reads.")
+    if found.tokens:
+        out.print(f"Tokens that embeddings look up: {found.tokens:,} ({found.tokens:.3g})")
     out.print("As the trainer says:")
     show_facts(
         out,
         {
             "accepted": found.started or "not said",
             "signed": found.signed,
+            "duration": "not said" if found.seconds is None else terminal.duration(found.seconds),
             "machine": shown(", ".join(f"{name} {text}" for name, text in found.machine)),
         },
     )

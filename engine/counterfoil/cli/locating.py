@@ -111,7 +111,8 @@ def _found(
     from counterfoil.delivery.locating import locate_hash, locate_rows, locate_weights
 
     if row:
-        return locate_rows(Path(what), run, cancel)
+        with terminal.progress("Reading", terminal.console(stderr=True), "steps") as bar:
+            return locate_rows(Path(what), run, cancel, terminal.shows(bar))
     begun = time.monotonic()
     with terminal.progress(f"Looking through {run.name}", terminal.console(stderr=True), "tensors") as bar:
         started = False

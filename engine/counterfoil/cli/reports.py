@@ -18,6 +18,7 @@ from counterfoil.audit.values.figures import figures, joined_time, recorded_log_
 from counterfoil.audit.values.following import FollowEnded
 from counterfoil.audit.values.outcome import Check, CheckState, Outcome
 from counterfoil.audit.values.report import AuditReport, Steering
+from counterfoil.audit.values.runfacts import RunFacts
 from counterfoil.audit.values.sampling import probability_text
 from counterfoil.audit.values.summary import BundleSummary, OrderSummary
 from counterfoil.audit.values.trust import Level, Trust
@@ -258,6 +259,8 @@ def show_report(out: Console, report: AuditReport, trust: Trust) -> None:
     if report.steps_replayed:
         times = joined_time(terminal.duration(report.seconds), report)
         show_facts(out, {**{name.lower(): said for name, said in figures(report)}, "time of the replay": times})
+    if report.facts is not None:
+        show_run_facts(out, report.facts)
     show_outcome(out, report.outcome, report.headline, report.reason, trust)
     if report.dispute is not None:
         out.print(shown(account_of(report.dispute, earlier=report.earlier_mismatches)))
@@ -501,7 +504,24 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
     if verdict.steering is not None:
         show_steering(out, verdict.steering)
     show_places(out, verdict.replayed_at)
+    if verdict.run_facts is not None:
+        show_run_facts(out, verdict.run_facts)
     show_outcome(out, verdict.outcome, verdict.headline, verdict.reason, verdict.trust)
+
+
+def show_run_facts(out: Console, said: RunFacts) -> None:
+    """Show in short what the auditor counted of the run."""
+    out.print("Facts of the run, counted by the auditor:")
+    show_facts(
+        out,
+        {
+            "operations": f"{said.total_operations:,} ({said.total_operations:.3g})",
+            "parameters": f"{said.parameters:,}",
+            **{f"rows of {use.name}": f"{use.rows_read:,} read, {use.epochs:.3f} epochs" for use in said.data},
+            **({"tokens": f"{said.tokens:,}"} if said.tokens else {}),
+            **({} if said.seconds is None else {"duration, the trainer says": terminal.duration(said.seconds)}),
+        },
+    )
 
 
 def fetched_text(fetched: Fetched) -> str:

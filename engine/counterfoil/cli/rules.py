@@ -186,9 +186,12 @@ def _checked(
     from counterfoil.audit.values.runrules import check_rules
 
     asked, digest = read_rules(rules)
-    with cancel_on_interrupt() as cancel:
+    with (
+        cancel_on_interrupt() as cancel,
+        terminal.progress("Checking", terminal.console(stderr=True)) as bar,
+    ):
         key = None if trainer is None else load_public_key(trainer)
-        subject = subject_of(run, verdicts, trainer_key=key, cancel=cancel)
+        subject = subject_of(run, verdicts, trainer_key=key, cancel=cancel, progress=terminal.shows(bar))
     return digest, subject.facts.run_root, check_rules(asked, subject)
 
 
@@ -196,8 +199,6 @@ def _show(results: tuple[RuleResult, ...]) -> None:
     out = terminal.console()
     for each in results:
         out.print(f"{_STYLES[each.outcome.value]}  {shown(each.rule)}: {shown(each.said)}", soft_wrap=True)
-    if not results:
-        out.print("The file asks for nothing.")
 
 
 def _end(results: tuple[RuleResult, ...]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -152,6 +152,19 @@ def progress(title: str, out: Console, unit: str = "steps") -> Iterator[StepProg
     )
     with Progress(*columns, console=out) as bar:
         yield _Bar(bar, title)
+
+
+def shows(bar: StepProgress) -> Callable[[int, int], None]:
+    """Return what a job calls with what is done and the total; the bar begins again where the total is another."""
+    totals: list[int] = []
+
+    def show(done: int, total: int) -> None:
+        if totals[-1:] != [total]:
+            totals.append(total)
+            bar.start(total)
+        bar.update(done)
+
+    return show
 
 
 def duration(seconds: float) -> str:

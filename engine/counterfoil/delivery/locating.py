@@ -28,6 +28,7 @@ from counterfoil.base.generators import finish
 from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
+from counterfoil.bundle.checked import OnProgress
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord, run_tree
 from counterfoil.commit.state import chunk_tree, tensor_digest
@@ -73,10 +74,12 @@ class RowUse:
     steps: tuple[int, ...]
 
 
-def signed_records(reader: BundleReader, cancel: CancelToken | None = None) -> tuple[list[StepRecord], Digest]:
+def signed_records(
+    reader: BundleReader, cancel: CancelToken | None = None, progress: OnProgress | None = None
+) -> tuple[list[StepRecord], Digest]:
     """Rebuild the steps' records of a run, and its root; raises CommitmentError where these are not what was signed."""
     need_run(reader)
-    records = reader.step_records(cancel)
+    records = reader.step_records(cancel, progress)
     root = run_tree(records).root
     if check_claim(reader.claim(), reader.manifest, None, reader.extent.steps).run_root != root:
         raise CommitmentError(say("The steps of the run are not those that its trainer signed."))
@@ -167,13 +170,16 @@ def locate_weights(
         return tuple(found)
 
 
-def locate_rows(rows: Path, path: Path, cancel: CancelToken | None = None) -> tuple[RowUse, ...]:
+def locate_rows(
+    rows: Path, path: Path, cancel: CancelToken | None = None, progress: OnProgress | None = None
+) -> tuple[RowUse, ...]:
     """Find rows in the data of a run's order, and the steps that read them; no other row is handed on.
 
     Args:
         rows: A ``.npy`` file: one row, or rows along the first axis, in dtype and shape as a data array has them.
         path: The run.
         cancel: Looked at while arrays are read.
+        progress: Called with the steps that were read, and their total.
 
     Returns:
         For each array whose rows have this dtype and shape, and for each row, where it stands.
@@ -186,7 +192,7 @@ def locate_rows(rows: Path, path: Path, cancel: CancelToken | None = None) -> tu
     """
     given = _read_rows(rows)
     with obstacles_noticed(), BundleReader.open(path) as reader:
-        _, root = signed_records(reader, cancel)
+        _, root = signed_records(reader, cancel, progress)
         manifest = reader.manifest
         schedule = reader.schedule()[: reader.extent.steps]
         programs = manifest.programs

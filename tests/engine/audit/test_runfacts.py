@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import json
 import shutil
 import subprocess
@@ -10,23 +11,45 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
 from torch.utils.flop_counter import FlopCounterMode
 
-from counterfoil.audit.runfacts import CONVOLUTION, MATRIX, OTHER, facts_of
+from counterfoil.audit.programfacts import kind_of, operations_of, rows_used, tokens_read
+from counterfoil.audit.runfacts import facts_of
 from counterfoil.audit.statement.facts import differing, open_facts, sign_facts
-from counterfoil.audit.values.runfacts import RunFacts
+from counterfoil.audit.statement.verdict import preview_verdict, sign_verdict, verify_verdict
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.runfacts import (
+    CONVOLUTION,
+    ELEMENTWISE,
+    INTEGERS,
+    MATRIX,
+    OTHER,
+    REDUCTION,
+    RunFacts,
+    seconds_between,
+)
 from counterfoil.base.errors import GivenFileError, RefusedError, SignatureError
+from counterfoil.base.precision import ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
+from counterfoil.operators.node import TensorType
+from counterfoil.program.capture import capture
+from counterfoil.program.graph import Program
+from counterfoil.program.update import Sgd
 from counterfoil.signing.keys import SigningKey, key_from_seed
+from counterfoil.training.custom import CustomJob, order_custom
+from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.digits import DigitsNet
-from support.jobs import Job, classify, own_order, record_job
+from support.jobs import TINY_GPT2, Job, audited, classify, draw, gpt2_order, own_order, record_job
 
+TIME = datetime(2026, 3, 1, tzinfo=UTC)
 KEY, OTHER_KEY = key_from_seed(b"\1" * 32), key_from_seed(b"\2" * 32)
 
 
@@ -60,8 +83,46 @@ def test_products_and_convolutions_are_as_many_as_torch_counts(found: RunFacts, 
     ours = by_kind(found, "forward", "backward")
     assert ours[CONVOLUTION] == found.steps * (counted["aten.convolution"] + counted["aten.convolution_backward"])
     assert ours[MATRIX] == found.steps * (counted["aten.addmm"] + counted["aten.mm"])
-    assert ours[OTHER] > 0
-    assert set(by_kind(found, "update")) == {OTHER}
+    assert all(ours[kind] > 0 for kind in (ELEMENTWISE, REDUCTION, OTHER))
+    assert set(by_kind(found, "update")) == {ELEMENTWISE}
+    assert sum(each.operations for each in found.operations) == found.total_operations
+
+
+def test_each_operator_is_of_the_kind_and_precision_that_it_has(digits_job: Job) -> None:
+    with BundleReader.open(digits_job.run) as reader:
+        program = Program.from_bytes(reader.program(""))
+    kinds = {node.operator: kind_of(node) for node in program.nodes}
+    for name, kind in {
+        "aten.addmm.default": MATRIX,
+        "aten.convolution_backward.default": CONVOLUTION,
+        "aten.relu.default": ELEMENTWISE,
+        "aten.mul.Tensor": ELEMENTWISE,
+        "aten.mean.dim": REDUCTION,
+        "aten._native_batch_norm_legit_functional.default": OTHER,
+    }.items():
+        assert kinds[name] == kind
+    rounded, exact = (operations_of(program, 1, each) for each in (Precision(), ExactPrecision(20)))
+    assert {precision for _, _, precision in rounded} == {"float64", INTEGERS}
+    # The step counter of batch norm is an integer.
+    assert rounded["forward", ELEMENTWISE, INTEGERS] > 0
+    assert not any(kind in (MATRIX, CONVOLUTION) for _, kind, precision in rounded if precision == INTEGERS)
+    assert {(kind, precision) for _, kind, precision in exact if precision not in ("float32", INTEGERS)} == {
+        (MATRIX, "20 bits"),
+        (CONVOLUTION, "20 bits"),
+    }
+    # Another profile is another precision of the same operations.
+    assert sum(exact.values()) == sum(rounded.values())
+
+
+def test_of_a_convolution_the_gradients_that_are_asked_for_count(tmp_path: Path, trainer_key: SigningKey) -> None:
+    """Nobody needs the gradient of the data: half of what both take, once and not twice."""
+    model = nn.Sequential(nn.Conv2d(1, 4, 3, bias=False), nn.Flatten(), nn.Linear(4 * 16, 3, bias=False))
+    data = {"x": np.ones((8, 1, 6, 6), np.float32), "labels": np.zeros(8, np.int64)}
+    order = own_order(model, lambda model, batch: classify(model, batch), data, steps=1, batch_size=8)
+    facts = facts_of(record_job(tmp_path, order, trainer_key).run)
+    counted = by_torch(model, torch.zeros(8, 1, 6, 6))
+    assert by_kind(facts, "forward")[CONVOLUTION] == counted["aten.convolution"] == 2 * 8 * 4 * 16 * 9
+    assert by_kind(facts, "backward")[CONVOLUTION] == counted["aten.convolution_backward"] == 2 * 8 * 4 * 16 * 9
 
 
 def test_a_linear_model_takes_what_one_counts_by_hand(tmp_path: Path, trainer_key: SigningKey) -> None:
@@ -77,6 +138,88 @@ def test_a_linear_model_takes_what_one_counts_by_hand(tmp_path: Path, trainer_ke
     (use,) = [use for use in facts.data if use.name == "x"]
     assert (use.rows_read, use.elements_read, use.epochs) == (32, 32 * 6, 32 / 20)
     assert use.distinct_rows == 20
+
+
+# Rows
+
+
+class Short(nn.Module):
+    """Three classes of four numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.head = nn.Linear(4, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.head(x)
+
+
+def short_order(batch: int, **settings: Any) -> OrderDraft:
+    """Seven rows in batches, of which the last is shorter."""
+    rows = TensorDataset(torch.from_numpy(draw((7, 4), 1)), torch.arange(7) % 3)
+    model = Short()
+
+    def loss_of(model: nn.Module, batch: Any) -> torch.Tensor:
+        return nn.functional.cross_entropy(model(batch[0]), batch[1])
+
+    data = DataLoader(rows, batch, shuffle=True, generator=torch.Generator().manual_seed(1))
+    return order_custom(
+        CustomJob("Rows", model, loss_of, torch.optim.SGD(model.parameters(), lr=0.1), data, **settings)
+    )
+
+
+def test_rows_that_fill_a_shorter_batch_are_not_read(tmp_path: Path, trainer_key: SigningKey) -> None:
+    order = short_order(3, steps=6)
+    assert order.schedule[2].tolist()[1:] == [0, 0], "two epochs of 3, 3 and 1, each filled up with row 0 twice"
+    facts = facts_of(record_job(tmp_path, order, trainer_key).run)
+    assert [use.name for use in facts.data] == ["item.0", "item.1"]
+    for use in facts.data:
+        assert (use.rows_read, use.distinct_rows, use.filling_rows, use.epochs) == (14, 7, 4, 2.0)
+    assert facts.data[0].elements_read == 14 * 4
+
+
+def test_control_rows_of_whole_batches_are_all_read(found: RunFacts, tmp_path: Path, trainer_key: SigningKey) -> None:
+    assert {use.filling_rows for use in found.data} == {0}
+    facts = facts_of(record_job(tmp_path, short_order(7, steps=2), trainer_key).run)
+    assert {(use.rows_read, use.filling_rows, use.distinct_rows) for use in facts.data} == {(14, 0, 7)}
+
+
+def test_rows_of_parts_of_a_step_are_those_of_each_part() -> None:
+    """Of 4 and 3 rows in parts of two, the last step has a part of 2 and one of 1."""
+    order = short_order(2, steps=2, accumulate=2)
+    used = {name: rows_used(program)["item.0"].tolist() for name, program in order.programs.parts.items()}
+    assert used == {"2.2": [True] * 4, "2.1": [True, True, True, False]}
+
+
+def test_a_row_that_anything_else_reads_is_read() -> None:
+    """What is sliced along another axis, or read beside the slice, is no row left out."""
+    types = {"x": TensorType("float32", (4, 6))}
+    weight = nn.Linear(6, 2, bias=False)
+
+    def used(objective: Any) -> list[bool]:
+        return rows_used(capture(copy.deepcopy(weight), objective, Sgd(), types).program)["x"].tolist()
+
+    assert used(lambda model, batch: model(batch["x"][:3]).sum()) == [True, True, True, False]
+    assert used(lambda model, batch: model(batch["x"][1:][:2]).sum()) == [False, True, True, False]
+    assert used(lambda model, batch: model(batch["x"]).sum()) == [True] * 4
+    assert used(lambda model, batch: model(batch["x"])[:3].sum()) == [True] * 4
+    assert used(lambda model, batch: model(batch["x"][:3]).sum() + batch["x"].sum()) == [True] * 4
+    assert used(lambda model, batch: (model.weight * batch["x"][:, :3].sum()).sum()) == [True] * 4
+
+
+def test_tokens_are_what_embeddings_look_up(found: RunFacts) -> None:
+    order = gpt2_order()
+    (program,) = order.programs.all
+    # A row has one token more, the last one's target.
+    assert tokens_read(program) == order.manifest.batch_size * TINY_GPT2.context
+    assert found.tokens == 0
+
+
+def test_the_duration_is_that_between_the_trainers_times(found: RunFacts) -> None:
+    assert found.seconds == seconds_between(found.started, found.signed)
+    assert seconds_between("2026-01-01T00:00:00Z", "2026-01-02T00:00:01Z") == 86401
+    assert seconds_between("", "2026-01-02T00:00:01Z") is None
+    assert seconds_between("2026-01-02T00:00:01Z", "2026-01-01T00:00:00Z") is None
 
 
 # What it is taken from
@@ -146,7 +289,7 @@ def test_another_key_and_a_flipped_byte_are_refused(found: RunFacts) -> None:
     with pytest.raises(SignatureError):
         open_facts(json.dumps(told).encode(), KEY.public)
     with pytest.raises(SignatureError, match="longer than"):
-        open_facts(b" " * (2**22 + 1), KEY.public)
+        open_facts(b" " * (2**26 + 1), KEY.public)
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
@@ -170,7 +313,72 @@ def test_openssl_alone_finds_that_the_signature_holds(found: RunFacts, tmp_path:
     assert "Signature Verified Successfully" not in done.stdout
 
 
+# In a verdict
+
+
+def test_an_audit_counts_them_only_if_asked_to(digits_job: Job, found: RunFacts) -> None:
+    plain, asked = (audited(digits_job.run, facts=facts).report for facts in (False, True))
+    assert plain.facts is None
+    assert asked.facts == replace(found, energy_kwh="")
+    assert preview_verdict(replace(asked, facts=None), TIME) == preview_verdict(
+        replace(plain, seconds=asked.seconds), TIME
+    )
+    signed = verify_verdict(sign_verdict(asked, KEY), KEY.public)
+    assert signed.run_facts == asked.facts
+
+
+def test_facts_of_a_verdict_are_counted_again(digits_job: Job, gpt2_job: Job) -> None:
+    report = audited(digits_job.run, facts=True).report
+    signed = open_facts(sign_verdict(report, KEY), KEY.public)
+    assert differing(signed, facts_of(digits_job.run)) == ()
+    assert "run_root" in differing(signed, facts_of(gpt2_job.run))
+    assert report.facts is not None
+    first, *rest = report.facts.operations
+    more = replace(report.facts, operations=(replace(first, operations=first.operations + 1), *rest))
+    # It adds up, so that no reader of the verdict alone can tell; whoever has the run can.
+    signed = open_facts(sign_verdict(replace(report, facts=more), KEY), KEY.public)
+    assert differing(signed, facts_of(digits_job.run)) == ("operations", "total_operations")
+    with pytest.raises(SignatureError, match="states no facts"):
+        open_facts(sign_verdict(replace(report, facts=None), KEY), KEY.public)
+    with pytest.raises(SignatureError):
+        open_facts(sign_verdict(report, KEY), OTHER_KEY.public)
+
+
+def test_a_run_that_is_not_what_was_signed_has_no_facts(digits_job: Job, tmp_path: Path) -> None:
+    copy = tmp_path / "run.cfoil"
+    data = bytearray(digits_job.run.read_bytes())
+    with BundleReader.open(digits_job.run) as reader:
+        rows = np.ascontiguousarray(reader.schedule()).tobytes()
+    data[bytes(data).index(rows[:64])] ^= 1
+    copy.write_bytes(data)
+    report = audited(copy, facts=True).report
+    assert (report.outcome, report.facts) == (Outcome.REFUSED, None)
+
+
 # The commands
+
+
+def test_the_command_signs_them_into_a_verdict(
+    digits_job: Job, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = str(digits_job.run)
+    assert main(["keygen", "auditor.pem", "--no-passphrase"]) == 0
+    into = ["--key", "auditor.pem", "--verdict"]
+    assert main(["audit", run, "--facts", *into, "facts.json"]) == 0
+    assert main(["audit", run, *into, "plain.json"]) == 0
+    capsys.readouterr()
+    assert main(["verify", "facts.json", "--key", "auditor.pub.pem"]) == 0
+    operations = facts_of(digits_job.run).total_operations
+    assert f"operations {operations:,}" in " ".join(capsys.readouterr().out.split())
+    assert main(["verify", "facts.json", "--key", "auditor.pub.pem", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["predicate"]["facts"]["total_operations"] == str(operations)
+    assert main(["verify-facts", "facts.json", run, "--key", "auditor.pub.pem"]) == 0
+    assert main(["verify-facts", "plain.json", run, "--key", "auditor.pub.pem"]) == 3
+    assert "states no facts" in capsys.readouterr().err
+    assert main(["audit", run, "--facts"]) == 4
+    assert "--facts belongs to --verdict" in " ".join(capsys.readouterr().err.split())
+    assert main(["audit", run, "--facts", "--partial", "one.part"]) == 4
 
 
 def test_the_commands_count_sign_and_check(

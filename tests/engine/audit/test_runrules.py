@@ -275,3 +275,16 @@ def test_the_commands(digits_job: Job, tmp_path: Path, capsys: Any, monkeypatch:
     capsys.readouterr()
     assert main(["rules", "check", "rules.toml", run, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["results"][0]["outcome"] == "HELD"
+
+
+@pytest.mark.parametrize("text", ["", "title = 'x'", "[compute]", "[data]\nmust = []", "[verdict]\nreplayed = 0.5"])
+def test_a_file_that_asks_for_nothing_is_an_error(
+    text: str, digits_job: Job, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "rules.toml").write_text(text)
+    assert main(["rules", "check", str(tmp_path / "rules.toml"), str(digits_job.run)]) == 4
+    said = " ".join(capsys.readouterr().err.split())
+    assert "rules.toml asks for nothing" in said
+    assert "docs/rules.md lists them" in said
+    (tmp_path / "rules.toml").write_text("[hyperparameters]\nsteps = [1, 1000]")
+    assert main(["rules", "check", str(tmp_path / "rules.toml"), str(digits_job.run)]) == 0

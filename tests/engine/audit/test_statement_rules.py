@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from counterfoil import __version__
 from counterfoil.audit.statement.dispute_rules import _wrong_finding
 from counterfoil.audit.statement.model import (
     MAX_INPUTS,
@@ -27,11 +28,12 @@ from counterfoil.audit.statement.model import (
 )
 from counterfoil.audit.statement.rules import RULES, judge
 from counterfoil.audit.statement.signed import Adjudication, Verdict
-from counterfoil.audit.statement.verdict import verify_signed
+from counterfoil.audit.statement.verdict import preview_verdict, verify_signed
 from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.beacon import QUICKNET
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.sampling import NonceSource, Sample, Selection, draw_segments, ranges
 from counterfoil.audit.values.workers import Place, ReplayedAt
 from counterfoil.base.digest import Digest
@@ -48,6 +50,7 @@ from support.reports import (
     checks,
     disputed_report,
     exact_report,
+    run_facts,
     trees,
     verified_report,
 )
@@ -87,6 +90,23 @@ def shared_statement() -> dict[str, Any]:
     return verdict_statement(replace(verified_report(), replayed_at=replayed_at), TIME)
 
 
+def fact(statement: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    """The facts in a verdict, some of them changed."""
+    facts: dict[str, Any] = statement["predicate"]["facts"]
+    facts.update(changed)
+    return facts
+
+
+def unread_statement() -> dict[str, Any]:
+    """A verdict on a file of which nothing could be read."""
+    report = replace(
+        verified_report(), outcome=Outcome.ERROR, order_digest=None, order_source="bundle", run_order=None,
+        run_root=None, trainer_key="", accepted_at="", steps_ordered=0, steps_recorded=0, steps_planned=0, sample=None,
+        steps_replayed=0, steering=None, checks=checks(**{number.name: CheckState.SKIPPED for number in CheckNumber}),
+    )  # fmt: skip
+    return verdict_statement(report, TIME)
+
+
 def segments_of(statement: dict[str, Any], number: int) -> list[list[int]]:
     """The segments of one of the machines, to be changed."""
     spans: list[list[int]] = statement["predicate"]["replayedAt"][number]["segments"]
@@ -103,6 +123,7 @@ STATEMENTS: dict[str, Callable[[], dict[str, Any]]] = {
     "verified": lambda: verdict_statement(verified_report(), TIME),
     "sampled": sampled_statement,
     "shared": shared_statement,
+    "facts": lambda: verdict_statement(replace(verified_report(), facts=run_facts()), TIME),
     "exact": lambda: verdict_statement(exact_report(), TIME),
     "disputed": lambda: verdict_statement(disputed_report(), TIME),
     "confirmed": lambda: adjudication_statement(adjudication_report(AdjudicationOutcome.CONFIRMED), TIME),
@@ -255,6 +276,28 @@ BROKEN: list[tuple[int, str, Change, str]] = [
         lambda s: s["predicate"]["dispute"]["finding"].update(sentenceParts=["The trainer is right."]),
         "another.*'finding'",
     ),
+    (20, "facts", lambda s: fact(s, run_root="ab" * 32), "another run"),
+    (20, "facts", lambda s: fact(s, order="ab" * 32), "another run"),
+    (20, "facts", lambda s: fact(s, trainer_key="ab" * 32), "another run"),
+    (20, "facts", lambda s: fact(s, client_key="ab" * 32), "another run"),
+    (20, "facts", lambda s: fact(s, steps=59), "another run"),
+    (20, "facts", lambda s: fact(s, exact_bits=20), "another run"),
+    (20, "facts", lambda s: fact(s, machine={"device": "abacus"}), "another run"),
+    (20, "facts", lambda s: fact(s, energy_kwh="5"), "an energy"),
+    (20, "facts", lambda s: fact(s, total_operations=str(10**24)), "do not add up"),
+    (20, "facts", lambda s: fact(s, compute="float32"), "another precision"),
+    (20, "facts", lambda s: fact(s)["operations"].reverse(), "not in order"),
+    (20, "facts", lambda s: fact(s)["operations"][1].update(precision="20 bits"), "another precision"),
+    (20, "facts", lambda s: fact(s)["operations"][1].update(operations="13"), "do not add up"),
+    (20, "facts", lambda s: fact(s)["data"].reverse(), "data of its facts are not in order"),
+    (20, "facts", lambda s: fact(s)["data"][0].update(rows_read="471"), "cannot have been read"),
+    (20, "facts", lambda s: fact(s)["data"][0].update(distinct_rows="101"), "cannot have been read"),
+    (20, "facts", lambda s: fact(s)["data"][0].update(elements_read="2821"), "cannot have been read"),
+    (20, "facts", lambda s: fact(s)["data"][0].update(filling_rows="11"), "cannot have been read"),
+    (20, "facts", lambda s: fact(s)["data"][0].update(shape=[]), "cannot have been read"),
+    (20, "facts", lambda s: fact(s, seconds=3601), "another duration"),
+    (20, "facts", lambda s: fact(s, seconds=None), "another duration"),
+    (20, "facts", lambda s: fact(s, started="2026-02-30T00:00:00Z"), "a moment that is none"),
 ]
 
 
@@ -305,6 +348,63 @@ def test_the_page_lists_the_rules() -> None:
         assert (rule.judge.__doc__ or "").startswith(f"Rule {rule.number}: "), rule.name
 
 
+def with_fact(**changed: Any) -> dict[str, Any]:
+    """The facts of a verdict, some of them changed, or one more."""
+    return fact(STATEMENTS["facts"](), **changed)
+
+
+def test_control_the_same_facts_unchanged_are_read(key: SigningKey) -> None:
+    value = STATEMENTS["disputed"]()
+    value["predicate"]["facts"] = with_fact()
+    verify_signed(sign_statement(value, key), key.public)
+
+
+def test_no_facts_of_what_was_not_checked(key: SigningKey) -> None:
+    value = unread_statement()
+    verify_signed(sign_statement(value, key), key.public)
+    value["predicate"]["facts"] = with_fact()
+    with pytest.raises(SignatureError, match="facts of a run that was not checked") as caught:
+        verify_signed(sign_statement(value, key), key.public)
+    assert caught.value.detail.startswith("rule 20: ")
+
+
+def test_a_fact_that_is_missing_is_refused(key: SigningKey) -> None:
+    for name in with_fact():
+        value = STATEMENTS["facts"]()
+        del value["predicate"]["facts"][name]
+        with pytest.raises(SignatureError, match=name):
+            verify_signed(sign_statement(value, key), key.public)
+
+
+def test_facts_are_read_as_they_were_counted(key: SigningKey) -> None:
+    said = verify_signed(sign_statement(STATEMENTS["facts"](), key), key.public)
+    assert isinstance(said, Verdict)
+    assert said.run_facts == run_facts()
+    assert said.run_facts.total_operations > 10**24
+    plain = verify_signed(sign_statement(STATEMENTS["verified"](), key), key.public)
+    assert isinstance(plain, Verdict)
+    assert plain.run_facts is None
+
+
+@pytest.mark.parametrize(
+    ("report", "digest"),
+    [
+        (verified_report, "d1dcf6545f75db74814ef1cadcd62bf7242af04c2faa8a481ef1990566195bdf"),
+        (exact_report, "e3cb8a3a53ae2da9bccae803e471823137447f5531aa84b12d1f5d8c682b2cda"),
+        (disputed_report, "ebd0743839b7f66148565e4c9f2340c6a95d1878adbaf19b9b056ab466a381a3"),
+    ],
+)
+def test_without_facts_a_verdict_is_byte_for_byte_what_it_was(report: Callable[[], AuditReport], digest: str) -> None:
+    """The SHA-256 of what is signed, from before verdicts could state facts; the version apart."""
+
+    def signed(report: AuditReport) -> bytes:
+        version = f'"version":"{__version__}"'.encode()
+        return preview_verdict(report, TIME).replace(version, b'"version":"x"')
+
+    assert Digest.of(signed(report())).hex == digest
+    assert Digest.of(signed(replace(report(), facts=run_facts()))).hex != digest
+
+
 MALFORMED: dict[str, tuple[Change, str]] = {
     "a truth as a number": (lambda s: s["predicate"]["coverage"].update(stepsOrdered=True), "coverage.stepsOrdered"),
     "a list as a digest": (lambda s: s["predicate"]["policy"]["orderDigest"].update(sha256=["0"] * 64), "sha256"),
@@ -326,6 +426,13 @@ MALFORMED: dict[str, tuple[Change, str]] = {
     "an environment of numbers": (lambda s: s["predicate"]["environment"]["auditor"].update(threads=1), "auditor"),
     "another order's source": (lambda s: s["predicate"]["policy"].update(orderSource="me"), "me.*orderSource"),
     "a predicate that is none": (lambda s: s.update(predicate=[]), "predicate"),
+    "a count as a number in facts": (lambda s: s["predicate"].update(facts=with_fact(tokens=1)), "facts.tokens"),
+    "operations in words": (lambda s: s["predicate"].update(facts=with_fact(tokens="many")), "facts.tokens"),
+    "a fact of its own": (lambda s: s["predicate"].update(facts=with_fact(green=True)), "green"),
+    "no facts": (lambda s: s["predicate"].update(facts=None), "facts"),
+    "another kind of operations": (lambda s: s["predicate"].update(
+        facts=with_fact(operations=[{"part": "forward", "kind": "fast", "precision": "float64", "operations": "1"}])),
+        "kind"),
     "65 dimensions": (lambda s: s["predicate"]["dispute"]["operator"].update(shape=[1] * 65), "operator.shape"),
 }  # fmt: skip
 
@@ -389,6 +496,9 @@ FREE = re.compile(
     r"|predicate\.steps\.agreed|predicate\.coverage\.(mismatchedSteps|stepsPlanned|stepsReplayed)\b.*|predicate\.result"
     r"|predicate\.checks\.[568]\.state|predicate\.dispute\.replayLeaf|subject\.1\.digest\.rfc9162Sha256"
     r"|predicate\.coverage\.(stepsOrdered|sample\.(selection|nonce))|predicate\.steps\.ordered"
+    # Whoever has the run counts these again.
+    r"|predicate\.facts\.(batch_size|parameters|optimizer|precision|programs\..*|tokens|operations\.\d\.precision)"
+    r"|predicate\.facts\.data\.\d\.(name|dtype|digest|distinct_rows|filling_rows)|predicate\.facts\.data"
 )
 """Fields with more than one value that can be true beside all others: what the auditor alone says."""
 OTHERS: tuple[Any, ...] = (

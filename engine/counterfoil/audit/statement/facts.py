@@ -9,19 +9,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from counterfoil.audit.statement.factfields import fields_of
+from counterfoil.audit.statement.verdict import verify_verdict
 from counterfoil.audit.values.runfacts import RunFacts
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import SignatureError
 from counterfoil.base.fields import Fields
 from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import timestamp
-from counterfoil.signing.envelope import open_named, sign_statement
-from counterfoil.signing.intoto import FACTS_PREDICATE, make_statement, make_subject
+from counterfoil.signing.envelope import open_named, parse_statement, payload_of, sign_statement
+from counterfoil.signing.intoto import FACTS_PREDICATE, VERDICT_PREDICATE, make_statement, make_subject
 from counterfoil.signing.keys import PublicKey, SigningKey
 from counterfoil.signing.predicates import take_time
 
-MAX_BYTES = 2**22
-"""Bytes of a statement that is read."""
+MAX_BYTES = 2**26
+"""Bytes of a statement that is read, which may be a verdict."""
 _WHAT = say("facts of a run")
 
 
@@ -30,7 +32,7 @@ class SignedFacts:
     """Facts that somebody signed; the signature holds, and nothing else is known yet.
 
     Attributes:
-        fields: The facts as JSON values, as :func:`fields_of` returns them.
+        fields: The facts as JSON values, as :func:`counterfoil.audit.statement.factfields.fields_of` returns them.
         signed_at: ISO 8601 time in UTC, as the clock of whoever signed had it.
         key_id: Key id of the key that signed.
     """
@@ -44,46 +46,6 @@ class SignedFacts:
         """What nobody can count again: the energy that whoever signed names; empty for none."""
         said = self.fields.get("energy_kwh")
         return said if isinstance(said, str) else ""
-
-
-def fields_of(facts: RunFacts) -> dict[str, Any]:
-    """Return facts as JSON values; counts are text, since JSON loses large numbers."""
-    return {
-        "order": facts.order.hex,
-        "run_root": facts.run_root.hex,
-        "trainer_key": facts.trainer_key,
-        "client_key": facts.client_key,
-        "title": facts.title,
-        "steps": facts.steps,
-        "steps_ordered": facts.steps_ordered,
-        "batch_size": facts.batch_size,
-        "parameters": str(facts.parameters),
-        "optimizer": facts.optimizer,
-        "precision": facts.precision,
-        "compute": facts.compute,
-        "exact_bits": facts.exact_bits,
-        "programs": {name: digest.hex for name, digest in facts.program_digests},
-        "total_operations": str(facts.total_operations),
-        "operations": [
-            {"part": each.part, "kind": each.kind, "operations": str(each.operations)} for each in facts.operations
-        ],
-        "data": [
-            {
-                "name": each.name,
-                "dtype": each.dtype,
-                "shape": list(each.shape),
-                "digest": each.digest.hex,
-                "rows_read": str(each.rows_read),
-                "distinct_rows": str(each.distinct_rows),
-                "elements_read": str(each.elements_read),
-            }
-            for each in facts.data
-        ],
-        "started": facts.started,
-        "signed": facts.signed,
-        "machine": dict(facts.machine),
-        "energy_kwh": facts.energy_kwh,
-    }
 
 
 def sign_facts(facts: RunFacts, key: SigningKey, when: datetime | None = None) -> bytes:
@@ -102,14 +64,17 @@ def open_facts(envelope: bytes, key: PublicKey) -> SignedFacts:
     """Check who signed facts; what they say is compared with the run by :func:`differing`.
 
     Args:
-        envelope: A DSSE envelope as JSON bytes; may be junk.
+        envelope: A DSSE envelope as JSON bytes, of facts or of a verdict that states some; may be junk.
         key: The key that must have signed it.
 
     Raises:
-        SignatureError: It is malformed, does not hold for this key, or is about no run.
+        SignatureError: It is malformed, does not hold for this key, is about no run, or is a verdict that
+            breaks a rule or states no facts.
     """
     if len(envelope) > MAX_BYTES:
         raise SignatureError(say("The {0} is longer than {1} bytes.", _WHAT, MAX_BYTES))
+    if parse_statement(payload_of(envelope))["predicateType"] == VERDICT_PREDICATE:
+        return _of_verdict(envelope, key)
     statement, key = open_named(envelope, FACTS_PREDICATE, _WHAT, key)
     fields = Fields(statement["predicate"], _WHAT, SignatureError)
     fields.take("public_key", str)
@@ -119,6 +84,16 @@ def open_facts(envelope: bytes, key: PublicKey) -> SignedFacts:
     if statement["subject"] != _subjects(root):
         raise SignatureError(say("The subject of the {0} is not the run that it speaks of.", _WHAT))
     return found
+
+
+def _of_verdict(envelope: bytes, key: PublicKey) -> SignedFacts:
+    verdict = verify_verdict(envelope, key)
+    if verdict.run_facts is None:
+        raise SignatureError(
+            say("The verdict states no facts of its run."),
+            remedy=say("Ask its auditor for a verdict of 'counterfoil audit --facts', or count them yourself."),
+        )
+    return SignedFacts(verdict.predicate["facts"], verdict.signed_at, verdict.key_id)
 
 
 def differing(signed: SignedFacts, facts: RunFacts) -> tuple[str, ...]:

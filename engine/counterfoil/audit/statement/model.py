@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from counterfoil.audit.statement.factfields import FactsFields
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.beacon import LAST_ROUND
 from counterfoil.audit.values.dispute import Right
@@ -416,6 +417,7 @@ class VerdictFields(PredicateFields, frozen=True):
     exact_bits: Annotated[int, Meta(ge=EXACT_BITS[0], le=EXACT_BITS[1])] | None
     replayed_at: Annotated[tuple[PlaceFields, ...], Meta(min_length=1, max_length=MAX_PLACES)] | UnsetType = UNSET
     fetched: FetchedFields | UnsetType = UNSET
+    facts: FactsFields | UnsetType = UNSET
 
 
 class StepsFields(Strict, frozen=True):

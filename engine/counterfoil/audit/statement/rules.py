@@ -15,6 +15,7 @@ from msgspec import UNSET
 
 from counterfoil.audit.statement.broken import Broken, contradiction, not_spans, outside
 from counterfoil.audit.statement.dispute_rules import dispute, leaf_in_run
+from counterfoil.audit.statement.fact_rules import facts
 from counterfoil.audit.statement.model import (
     VERIFIER_ID,
     SteeringFields,
@@ -452,6 +453,7 @@ RULES = (
     Rule(17, "It says where each segment was replayed, if not in one place", (Verdict,), places),
     Rule(18, "It says how many steps the run has, if fewer than ordered", _BOTH, length),
     Rule(19, "It says the same in every language", _BOTH, sentences),
+    Rule(20, "Its facts are those of its run, and add up", (Verdict,), facts),
 )
 """In the order in which they are judged."""
 

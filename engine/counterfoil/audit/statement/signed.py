@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from msgspec import UNSET
 
+from counterfoil.audit.statement.factfields import facts_from
 from counterfoil.audit.statement.model import AdjudicationStatement, OrderDigestFields, VerdictStatement, json_of
 from counterfoil.audit.statement.parts import shown_as
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
@@ -18,6 +19,7 @@ from counterfoil.audit.values.beacon import Beacon
 from counterfoil.audit.values.dispute import accuses
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, OrderSource, Outcome
 from counterfoil.audit.values.report import Steering, SteeringRow
+from counterfoil.audit.values.runfacts import RunFacts
 from counterfoil.audit.values.sampling import Sample, headline
 from counterfoil.audit.values.trust import Trust, trust_of
 from counterfoil.audit.values.workers import Place, ReplayedAt
@@ -219,7 +221,7 @@ class Verdict(Signed):
     kind = say("verdict")
     facts = (
         *_SHARED, "steps_replayed", "sample", "model", "disputed_step", "steering", "without_bound", "exact_bits",
-        "replayed_at", "fetched",
+        "replayed_at", "fetched", "run_facts",
         "signed_at", "key_id", "predicate",
     )  # fmt: skip
 
@@ -303,6 +305,12 @@ class Verdict(Signed):
         """How much was fetched of a run that lay elsewhere; None where the run was a file, which was hashed."""
         said, place = self.statement.predicate.fetched, self.statement.predicate.resource_uri
         return None if said is UNSET else Fetched(place, int(said.size), int(said.bytes), int(said.requests), True)
+
+    @property
+    def run_facts(self) -> RunFacts | None:
+        """What the auditor counted of the run, if that was asked for; None where it was not."""
+        said = self.statement.predicate.facts
+        return None if said is UNSET else facts_from(said)
 
     @property
     def without_bound(self) -> tuple[str, ...] | None:

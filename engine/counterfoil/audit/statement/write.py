@@ -16,6 +16,7 @@ from urllib.parse import quote
 from msgspec import UNSET, UnsetType
 
 from counterfoil import __version__
+from counterfoil.audit.statement.factfields import written
 from counterfoil.audit.statement.model import (
     VERIFIER_ID,
     AdjudicationFields,
@@ -114,6 +115,7 @@ def verdict_statement(
                 exact_bits=report.exact_bits,
                 replayed_at=_places(report.replayed_at) or UNSET,
                 fetched=UNSET if report.fetched is None else _like(FetchedFields, report.fetched),
+                facts=UNSET if report.facts is None else written(report.facts),
             ),
         )
     )

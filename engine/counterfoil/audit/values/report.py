@@ -9,6 +9,7 @@ from typing import Literal
 
 from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.outcome import Check, OrderSource, Outcome
+from counterfoil.audit.values.runfacts import RunFacts
 from counterfoil.audit.values.sampling import Sample, headline
 from counterfoil.audit.values.trust import Trust, trust_of
 from counterfoil.audit.values.workers import ReplayedAt
@@ -196,6 +197,7 @@ class AuditReport(Report):
         replayed_at: Where the segments were replayed, this machine among the places; empty when it replayed them all.
         fetched: How much of a run that lies elsewhere was fetched; None where the run is a file of this machine, which
             is hashed.
+        facts: What the run shows of itself, where that was asked for and the checks that bind it passed; else None.
         begun_at: When the replay began, UTC; empty when it did not get that far. Two audits that found the same may
             have begun at different times.
         ended_at: When it ended.
@@ -216,6 +218,7 @@ class AuditReport(Report):
     exact_bits: int | None = None
     replayed_at: tuple[ReplayedAt, ...] = ()
     fetched: Fetched | None = None
+    facts: RunFacts | None = None
     begun_at: str = field(default="", compare=False)
     ended_at: str = field(default="", compare=False)
     sittings: int = field(default=1, compare=False)

@@ -43,6 +43,7 @@ class AuditRequest:
         recheck: How many of the segments that were taken from workers, drawn at random, the audit replays too.
         shares: Judge only these shares, each by itself, of the first step of every chosen segment, before which a state
             is stored; the whole step where one differs. Such an audit verifies nothing. None for whole steps.
+        facts: Count what the run shows of itself, for the verdict to say.
     """
 
     run: Path | Address
@@ -63,6 +64,7 @@ class AuditRequest:
     recheck: int = 1
     client_key: PublicKey | None = None
     shares: tuple[int, ...] = ()
+    facts: bool = False
 
     @property
     def file(self) -> Path:

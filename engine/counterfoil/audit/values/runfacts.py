@@ -5,6 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from counterfoil.base.digest import Digest
+from counterfoil.base.timestamps import read_timestamp
+
+PARTS = ("forward", "backward", "update")
+MATRIX, CONVOLUTION, ELEMENTWISE, REDUCTION, OTHER = (
+    "matrix product", "convolution", "elementwise", "reduction", "other"
+)  # fmt: skip
+KINDS = (MATRIX, CONVOLUTION, ELEMENTWISE, REDUCTION, OTHER)
+INTEGERS = "integers"
+"""The precision of what neither reads nor makes a floating-point number."""
 
 
 @dataclass(frozen=True)
@@ -13,14 +22,17 @@ class OperationCount:
 
     Attributes:
         part: ``forward``, ``backward`` or ``update``.
-        kind: ``matrix product``, ``convolution`` or ``other``.
+        kind: ``matrix product``, ``convolution``, ``elementwise``, ``reduction`` or ``other``.
         operations: In all steps; a multiplication with an addition counts as two. Exact for the first two kinds as
-            docs/facts.md defines them; for the other one operation for each element read or made.
+            docs/facts.md defines them; for the others one operation for each element read or made.
+        precision: In what they compute, as the order's profile has it for such an operator: ``float64`` or ``float32``,
+            ``integers``, or, of products under an exact profile, the bits of their operands, such as ``20 bits``.
     """
 
     part: str
     kind: str
     operations: int
+    precision: str = ""
 
 
 @dataclass(frozen=True)
@@ -32,10 +44,12 @@ class DataUse:
         dtype: Dtype name.
         shape: Its shape; the first axis is the row.
         digest: Its tensor digest.
-        rows_read: Rows that the steps read, each as often as it was.
+        rows_read: Rows that the steps read, each as often as it was; without those that only fill a shorter batch.
         distinct_rows: How many different ones.
         elements_read: Elements of these rows. Where a row is a text they are tokens; one that a language model is
             trained on has one more of them than the model looks up.
+        filling_rows: Rows that the schedule names and the step's program leaves out: a shorter batch is filled with
+            them.
     """
 
     name: str
@@ -45,6 +59,7 @@ class DataUse:
     rows_read: int
     distinct_rows: int
     elements_read: int
+    filling_rows: int = 0
 
     @property
     def epochs(self) -> float:
@@ -79,6 +94,9 @@ class RunFacts:
         machine: The trainer's machine, as the trainer says.
         energy_kwh: Energy in kilowatt-hours, as whoever asked for these facts says, in decimal digits; empty where
             nobody does.
+        tokens: Elements of the data that embeddings look up, in all steps; 0 where none does.
+        seconds: From ``started`` to ``signed``, as the trainer says; None where one of them is not there, or they are
+            in the wrong order.
     """
 
     order: Digest
@@ -101,8 +119,22 @@ class RunFacts:
     signed: str
     machine: tuple[tuple[str, str], ...]
     energy_kwh: str = ""
+    tokens: int = 0
+    seconds: int | None = None
 
     @property
     def total_operations(self) -> int:
         """Operations of all kinds, in all steps."""
         return sum(each.operations for each in self.operations)
+
+
+def seconds_between(started: str, signed: str) -> int | None:
+    """Return the seconds from one moment to another, as files hold them; None where one is empty or they run backwards.
+
+    Raises:
+        ValueError: One is no moment.
+    """
+    if not started or not signed:
+        return None
+    passed = int((read_timestamp(signed) - read_timestamp(started)).total_seconds())
+    return passed if passed >= 0 else None

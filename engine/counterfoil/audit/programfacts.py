@@ -1,0 +1,185 @@
+"""Counts what a program shows: operations by part, kind and precision, tokens, and the rows that it reads. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from counterfoil.audit.values.runfacts import CONVOLUTION, ELEMENTWISE, INTEGERS, MATRIX, OTHER, REDUCTION, DataUse
+from counterfoil.base.precision import AnyPrecision, ExactPrecision
+from counterfoil.base.turns import Turns
+from counterfoil.bundle.schema import ArraySpec
+from counterfoil.operators.convolutions import facts as convolutions
+from counterfoil.operators.facts import OperatorClass
+from counterfoil.operators.node import Node, Value
+from counterfoil.operators.pointwise import facts as pointwise
+from counterfoil.operators.products import facts as products
+from counterfoil.operators.reductions import facts as reductions
+from counterfoil.program.estimate import node_flops
+from counterfoil.program.graph import Program, node_values
+
+_KINDS = {
+    operator.name: kind
+    for kind, family in (
+        (MATRIX, products), (CONVOLUTION, convolutions), (ELEMENTWISE, pointwise), (REDUCTION, reductions),
+    )
+    for operator in family.FACTS
+}  # fmt: skip
+_COPY = "aten._to_copy.default"
+_CUTS = frozenset(("aten.slice.Tensor", "aten.narrow.default"))
+
+Sort = tuple[str, str, str]
+"""Part of a step, kind and precision of operations."""
+
+
+def kind_of(node: Node) -> str:
+    """Return the kind of an operator, by the family that declares it."""
+    return _KINDS.get(node.operator, OTHER)
+
+
+def precision_of(program: Program, node: Node, precision: AnyPrecision) -> str:
+    """Return in what an operator computes under a profile.
+
+    A profile that rounds computes every floating-point number in its compute dtype. Under an exact profile the operands
+    of products keep S bits, and everything else is defined on float32 values (docs/numerics.md).
+
+    Args:
+        program: The program.
+        node: One of its operators.
+        precision: The profile of the order.
+    """
+    types = (*(program.types[value.number] for value in node_values(node)), *node.outputs)
+    if not any(item is not None and item.floating for item in types):
+        return INTEGERS
+    if isinstance(precision, ExactPrecision) and kind_of(node) in (MATRIX, CONVOLUTION):
+        return f"{precision.bits} bits"
+    return precision.compute
+
+
+def operations_of(program: Program, times: int, precision: AnyPrecision) -> Counter[Sort]:
+    """Count the operations of a program by part, kind and precision.
+
+    A product of an m x k and a k x n matrix takes 2 m k n operations. A convolution takes two for each element of its
+    result and each of the kernel's that it meets; the gradient of its input as many, and that of its weight. Any other
+    operator takes one for each element that it reads or makes, whichever are more; a view none.
+
+    Args:
+        program: The program.
+        times: How often it runs.
+        precision: The profile of the order.
+    """
+    counted: Counter[Sort] = Counter()
+    for node in program.nodes:
+        if node.entry.operator_class is not OperatorClass.VIEW:
+            sort = node.phase, kind_of(node), precision_of(program, node, precision)
+            counted[sort] += times * node_flops(program.types, node)
+    return counted
+
+
+def tokens_read(program: Program) -> int:
+    """Return how many elements of a step's rows the embeddings of a program look up, each input once."""
+    origins = {number: number for number, item in enumerate(program.inputs) if item.kind == "batch"}
+    read: dict[int, int] = {}
+    for node in program.nodes:
+        values = list(node_values(node))
+        if node.operator == "aten.embedding.default" and len(node.args) > 1:
+            indices = node.args[1]
+            described = program.types[indices.number] if isinstance(indices, Value) else None
+            if isinstance(indices, Value) and indices.number in origins and described is not None:
+                origin = origins[indices.number]
+                read[origin] = max(read.get(origin, 0), described.elements)
+        elif _shows(node) and values and values[0].number in origins:
+            for number in range(node.first_value, node.first_value + len(node.outputs)):
+                origins[number] = origins[values[0].number]
+    return sum(read.values())
+
+
+def _shows(node: Node) -> bool:
+    """Whether an operator gives elements of its first argument, perhaps in another dtype or shape."""
+    return node.entry.operator_class is OperatorClass.VIEW or node.operator == _COPY
+
+
+def rows_used(program: Program) -> dict[str, npt.NDArray[np.bool_]]:
+    """Say which rows of a step a program reads: of a batch that is shorter it leaves out those that fill it.
+
+    A row counts as left out where everything that takes an input takes a slice along its first axis, or a slice of
+    such a slice, and none of these has the row. Anything else reads every row that it is given.
+
+    Returns:
+        For each data array a truth for each row of the program, bool ``[rows]``.
+    """
+    shown: dict[int, tuple[int, npt.NDArray[np.int64]]] = {}
+    used: dict[int, npt.NDArray[np.bool_]] = {}
+    for number, item in enumerate(program.inputs):
+        if item.kind == "batch":
+            count = item.type.shape[0]
+            shown[number], used[number] = (number, np.arange(count)), np.zeros(count, np.bool_)
+    for node in program.nodes:
+        for position, value in enumerate(node_values(node)):
+            if value.number not in shown:
+                continue
+            origin, rows = shown[value.number]
+            left = _left(node, rows) if position == 0 else None
+            if left is None:
+                used[origin][rows] = True
+            else:
+                shown[node.first_value] = origin, left
+    for value in (*program.results, program.loss):
+        if value.number in shown:
+            origin, rows = shown[value.number]
+            used[origin][rows] = True
+    return {program.inputs[number].name: truth for number, truth in used.items()}
+
+
+def _left(node: Node, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64] | None:
+    """Return which of some rows a slice of a tensor shows; None where the operator is no slice with plain numbers."""
+    if node.operator not in _CUTS or node.kwargs:
+        return None
+    given = [each for each in node.args[1:] if each is None or (isinstance(each, int) and not isinstance(each, bool))]
+    if len(given) != len(node.args) - 1:
+        return None
+    axis, first, last, step = (given + [None] * 4)[:4]
+    if step is not None and step < 1:
+        return None
+    shape = next((output.shape for output in node.outputs if output is not None), ())
+    if axis not in (None, 0, -len(shape)):
+        return rows
+    if node.operator == "aten.narrow.default":
+        if first is None or last is None or first < 0:
+            return None
+        last = first + last
+    found = rows[slice(first, last, step)]
+    # What the slice gives was checked against the operator's declared shape when the program was admitted.
+    return found if len(shape) and len(found) == shape[0] else None
+
+
+def data_uses(
+    data: Mapping[str, ArraySpec], programs: Turns[Program], schedule: npt.NDArray[np.int64]
+) -> Iterator[DataUse]:
+    """Say how much of each data array some steps read, by name.
+
+    Args:
+        data: The order's data arrays.
+        programs: Its programs, and which step has which.
+        schedule: The rows that each step names, int64 ``[steps, rows]``; the shares of a step have equal parts of them,
+            one behind the other.
+    """
+    used = {name: rows_used(program) for name, program in programs.parts.items()}
+    names = np.resize(np.array(programs.pattern, object), len(schedule)) if len(schedule) else np.array([], object)
+    for name, spec in sorted(data.items()):
+        read, filling = [np.array([], np.int64)], 0
+        for program, rows in used.items():
+            if name in rows:
+                steps = schedule[names == program]
+                truth = np.resize(rows[name], steps.shape[1]) if len(rows[name]) else np.zeros(steps.shape[1], np.bool_)
+                read.append(steps[:, truth].ravel())
+                filling += int(steps[:, ~truth].size)
+        all_rows = np.concatenate(read)
+        row = int(np.prod(spec.shape[1:], dtype=np.int64))
+        yield DataUse(
+            name, spec.dtype, spec.shape, spec.digest, int(all_rows.size), int(np.unique(all_rows).size),
+            int(all_rows.size) * row, filling,
+        )  # fmt: skip
