@@ -9,6 +9,10 @@ from .arithmetic.compute.listing import (
 from .audit.adjudicator import (
     adjudicate as adjudicate,
 )
+from .audit.askedruns import (
+    check_run as check_run,
+    count_facts as count_facts,
+)
 from .audit.difference import (
     run_difference as run_difference,
 )
@@ -48,6 +52,9 @@ from .audit.statement.afterwards import (
     afterwards as afterwards,
     statements_beside as statements_beside,
     verdict_digest as verdict_digest,
+)
+from .audit.statement.facts import (
+    facts_as_json as facts_as_json,
 )
 from .audit.statement.signed import (
     Adjudication as Adjudication,
@@ -225,6 +232,17 @@ from .audit.values.report import (
 )
 from .audit.values.request import (
     AuditRequest as AuditRequest,
+)
+from .audit.values.runfacts import (
+    DataUse as DataUse,
+    FactsProgress as FactsProgress,
+    OperationCount as OperationCount,
+    RunFacts as RunFacts,
+)
+from .audit.values.runrules import (
+    CheckedRules as CheckedRules,
+    RuleOutcome as RuleOutcome,
+    RuleResult as RuleResult,
 )
 from .audit.values.sampling import (
     Sample as Sample,

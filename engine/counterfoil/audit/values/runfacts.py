@@ -8,6 +8,21 @@ from counterfoil.base.digest import Digest
 
 
 @dataclass(frozen=True)
+class FactsProgress:
+    """How far the checks are before a run is counted, or rules are checked on it.
+
+    Attributes:
+        what: What is done, as words.
+        done: How many of the parts of the work are done.
+        total: How many there are.
+    """
+
+    what: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
 class OperationCount:
     """Operations of one kind in one part of the steps.
 
