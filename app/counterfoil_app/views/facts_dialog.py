@@ -164,13 +164,11 @@ class FactsDialog(InquiryDialog):
             Column(self.tr("Array"), lambda use: use.name, 14, tip=lambda use: use.name),
             Column(self.tr("Dtype"), lambda use: use.dtype, 9),
             Column(self.tr("Shape"), lambda use: " \u00d7 ".join(map(text.count, use.shape)), 14),
+            Column(self.tr("Digest"), lambda use: use.digest.short, 14, fixed=True, tip=lambda use: use.digest.hex),
             Column(self.tr("Rows read"), lambda use: text.count(use.rows_read), 12, numeric=True),
             Column(self.tr("Different ones"), lambda use: text.count(use.distinct_rows), 12, numeric=True),
             Column(self.tr("Epochs"), lambda use: text.digits(f"{use.epochs:.3f}"), 9, numeric=True),
             Column(self.tr("Elements read"), lambda use: text.count(use.elements_read), 14, numeric=True),
-            Column(
-                self.tr("Digest"), lambda use: use.digest.short, 14, fixed=True, tip=lambda use: use.digest.hex
-            ),
         ]  # fmt: skip
 
     # What is taken along

@@ -59,7 +59,8 @@ class RulesDialog(InquiryDialog):
         self.add = button(self.tr("Add a &verdict\u2026"), self._ask_verdict)
         self.leave_out = button(self.tr("&Leave out the verdicts"), check.leave_out_verdicts)
         verdicts = layouts.row((self.given, 1), self.add, self.leave_out)
-        layouts.fill(page.column, self.about, (self.table, 1), self.detail, verdicts)
+        self._rest = QWidget()  # stands for the table, so that what is below it stays where it is
+        layouts.fill(page.column, self.about, (self.table, 1), self.detail, (self._rest, 1), verdicts)
         choose = button(self.tr("Choose the &rules\u2026"), self._ask_rules)
         start = button(self.tr("Check &again"), check.start)
         self.close_button = button(self.tr("&Close"), self.close)
@@ -86,6 +87,7 @@ class RulesDialog(InquiryDialog):
         self.progress.setValue(0 if progress is None else 1000 * progress.done // max(1, progress.total))
         for part in (self.about, self.table, self.detail):
             part.setVisible(found is not None)
+        self._rest.setVisible(found is None)
         self.leave_out.setVisible(bool(check.verdicts))
         names = ", ".join(map(name_of, check.verdicts))
         self.given.setText(
