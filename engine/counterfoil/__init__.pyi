@@ -12,6 +12,7 @@ from .audit.adjudicator import (
 from .audit.askedruns import (
     check_run as check_run,
     count_facts as count_facts,
+    facts_as_json as facts_as_json,
 )
 from .audit.difference import (
     run_difference as run_difference,
@@ -52,9 +53,6 @@ from .audit.statement.afterwards import (
     afterwards as afterwards,
     statements_beside as statements_beside,
     verdict_digest as verdict_digest,
-)
-from .audit.statement.facts import (
-    facts_as_json as facts_as_json,
 )
 from .audit.statement.signed import (
     Adjudication as Adjudication,

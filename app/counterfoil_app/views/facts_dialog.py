@@ -151,6 +151,8 @@ class FactsDialog(InquiryDialog):
         kinds = {
             "matrix product": self.tr("matrix product"),
             "convolution": self.tr("convolution"),
+            "elementwise": self.tr("elementwise"),
+            "reduction": self.tr("reduction"),
             "other": self.tr("other"),
         }
         return [

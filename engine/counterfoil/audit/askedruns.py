@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Generator, Iterable
 from pathlib import Path
@@ -11,6 +12,7 @@ from counterfoil.audit.runfacts import checks_of, facts_in
 from counterfoil.audit.runrules import given_verdict, read_rules, subject_in
 from counterfoil.audit.signatures import Keys
 from counterfoil.audit.statement.afterwards import statements_beside, verdict_digest
+from counterfoil.audit.statement.facts import fields_of
 from counterfoil.audit.values.runfacts import FactsProgress, RunFacts
 from counterfoil.audit.values.runrules import CheckedRules, GivenVerdict, check_rules
 from counterfoil.base.cancel import CancelToken
@@ -90,6 +92,11 @@ def check_run(
         yield from _checks(inspection, order, cancel)
         subject = subject_in(inspection, given)
     return CheckedRules(asked.title, digest, subject.facts.run_root, check_rules(asked, subject))
+
+
+def facts_as_json(facts: RunFacts) -> bytes:
+    """Return facts as a JSON file in ASCII that nobody signed; its fields are those of a signed statement."""
+    return json.dumps(fields_of(facts), indent=2, ensure_ascii=True).encode() + b"\n"
 
 
 def _checks(

@@ -5,7 +5,6 @@ docs/facts.md lists the fields.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -85,11 +84,6 @@ def fields_of(facts: RunFacts) -> dict[str, Any]:
         "machine": dict(facts.machine),
         "energy_kwh": facts.energy_kwh,
     }
-
-
-def facts_as_json(facts: RunFacts) -> bytes:
-    """Return facts as a JSON file in ASCII that nobody signed; its fields are those of a signed statement."""
-    return json.dumps(fields_of(facts), indent=2, ensure_ascii=True).encode() + b"\n"
 
 
 def sign_facts(facts: RunFacts, key: SigningKey, when: datetime | None = None) -> bytes:

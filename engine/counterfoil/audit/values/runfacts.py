@@ -8,21 +8,6 @@ from counterfoil.base.digest import Digest
 
 
 @dataclass(frozen=True)
-class FactsProgress:
-    """How far the checks are before a run is counted, or rules are checked on it.
-
-    Attributes:
-        what: What is done, as words.
-        done: How many of the parts of the work are done.
-        total: How many there are.
-    """
-
-    what: str
-    done: int
-    total: int
-
-
-@dataclass(frozen=True)
 class OperationCount:
     """Operations of one kind in one part of the steps.
 
@@ -65,6 +50,21 @@ class DataUse:
     def epochs(self) -> float:
         """How often the array was gone through, on the average; 0 of an empty one."""
         return self.rows_read / self.shape[0] if self.shape and self.shape[0] else 0.0
+
+
+@dataclass(frozen=True)
+class FactsProgress:
+    """How far the checks are before a run is counted, or rules are checked on it.
+
+    Attributes:
+        what: What is done, as words.
+        done: How many of the parts of the work are done.
+        total: How many there are.
+    """
+
+    what: str
+    done: int
+    total: int
 
 
 @dataclass(frozen=True)
