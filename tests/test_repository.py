@@ -50,6 +50,7 @@ Check
 CheckChanged
 CheckNumber
 CheckState
+CheckedRules
 ClipBy
 ClipByNorm
 ClipByValue
@@ -59,6 +60,7 @@ CounterfoilError
 CustomJob
 DataChecked
 DataPreview
+DataUse
 DeliveryOutcome
 DeliveryProgress
 DeliveryReport
@@ -79,6 +81,7 @@ Event
 ExactAllreduceState
 ExactPrecision
 Expected
+FactsProgress
 FileUse
 Finding
 FineTuning
@@ -126,6 +129,7 @@ MerkleComparison
 NAdam
 NeighbourOperator
 NotCounted
+OperationCount
 OperatorDone
 OperatorElements
 OperatorLook
@@ -177,8 +181,11 @@ Right
 RmsProp
 RowKind
 RowsRead
+RuleOutcome
+RuleResult
 Ruling
 RunAssembled
+RunFacts
 RunOutcome
 Sample
 SegmentRequest
@@ -227,13 +234,16 @@ basis_of
 bound_by
 capsule_subject
 check_bundle_file
+check_run
 claimed_key_ids
 compare_tensor
 copy_whole
+count_facts
 discard_recording
 exact_allreduce_hook
 examine_machine
 export_weights
+facts_as_json
 figures
 find_disputed_rows
 find_progress

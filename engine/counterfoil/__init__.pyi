@@ -9,6 +9,11 @@ from .arithmetic.compute.listing import (
 from .audit.adjudicator import (
     adjudicate as adjudicate,
 )
+from .audit.askedruns import (
+    check_run as check_run,
+    count_facts as count_facts,
+    facts_as_json as facts_as_json,
+)
 from .audit.difference import (
     run_difference as run_difference,
 )
@@ -225,6 +230,17 @@ from .audit.values.report import (
 )
 from .audit.values.request import (
     AuditRequest as AuditRequest,
+)
+from .audit.values.runfacts import (
+    DataUse as DataUse,
+    FactsProgress as FactsProgress,
+    OperationCount as OperationCount,
+    RunFacts as RunFacts,
+)
+from .audit.values.runrules import (
+    CheckedRules as CheckedRules,
+    RuleOutcome as RuleOutcome,
+    RuleResult as RuleResult,
 )
 from .audit.values.sampling import (
     Sample as Sample,

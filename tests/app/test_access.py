@@ -121,7 +121,8 @@ def test_everything_on_the_desk_has_a_name(disputed: MainWindow, qtbot: QtBot) -
 
 DIALOGS = (
     "preferences", "about", "shortcuts", "help", "verdict", "results", "keys", "plan", "fleet", "inspections",
-    "ledger", "locate", "compare_providers", "compare_bundles", "order_training", "follow_recording",
+    "ledger", "locate", "facts", "rules", "compare_providers", "compare_bundles", "order_training",
+    "follow_recording",
 )  # fmt: skip
 
 

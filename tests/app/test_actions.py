@@ -24,17 +24,20 @@ CAN_BE_DONE = {
     Phase.EMPTY: ALWAYS | SAMPLES | {"ledger", "weights"},
     Phase.READY: ALWAYS
     | SAMPLES
-    | {"clear_recent", "compare", "home", "ledger", "locate", "plan", "replay", "weights"},
+    | {"clear_recent", "compare", "facts", "home", "ledger", "locate", "plan", "replay", "rules", "weights"},
     Phase.REPLAYING: ALWAYS | {"clear_recent", "home", "pause", "stop"},
     Phase.PAUSED: ALWAYS | {"clear_recent", "go_on", "home", "stop"},
     Phase.CONCLUDED: ALWAYS
     | SAMPLES
-    | {"clear_recent", "compare", "home", "ledger", "locate", "plan", "replay", "table", "verdict", "weights"},
-}
+    | {
+        "clear_recent", "compare", "facts", "home", "ledger", "locate", "plan", "replay", "rules", "table", "verdict",
+        "weights",
+    },
+}  # fmt: skip
 NAMES = {
     *ALWAYS, *SAMPLES, "capsule", "clear_recent", "compare", "compare_known", "conclude", "data",
-    "drop_order", "go_on", "home", "ledger", "locate", "pause", "plan",
-    "redo_layout", "replay", "start_queue", "stop", "stop_queue", "table", "undo_layout", "verdict",
+    "drop_order", "facts", "go_on", "home", "ledger", "locate", "pause", "plan",
+    "redo_layout", "replay", "rules", "start_queue", "stop", "stop_queue", "table", "undo_layout", "verdict",
     "weights",
 }  # fmt: skip
 

@@ -44,18 +44,20 @@ from counterfoil_app.engine.child import Outbox
 from counterfoil_app.engine.messages import SIGNING, Answer, Delivery, Item, Returned, methods
 from counterfoil_app.engine.port import (
     BundlesRequest,
+    FactsRequest,
     KnownRequest,
     LedgerRequest,
     LocateRequest,
     LookRequest,
     ProvidersRequest,
+    RulesRequest,
 )
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.recordings import KnownFollow, RecordRequest
 from counterfoil_app.engine.sample import SampleKind
 from counterfoil_app.engine.search import Wanted
 from counterfoil_app.engine.worker import Failure, ReportedError
-from support.fake_engine import FakeEngine
+from support.fake_engine import FACTS, FakeEngine
 from support.memory import holds
 
 STEPS = 6
@@ -244,12 +246,14 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "audit_followed": (FOLLOWED,),
     "capsule_subject": (CAPSULE,),
     "carry_capsule": (NEEDED,),
+    "check_rules": (RulesRequest(RUN, Path("rules.toml"), (Path("v.json"),), ("ab" * 32,), Path("job.cfoil")),),
     "client_order": (Path("job.cfoil"), RUN),
     "compare_bundles": (BundlesRequest(RUN, Path("other.cfoil"), data=Path("d.cfdata")),),
     "compare_providers": (ProvidersRequest((RUN, Path("other.cfoil")), Path("job.cfoil"), limits=LARGE),),
     "devices": (),
     "disputed_rows": (LookRequest(RUN, 3, part="share 2"),),
     "examine": (),
+    "facts_as_json": (FACTS,),
     "find": (Path("v.json"), Wanted(FileUse.RUN, RUN.name, Digest.of(b"order"), Digest.of(b"run"), ("ab" * 32,))),
     "follow": (FOLLOWED,),
     "hand_over_run": (RUN, Path("heads.jsonl"), "ab" * 32, Path("handed over")),
@@ -270,6 +274,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "read_verdict": (Path("v.json"), ("ab" * 32,), None, ()),
     "recognise": (RUN,),
     "record_run": (RecordRequest(Path("job.cfoil"), RUN, "ab" * 32, heads=Path("heads.jsonl"), limits=LARGE),),
+    "run_facts": (FactsRequest(RUN, Path("job.cfoil")),),
     "tensor_sides": (LookRequest(RUN, 3, tensor="head.weight"),),
     "verify_weights": (Path("model"), RUN, None, (), NEEDED),
     "version": (),

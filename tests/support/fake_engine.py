@@ -30,11 +30,13 @@ from counterfoil import (
     CapsuleSubject,
     Check,
     CheckChanged,
+    CheckedRules,
     CheckNumber,
     CheckState,
     ComparedRun,
     CounterfoilError,
     DataPreview,
+    DataUse,
     Device,
     Difference,
     DifferenceProgress,
@@ -47,6 +49,7 @@ from counterfoil import (
     Estimate,
     Event,
     Expected,
+    FactsProgress,
     FileUse,
     Finding,
     FollowEnded,
@@ -64,6 +67,7 @@ from counterfoil import (
     MachineState,
     Member,
     NeighbourOperator,
+    OperationCount,
     OperatorDone,
     OperatorElements,
     OperatorLook,
@@ -87,7 +91,10 @@ from counterfoil import (
     Right,
     RowKind,
     RowsRead,
+    RuleOutcome,
+    RuleResult,
     Ruling,
+    RunFacts,
     Sample,
     SegmentRequest,
     Selection,
@@ -107,6 +114,7 @@ from counterfoil import (
     Verdict,
     WorkersReported,
     WorkerState,
+    facts_as_json,
     key_id_of,
     trust_of,
 )
@@ -143,11 +151,13 @@ from counterfoil_app.engine.port import (
     NOTHING_LATER,
     BundlesRequest,
     DeliveryEvent,
+    FactsRequest,
     KnownRequest,
     LedgerRequest,
     LocateRequest,
     LookRequest,
     ProvidersRequest,
+    RulesRequest,
     Signable,
     VerdictReading,
 )
@@ -223,6 +233,44 @@ MACHINE = MachinePage(
 )
 
 
+FACTS = RunFacts(
+    order=digest("order"),
+    run_root=digest("run"),
+    trainer_key=key_id_of(digest("key").hex),
+    client_key="",
+    title="Digits",
+    steps=60,
+    steps_ordered=60,
+    batch_size=32,
+    parameters=19642,
+    optimizer="SGD, momentum 0.9",
+    precision="float64 -> 24 significand bits, 8 guard bits, proven margins",
+    compute="float64",
+    exact_bits=None,
+    program_digests=(("", digest("program")),),
+    operations=(
+        OperationCount("forward", "convolution", 2_048_655_360),
+        OperationCount("update", "other", 2**64 + 1),
+    ),
+    data=(DataUse("images", "uint8", (1797, 8, 8), digest("images"), 1920, 1792, 122_880),),
+    started="2026-11-26T08:26:50Z",
+    signed="2026-11-26T08:26:51Z",
+    machine=(("device", "cpu"), ("torch", "2.13.0")),
+)
+RULES = CheckedRules(
+    "Ordinary settings",
+    digest("rules"),
+    digest("run"),
+    (
+        RuleResult("compute.operations", RuleOutcome.HELD, say("It has {0}; {1} to {2} are allowed. Counted from the "
+                   "order, which the trainer signed.", "6,162,605,880", "0", "1e+25")),
+        RuleResult("data.must", RuleOutcome.BROKEN, say("No data array of the order has the digest {0}.", "00ff")),
+        RuleResult("verdict", RuleOutcome.CANNOT_BE_TOLD, say(
+            "No verdict was given that one of the auditors signed on this run and that verifies it.")),
+    ),
+)  # fmt: skip
+
+
 @dataclass
 class FakeEngine:
     """A made-up run of ``steps`` steps.
@@ -259,6 +307,10 @@ class FakeEngine:
         place: The machine that it is said to work on; empty for this one.
         noted: Paths that were named as those of that machine.
         machine: What an examination of the machine finds.
+        facts: What a run shows of itself.
+        rules: What comes of rules.
+        facts_gate: Counting, and checking rules, wait here; set to let them go on.
+        facts_error: Raised there.
     """
 
     steps: int = 60
@@ -300,6 +352,11 @@ class FakeEngine:
     place: str = ""
     noted: list[Path] = field(default_factory=list)
     machine: MachinePage = MACHINE
+    facts: RunFacts = FACTS
+    rules: CheckedRules = RULES
+    facts_gate: threading.Event = field(default_factory=threading.Event)
+    facts_error: Exception | None = None
+    facts_asked: list[FactsRequest | RulesRequest] = field(default_factory=list)
     followed: list[KnownFollow] = field(default_factory=list)
     recorded: list[RecordRequest] = field(default_factory=list)
     handed_over: list[tuple[Path, Path | None, str, Path]] = field(default_factory=list)
@@ -330,6 +387,7 @@ class FakeEngine:
         self.checks_gate.set()
         self.recording_begun.set()
         self.record_gate.set()
+        self.facts_gate.set()
 
     # The engine's side of the port
 
@@ -679,6 +737,27 @@ class FakeEngine:
         if capsule.name in self.inspect_errors:
             raise self.inspect_errors[capsule.name]
         return CapsuleSubject("Digits", digest("order"), self.steps, 35, 38, self.part)
+
+    def run_facts(self, asked: FactsRequest, cancel: CancelToken) -> Iterator[FactsProgress | RunFacts]:
+        self.facts_asked.append(asked)
+        yield FactsProgress(say("Comparing the recorded steps with the signed run root"), 2, 4)
+        self._wait_for_facts(cancel)
+        yield self.facts
+
+    def facts_as_json(self, facts: RunFacts) -> bytes:
+        return facts_as_json(facts)
+
+    def check_rules(self, asked: RulesRequest, cancel: CancelToken) -> Iterator[FactsProgress | CheckedRules]:
+        self.facts_asked.append(asked)
+        yield FactsProgress(say("Counting"), 3, 4)
+        self._wait_for_facts(cancel)
+        yield self.rules
+
+    def _wait_for_facts(self, cancel: CancelToken) -> None:
+        while not self.facts_gate.wait(0.01):
+            cancel.check()
+        if self.facts_error is not None:
+            raise self.facts_error
 
     def handed_out(self, capsule: Path) -> HandedOut:
         if capsule.name in self.inspect_errors:

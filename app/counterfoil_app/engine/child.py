@@ -20,6 +20,7 @@ from counterfoil import (
     CancelToken,
     DeliveryProgress,
     DifferenceProgress,
+    FactsProgress,
     FollowState,
     LedgerProgress,
     LocateProgress,
@@ -60,8 +61,8 @@ FLUSH_SECONDS = 0.02
 SIGNED_LOOK_SECONDS = 0.1
 """How often a call that waits for a signature looks whether it was stopped."""
 PROGRESS = (
-    DeliveryProgress, DifferenceProgress, FollowState, InsideStep, LedgerProgress, LocateProgress, LookProgress,
-    MachineProgress, OperatorDone, PlanProgress, RecordingSize, SampleProgress,
+    DeliveryProgress, DifferenceProgress, FactsProgress, FollowState, InsideStep, LedgerProgress, LocateProgress,
+    LookProgress, MachineProgress, OperatorDone, PlanProgress, RecordingSize, SampleProgress,
 )  # fmt: skip
 """Kinds of values of which only the newest matters."""
 

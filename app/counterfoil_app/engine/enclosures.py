@@ -17,9 +17,9 @@ OUTPUTS = {"write_capsule": 1, "make_sample": 0, "hand_over_run": 3}
 OWN = ("devices", "examine", "hand_over_run", "has_begun", "list_folder", "make_sample", "record_run", "version")
 """Calls that read nothing of a stranger's: a trainer's own order and files, and the names in a folder."""
 BESIDE = (
-    "capsule_subject", "client_order", "examine", "find", "hand_over_run", "handed_out", "has_begun", "inspect",
-    "list_folder", "locate", "outline", "preview_data", "read_key", "read_ledger", "read_verdict", "recognise",
-    "version",
+    "capsule_subject", "check_rules", "client_order", "examine", "facts_as_json", "find", "hand_over_run", "handed_out",
+    "has_begun", "inspect", "list_folder", "locate", "outline", "preview_data", "read_key", "read_ledger",
+    "read_verdict", "recognise", "run_facts", "version",
 )  # fmt: skip
 """Calls that look at files and compute nothing: beside a replay, and without waiting for what a replay loads."""
 STATEMENTS = ".json"
@@ -76,7 +76,7 @@ def enclosure_of(method: str, arguments: tuple[Any, ...], why_open: str) -> Encl
         named = [path for path in named if path != arguments[0].run]
     reads = [os.path.abspath(path) for path in named]
     lists: list[str] = []
-    if method in ("read_verdict", "verify_weights"):
+    if method in ("check_rules", "read_verdict", "verify_weights"):
         for verdict in (path for path in named if path.name.lower().endswith(STATEMENTS)):
             folder = os.path.abspath(verdict.parent)
             lists.append(folder)

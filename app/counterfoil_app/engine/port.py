@@ -23,6 +23,7 @@ from counterfoil import (
     BundleSummary,
     CancelToken,
     CapsuleSubject,
+    CheckedRules,
     CounterfoilError,
     DataPreview,
     DeliveryProgress,
@@ -33,6 +34,7 @@ from counterfoil import (
     Digest,
     DisputedRows,
     Event,
+    FactsProgress,
     FollowRequest,
     FollowState,
     Kept,
@@ -52,6 +54,7 @@ from counterfoil import (
     PlanProgress,
     RatePolicy,
     Recognised,
+    RunFacts,
     SignatureError,
     StepTable,
     TensorSides,
@@ -218,6 +221,38 @@ class LocateRequest:
     wanted: Digest | Path
 
 
+@dataclass(frozen=True)
+class FactsRequest:
+    """Which run is to be counted.
+
+    Attributes:
+        run: The run.
+        order: The client's own order file, if it is given.
+    """
+
+    run: Path
+    order: Path | None = None
+
+
+@dataclass(frozen=True)
+class RulesRequest:
+    """Which rules are to be checked on which run.
+
+    Attributes:
+        run: The run.
+        rules: The file of rules.
+        verdicts: Verdicts on the run.
+        keys: Public keys of the auditors, as hexadecimal digits.
+        order: The client's own order file, if it is given.
+    """
+
+    run: Path
+    rules: Path
+    verdicts: tuple[Path, ...] = ()
+    keys: tuple[str, ...] = ()
+    order: Path | None = None
+
+
 Signable = AuditReport | AdjudicationReport
 """What an auditor can sign."""
 DeliveryEvent = DeliveryProgress | DeliveryReport
@@ -362,6 +397,20 @@ class Engine(Protocol):
 
         Raises:
             CounterfoilError: There is no such state or tensor, or it cannot be replayed.
+        """
+
+    def run_facts(self, asked: FactsRequest, cancel: CancelToken) -> Iterator[FactsProgress | RunFacts]:
+        """Count what a run shows of itself; the last value has it. Raises CounterfoilError."""
+
+    def facts_as_json(self, facts: RunFacts) -> bytes:
+        """Return facts as a JSON file that nobody signed."""
+
+    def check_rules(self, asked: RulesRequest, cancel: CancelToken) -> Iterator[FactsProgress | CheckedRules]:
+        """Check rules on a run; the last value has what came of each.
+
+        Raises:
+            CounterfoilError: The run or the rules cannot be read, a check fails, or a verdict is signed with none of
+                the keys.
         """
 
     def preview(self, report: Signable, signed_at: datetime) -> bytes:
@@ -678,6 +727,23 @@ class LibraryEngine:
                 device=asked.device,
                 threads=asked.threads,
                 cancel=cancel,
+            )
+        )
+
+    def run_facts(self, asked: FactsRequest, cancel: CancelToken) -> Iterator[FactsProgress | RunFacts]:
+        """Count what a run shows of itself; the last value has it. Raises CounterfoilError."""
+        yield (yield from counterfoil.count_facts(asked.run, order=asked.order, cancel=cancel))
+
+    def facts_as_json(self, facts: RunFacts) -> bytes:
+        """Return facts as a JSON file that nobody signed."""
+        return bytes(counterfoil.facts_as_json(facts))
+
+    def check_rules(self, asked: RulesRequest, cancel: CancelToken) -> Iterator[FactsProgress | CheckedRules]:
+        """Check rules on a run; the last value has what came of each; raises CounterfoilError."""
+        keys = [_key(public) for public in asked.keys]
+        yield (
+            yield from counterfoil.check_run(
+                asked.run, asked.rules, asked.verdicts, keys, order=asked.order, cancel=cancel
             )
         )
 

@@ -10,6 +10,8 @@ from PySide6.QtCore import QLocale
 from counterfoil_app.looks.language import texts
 
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+MOST_OF_QT = 2**63
+"""Integers from here on are no integers of Qt's."""
 LARGEST_SIZE = 9e18
 """From here on sizes are more than Qt's integers hold."""
 
@@ -18,7 +20,9 @@ _tr = texts("text")
 
 def count(value: int) -> str:
     """An integer with the locale's thousands separators."""
-    return QLocale().toString(value)
+    if abs(value) < MOST_OF_QT:
+        return QLocale().toString(value)
+    return f"{value:,}".replace(",", QLocale().groupSeparator())
 
 
 def number(value: float) -> str:

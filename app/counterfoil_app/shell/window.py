@@ -37,6 +37,7 @@ from counterfoil_app.shell.clerk import Clerk
 from counterfoil_app.shell.commands import Commands
 from counterfoil_app.shell.compare_desk import CompareDesk
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
+from counterfoil_app.shell.facts_desk import FactsDesk
 from counterfoil_app.shell.files import Dropping, Files
 from counterfoil_app.shell.help import unmarked
 from counterfoil_app.shell.lookup_desk import LookupDesk
@@ -140,8 +141,9 @@ class MainWindow(QMainWindow):
         self.comparing = CompareDesk(self.session, self.files, self.key_book, theme, self)
         self.comparing.audit_wanted.connect(self.open_bundle)
         self.lookups = LookupDesk(self.session, self.key_book, settings, theme, self)
+        self.facts = FactsDesk(self.session, self.key_book, theme, self)
         rows = [
-            *commands.rows(), *self.comparing.rows(), *self.lookups.rows(), *self.shell.rows(),
+            *commands.rows(), *self.comparing.rows(), *self.lookups.rows(), *self.facts.rows(), *self.shell.rows(),
             *self.orders.rows(), *self.recordings.rows(), *self._rows(),
         ]  # fmt: skip
         self.commands = ActionTable(rows, self.session, theme, self)

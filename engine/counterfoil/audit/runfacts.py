@@ -77,16 +77,41 @@ def inspected(
 ) -> Iterator[Inspection]:
     """Open a run that passes checks 1 to 6, the stored states left out; as :func:`facts_of`."""
     with obstacles_noticed(), BundleReader.open(path) as reader:
-        if not reader.has_run:
-            raise GivenFileError(
-                say("This is an order that nobody has run yet."), remedy=say("Give the run that a trainer recorded.")
-            )
         inspection = Inspection(reader, with_states=False)
-        for _ in stages(inspection, None, Keys(trainer_key, client_key), None, cancel, None, progress):
+        for _ in checks_of(inspection, Keys(trainer_key, client_key), cancel=cancel, progress=progress):
             pass
-        if inspection.failure is not None:
-            raise inspection.failure
         yield inspection
+
+
+def checks_of(
+    inspection: Inspection,
+    known: Keys,
+    *,
+    order: str | os.PathLike[str] | None = None,
+    cancel: CancelToken | None = None,
+    progress: OnProgress | None = None,
+) -> Iterator[None]:
+    """Make checks 1 to 6 of a run; yields after those that read little, and after each that may read much.
+
+    Args:
+        inspection: The opened run.
+        known: The keys that must have signed, as far as they are given.
+        order: The client's own order file, if it is given.
+        cancel: Looked at while long files are read.
+        progress: As for :func:`facts_of`.
+
+    Raises:
+        GivenFileError: The file is an order that nobody has run yet.
+        RefusedError: A check fails.
+        CancelledError: ``cancel`` was set.
+    """
+    if not inspection.reader.has_run:
+        raise GivenFileError(
+            say("This is an order that nobody has run yet."), remedy=say("Give the run that a trainer recorded.")
+        )
+    yield from stages(inspection, order, known, None, cancel, None, progress)
+    if inspection.failure is not None:
+        raise inspection.failure
 
 
 def facts_in(inspection: Inspection, energy_kwh: str = "") -> RunFacts:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.audit.inspection import Inspection
 from counterfoil.audit.runfacts import facts_in, inspected
 from counterfoil.audit.statement.afterwards import afterwards, verdict_digest
 from counterfoil.audit.statement.signed import Verdict
@@ -148,15 +149,20 @@ def subject_of(
         CancelledError: ``cancel`` was set.
     """
     with inspected(path, trainer_key=trainer_key, cancel=cancel, progress=progress) as inspection:
-        facts, manifest = facts_in(inspection), inspection.reader.manifest
-        scalars = inspection.reader.scalars()[: facts.steps]
-        spans = {
-            name: (float(np.min(scalars[:, column])), float(np.max(scalars[:, column])))
-            for column, name in enumerate(manifest.scalar_names)
-            if len(scalars)
-        }
-        loss = inspection.records[-1].loss if inspection.records else None
-        return RuleSubject(facts, manifest.data_root, spans, loss, tuple(verdicts))
+        return subject_in(inspection, verdicts)
+
+
+def subject_in(inspection: Inspection, verdicts: Iterable[GivenVerdict] = ()) -> RuleSubject:
+    """Read a run whose checks were made as rules see it; ``verdicts`` as for :func:`subject_of`."""
+    facts, manifest = facts_in(inspection), inspection.reader.manifest
+    scalars = inspection.reader.scalars()[: facts.steps]
+    spans = {
+        name: (float(np.min(scalars[:, column])), float(np.max(scalars[:, column])))
+        for column, name in enumerate(manifest.scalar_names)
+        if len(scalars)
+    }
+    loss = inspection.records[-1].loss if inspection.records else None
+    return RuleSubject(facts, manifest.data_root, spans, loss, tuple(verdicts))
 
 
 def given_verdict(

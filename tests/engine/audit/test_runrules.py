@@ -63,6 +63,25 @@ def test_ranges_hold_at_both_ends_and_break_beyond(subject: RuleSubject) -> None
             assert only(RunRules(**{name: allowed}), subject) is outcome, name
 
 
+def test_what_binds_each_outcome_is_said(subject: RuleSubject) -> None:
+    def bound(rules: RunRules, verdicts: tuple[GivenVerdict, ...] = ()) -> str:
+        *_, result = check_rules(rules, replace(subject, verdicts=verdicts))
+        return result.bound_by
+
+    assert bound(RunRules(steps=(0, 10**6))) == bound(RunRules(epochs=0.0)) == "order digest, run root"
+    assert bound(RunRules(must=(Digest.of(b"another"),))) == bound(RunRules(exact=False)) == "order digest"
+    assert bound(RunRules(scalars={"no such": (0.0, 1.0)})) == "nothing"
+    auditors = ("a" * 64,)
+    verdict = replace(good_verdict(subject), reaches_end=True)
+    assert bound(RunRules(auditors=auditors)) == "nothing"
+    assert bound(RunRules(auditors=auditors), (verdict,)) == "an auditor's signature"
+    losses, low = RunRules(final_loss=(-1e9, 1e9), auditors=()), RunRules(final_loss=(-2.0, -1.0))
+    assert bound(losses) == "nothing"
+    assert bound(low) == "the trainer's signature"
+    loss, _ = check_rules(replace(losses, auditors=auditors), replace(subject, verdicts=(verdict,)))
+    assert (loss.outcome, loss.bound_by) == (HELD, "an auditor's signature")
+
+
 def test_data_must_or_must_not_have_a_digest(subject: RuleSubject) -> None:
     images = subject.facts.data[0].digest
     strange = Digest.of(b"another")

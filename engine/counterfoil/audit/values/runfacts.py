@@ -68,6 +68,21 @@ class DataUse:
 
 
 @dataclass(frozen=True)
+class FactsProgress:
+    """How far the checks are before a run is counted, or rules are checked on it.
+
+    Attributes:
+        what: What is done, as words.
+        done: How many of the parts of the work are done.
+        total: How many there are.
+    """
+
+    what: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
 class RunFacts:
     """What a run shows. What somebody only says is marked so.
 

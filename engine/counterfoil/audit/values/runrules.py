@@ -12,6 +12,11 @@ from counterfoil.base.sentence import say
 
 Range = tuple[float, float]
 """The least and the most, both allowed."""
+_LOSS, _VERDICT = "performance.final_loss", "verdict"
+_COUNTED = frozenset(
+    ("compute.operations", "compute.parameters", "data.epochs", "hyperparameters.batch_size", "hyperparameters.steps")
+)
+"""Rules on what is counted over the steps of the run."""
 
 
 class RuleOutcome(Enum):
@@ -118,6 +123,40 @@ class RuleResult:
     outcome: RuleOutcome
     said: str
 
+    @property
+    def bound_by(self) -> str:
+        """What the outcome rests on, in words, as the table of docs/rules.md has it."""
+        if self.outcome is RuleOutcome.CANNOT_BE_TOLD:
+            return say("nothing")
+        if self.rule == _VERDICT:
+            return say("an auditor's signature")
+        if self.rule == _LOSS:
+            broken = self.outcome is RuleOutcome.BROKEN
+            return say("the trainer's signature") if broken else say("an auditor's signature")
+        return say("order digest, run root") if self.rule in _COUNTED else say("order digest")
+
+
+@dataclass(frozen=True)
+class CheckedRules:
+    """Rules that were checked on a run.
+
+    Attributes:
+        title: What they are, in the words of whoever wrote them; may be empty.
+        rules: SHA-256 of the file of rules.
+        run_root: The run.
+        results: What it shows of each.
+    """
+
+    title: str
+    rules: Digest
+    run_root: Digest
+    results: tuple[RuleResult, ...]
+
+    @property
+    def outcome(self) -> RuleOutcome:
+        """What they come to, by :func:`outcome_of`."""
+        return outcome_of(self.results)
+
 
 def check_rules(rules: RunRules, subject: RuleSubject) -> tuple[RuleResult, ...]:
     """Check every rule that is asked. Pure.
@@ -212,7 +251,7 @@ def _scalar(name: str, allowed: Range, found: Range | None) -> RuleResult:
 
 def _loss(allowed: Range, rules: RunRules, subject: RuleSubject) -> RuleResult:
     """The loss breaks a rule by the trainer's own words, and keeps one only where an auditor replayed the last step."""
-    loss, name = subject.final_loss, "performance.final_loss"
+    loss, name = subject.final_loss, _LOSS
     if loss is None or loss != loss:
         return RuleResult(name, RuleOutcome.CANNOT_BE_TOLD, say("The run has no loss of a last step that is a number."))
     found = say("The loss of the last step is {0}; {1} to {2} are allowed.",
@@ -240,7 +279,7 @@ def _counting(rules: RunRules, subject: RuleSubject) -> list[GivenVerdict]:
 
 
 def _verdict(rules: RunRules, subject: RuleSubject) -> RuleResult:
-    name, counting = "verdict", _counting(rules, subject)
+    name, counting = _VERDICT, _counting(rules, subject)
     if any(one.outcome == "DISPUTED" for one in counting):
         return RuleResult(name, RuleOutcome.BROKEN, say("One of the auditors disputes this run."))
     best = max((one.replayed for one in counting if one.outcome == "VERIFIED"), default=None)

@@ -1,0 +1,215 @@
+"""The facts of a run: what it shows of itself, counted without a replay, to be copied and saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QTableView, QWidget
+
+from counterfoil import DataUse, OperationCount, RunFacts
+from counterfoil_app.engine.strangers import beside, name_of
+from counterfoil_app.looks import text, words
+from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.words import Look
+from counterfoil_app.model.run_facts import FactsCount
+from counterfoil_app.views import layouts
+from counterfoil_app.views.inquiry import InquiryDialog
+from counterfoil_app.views.layouts import button
+from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, restyle, tell
+from counterfoil_app.views.tables import Column, Record, RecordTable, fit_height, table_view
+
+SIZE = (940, 680)
+
+
+class FactsDialog(InquiryDialog):
+    """Shows what a run shows of itself, and what binds each part of it.
+
+    Args:
+        count: Counts it.
+        near: The folder and name beside which a file is offered to be saved.
+        theme: The theme of the application.
+    """
+
+    save_wanted = Signal(Path)
+    """The facts are to be written there as JSON."""
+
+    def __init__(self, count: FactsCount, near: Path, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(count, theme, SIZE, parent)
+        self.setWindowTitle(self.tr("Facts of {0}").format(name_of(count.run)))
+        self.count = count
+        self._near = near
+        self.progress.setAccessibleName(self.tr("Progress of the count"))
+        self.page = page = Page(self.tr("What the run shows"))
+        self.fields = FieldGrid()
+        self.operations: RecordTable[OperationCount] = RecordTable(self._operation_columns(), theme, self)
+        self.data: RecordTable[DataUse] = RecordTable(self._data_columns(), theme, self)
+        self.said = FieldGrid()
+        self._sections = (
+            (self.tr("What was ordered and run"), self.tr("By the order digest and the run root"), self.fields),
+            (
+                self.tr("Operations in all steps"),
+                self.tr("Counted from the order's programs and the steps of the run, by order digest and run root"),
+                table_view(self.operations, self.tr("Operations in all steps")),
+            ),
+            (
+                self.tr("Data that the steps read"),
+                self.tr("Counted from the schedule of the steps that were run, by order digest and run root"),
+                table_view(self.data, self.tr("Data that the steps read")),
+            ),
+            (self.tr("As the trainer says"), self.tr("By the trainer's signature: nobody else measured it"), self.said),
+        )
+        self._shown: list[QWidget] = []
+        for title, bound, part in self._sections:
+            named = caption(title, "section"), caption(bound, "muted"), part
+            self._shown += named
+            layouts.fill(page.column, *named)
+        layouts.fill(page.column, 1)
+        save = button(self.tr("Save as &JSON\u2026"), self._ask_target)
+        self.copy = button(self.tr("&Copy"), self._copy)
+        start = button(self.tr("Count &again"), count.start)
+        self.close_button = button(self.tr("C&lose"), self.close)
+        self.arrange(page, save, start, self.copy, self.close_button)
+
+    def refresh(self) -> None:
+        """Show where the count stands, or what was found."""
+        count, facts = self.count, self.count.shown
+        super().refresh()
+        look, sentence = self._headline()
+        self.top.show_look(look, sentence)
+        tell(
+            self.notice,
+            self.tr("Nothing is replayed: whether the steps are true, a verdict says, and none of these facts."),
+            Tone.INFO,
+        )
+        progress = count.progress
+        self.progress.setValue(0 if progress is None else 1000 * progress.done // max(1, progress.total))
+        for part in self._shown:
+            part.setVisible(facts is not None)
+        for each in (self.choose, self.copy):
+            each.setEnabled(facts is not None)
+        restyle(self.close_button, "primary", facts is not None)
+        if facts is None:
+            return
+        self.fields.show_fields(self._fields(facts))
+        self.operations.show_records(facts.operations)
+        self.data.show_records(facts.data)
+        self.said.show_fields(self._sayings(facts))
+        for _, _, part in self._sections:
+            if isinstance(part, QTableView):
+                fit_height(part)
+
+    def _headline(self) -> tuple[Look, str]:
+        count, facts = self.count, self.count.shown
+        if count.working:
+            said = translated(count.progress.what) if count.progress is not None else self.tr("The run is opened.")
+            return Look(self.tr("Being counted"), "running", Tone.INFO), said
+        if count.failure is not None:
+            return Look(self.tr("Not counted"), "inconclusive", Tone.WARN), failure_text(count.failure)
+        if facts is None:
+            return Look(self.tr("Not counted"), "waiting", Tone.INFO), self.tr("The count was stopped.")
+        operations, steps = text.digits(f"{facts.total_operations:.3g}"), text.count(facts.steps)
+        headline = self.tr("{0} operations in {1} steps").format(operations, steps)
+        return Look(headline, "information", Tone.INFO), facts.title
+
+    # What is shown
+
+    def _fields(self, facts: RunFacts) -> list[Field]:
+        steps = self.tr("{0} of {1} ordered, {2} rows each")
+        counts = map(text.count, (facts.steps, facts.steps_ordered, facts.batch_size))
+        client = Field(self.tr("Client's key"), self.tr("the order is not signed"))
+        if facts.client_key:
+            client = Field(self.tr("Client's key"), facts.client_key, exact=True)
+        return [
+            digest_field(self.tr("Order digest"), facts.order, ""),
+            digest_field(self.tr("Run root"), facts.run_root, ""),
+            Field(self.tr("Trainer's key"), facts.trainer_key, exact=True),
+            client,
+            Field(self.tr("Steps"), steps.format(*counts)),
+            Field(self.tr("Parameters"), text.count(facts.parameters)),
+            Field(self.tr("Optimizer"), translated(facts.optimizer)),
+            Field(self.tr("Precision"), words.precision(facts.precision, exactly=True)),
+            *(
+                digest_field(self.tr("Program {0}").format(name) if name else self.tr("Program"), digest, "")
+                for name, digest in facts.program_digests
+            ),
+            Field(self.tr("Operations"), text.count(facts.total_operations)),
+        ]
+
+    def _sayings(self, facts: RunFacts) -> list[Field]:
+        accepted = text.moment(facts.started) if facts.started else self.tr("not said")
+        return [
+            Field(self.tr("Order accepted"), accepted),
+            Field(self.tr("Run signed"), text.moment(facts.signed)),
+            *(Field(name, value) for name, value in facts.machine),
+        ]
+
+    def _operation_columns(self) -> list[Column[OperationCount]]:
+        parts = {"forward": self.tr("forward"), "backward": self.tr("backward"), "update": self.tr("update")}
+        kinds = {
+            "matrix product": self.tr("matrix product"),
+            "convolution": self.tr("convolution"),
+            "elementwise": self.tr("elementwise"),
+            "reduction": self.tr("reduction"),
+            "other": self.tr("other"),
+        }
+        return [
+            Column(self.tr("Part of a step"), lambda each: parts.get(each.part, each.part), 16),
+            Column(self.tr("Kind"), lambda each: kinds.get(each.kind, each.kind), 20),
+            Column(self.tr("Operations"), lambda each: text.count(each.operations), 26, numeric=True),
+        ]
+
+    def _data_columns(self) -> list[Column[DataUse]]:
+        return [
+            Column(self.tr("Array"), lambda use: use.name, 14, tip=lambda use: use.name),
+            Column(self.tr("Dtype"), lambda use: use.dtype, 9),
+            Column(self.tr("Shape"), lambda use: " \u00d7 ".join(map(text.count, use.shape)), 14),
+            Column(self.tr("Digest"), lambda use: use.digest.short, 14, fixed=True, tip=lambda use: use.digest.hex),
+            Column(self.tr("Rows read"), lambda use: text.count(use.rows_read), 12, numeric=True),
+            Column(self.tr("Different ones"), lambda use: text.count(use.distinct_rows), 12, numeric=True),
+            Column(self.tr("Epochs"), lambda use: text.digits(f"{use.epochs:.3f}"), 9, numeric=True),
+            Column(self.tr("Elements read"), lambda use: text.count(use.elements_read), 14, numeric=True),
+        ]  # fmt: skip
+
+    # What is taken along
+
+    def _copy(self) -> None:
+        """Copy what is shown: a line for each fact, and the tables as a spreadsheet takes them."""
+        facts = self.count.shown
+        if facts is None:
+            return
+        lines = [facts.title]
+        for (title, bound, _), inside in zip(
+            self._sections,
+            (
+                _lines(self._fields(facts)),
+                _table(self.operations),
+                _table(self.data),
+                _lines(self._sayings(facts)),
+            ),
+            strict=True,
+        ):
+            lines += ["", f"{title} ({bound})", *inside]
+        QGuiApplication.clipboard().setText("\n".join(lines))
+
+    def _ask_target(self) -> None:
+        kinds = self.tr("JSON files (*.json)")
+        target = layouts.new_file(self, self.tr("Save the facts"), beside(self._near, ".facts.json"), kinds, here=True)
+        if target is not None:
+            self.save_wanted.emit(target)
+
+
+def _lines(fields: list[Field]) -> list[str]:
+    return [f"{field.name}\t{field.value}" for field in fields]
+
+
+def _table(table: RecordTable[Record]) -> list[str]:
+    """The headings and the lines of a table; what is shortened in it is whole here."""
+    lines = [[column.title for column in table.columns]]
+    lines += [
+        [column.tip(record) if column.tip else column.text(record) for column in table.columns]
+        for record in table.records
+    ]
+    return ["\t".join(line) for line in lines]

@@ -1,0 +1,125 @@
+"""Counts what a run shows, and checks rules on it, for whoever watches: each yields how far it is."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Generator, Iterable
+from pathlib import Path
+
+from counterfoil.audit.inspection import Inspection
+from counterfoil.audit.runfacts import checks_of, facts_in
+from counterfoil.audit.runrules import given_verdict, read_rules, subject_in
+from counterfoil.audit.signatures import Keys
+from counterfoil.audit.statement.afterwards import statements_beside, verdict_digest
+from counterfoil.audit.statement.facts import fields_of
+from counterfoil.audit.values.runfacts import FactsProgress, RunFacts
+from counterfoil.audit.values.runrules import CheckedRules, GivenVerdict, check_rules
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import SignatureError
+from counterfoil.base.inputs import read_input
+from counterfoil.base.sentence import say
+from counterfoil.base.trouble import obstacles_noticed
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.signing.keys import PublicKey
+
+MAX_VERDICT_BYTES = 64 * 2**20
+"""A verdict on a million steps is far smaller; more is not read."""
+_PARTS = (
+    say("Reading what the run says of itself"),
+    say("Comparing program, schedule and data with the order digest"),
+    say("Comparing the recorded steps with the signed run root"),
+)
+_COUNTING = say("Counting")
+
+
+def count_facts(
+    run: str | os.PathLike[str],
+    *,
+    order: str | os.PathLike[str] | None = None,
+    cancel: CancelToken | None = None,
+) -> Generator[FactsProgress, None, RunFacts]:
+    """Count what a run shows, as :func:`counterfoil.audit.runfacts.facts_of` does; yields how far it is.
+
+    Args:
+        run: The run.
+        order: The client's own order file, which the run must be of, if it is given.
+        cancel: Looked at while long files are read.
+
+    Raises:
+        GivenFileError: The file is an order that nobody has run yet, or ``order`` is none.
+        BundleError: The file is no bundle.
+        RefusedError: A check fails.
+        CancelledError: ``cancel`` was set.
+    """
+    with obstacles_noticed(), BundleReader.open(run) as reader:
+        inspection = Inspection(reader, with_states=False)
+        yield from _checks(inspection, order, cancel)
+        return facts_in(inspection)
+
+
+def check_run(
+    run: str | os.PathLike[str],
+    rules: Path,
+    verdicts: Iterable[Path] = (),
+    keys: Iterable[PublicKey] = (),
+    *,
+    order: str | os.PathLike[str] | None = None,
+    cancel: CancelToken | None = None,
+) -> Generator[FactsProgress, None, CheckedRules]:
+    """Check rules on a run, as ``counterfoil rules check`` does; yields how far it is.
+
+    Args:
+        run: The run.
+        rules: The file of rules.
+        verdicts: Verdicts on it. One that its auditor withdrew in a statement beside it does not count.
+        keys: The keys of the auditors.
+        order: As for :func:`count_facts`.
+        cancel: As for :func:`count_facts`.
+
+    Raises:
+        GivenFileError: ``rules`` is no file of rules; or as for :func:`count_facts`.
+        SignatureError: A verdict is signed with none of the keys, or is none.
+        BundleError: The file is no bundle.
+        RefusedError: A check fails.
+        CancelledError: ``cancel`` was set.
+    """
+    asked, digest = read_rules(rules)
+    known = tuple(keys)
+    given = [_given(path, known) for path in verdicts]
+    with obstacles_noticed(), BundleReader.open(run) as reader:
+        inspection = Inspection(reader, with_states=False)
+        yield from _checks(inspection, order, cancel)
+        subject = subject_in(inspection, given)
+    return CheckedRules(asked.title, digest, subject.facts.run_root, check_rules(asked, subject))
+
+
+def facts_as_json(facts: RunFacts) -> bytes:
+    """Return facts as a JSON file in ASCII that nobody signed; its fields are those of a signed statement."""
+    return json.dumps(fields_of(facts), indent=2, ensure_ascii=True).encode() + b"\n"
+
+
+def _checks(
+    inspection: Inspection, order: str | os.PathLike[str] | None, cancel: CancelToken | None
+) -> Generator[FactsProgress, None, None]:
+    """Make the checks; each part of them is named before it begins."""
+    total = len(_PARTS) + 1
+    yield FactsProgress(_PARTS[0], 0, total)
+    for done, _ in enumerate(checks_of(inspection, Keys(), order=order, cancel=cancel), start=1):
+        if done < len(_PARTS):
+            yield FactsProgress(_PARTS[done], done, total)
+    if cancel is not None:
+        cancel.check()
+    yield FactsProgress(_COUNTING, len(_PARTS), total)
+
+
+def _given(path: Path, keys: tuple[PublicKey, ...]) -> GivenVerdict:
+    envelope = read_input(path, say("a verdict"), SignatureError, most=MAX_VERDICT_BYTES)
+    try:
+        later, _ = statements_beside(path, verdict_digest(envelope))
+        return given_verdict(envelope, keys, later)
+    except SignatureError as error:
+        raise SignatureError(
+            say("The verdict {0} does not count. {1}", path.name, error.sentence),
+            remedy=say("Leave it out, or take in the public key of its auditor."),
+        ) from error
