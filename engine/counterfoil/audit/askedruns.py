@@ -12,7 +12,7 @@ from counterfoil.audit.runfacts import checks_of, facts_in
 from counterfoil.audit.runrules import given_verdict, read_rules, subject_in
 from counterfoil.audit.signatures import Keys
 from counterfoil.audit.statement.afterwards import statements_beside, verdict_digest
-from counterfoil.audit.statement.facts import fields_of
+from counterfoil.audit.statement.factfields import fields_of
 from counterfoil.audit.values.runfacts import FactsProgress, RunFacts
 from counterfoil.audit.values.runrules import CheckedRules, GivenVerdict, check_rules
 from counterfoil.base.cancel import CancelToken

@@ -1562,6 +1562,256 @@
         </message>
     </context>
     <context>
+        <name>FactsDesk</name>
+        <message>
+            <source>&amp;Facts of the run…</source>
+            <translation>Angaben &amp;zum Lauf…</translation>
+        </message>
+        <message>
+            <source>Check r&amp;ules…</source>
+            <translation>&amp;Regeln prüfen…</translation>
+        </message>
+        <message>
+            <source>Count what the run shows of itself: operations, rows, parameters, settings; nothing is replayed</source>
+            <translation>Zählt, was der Lauf von sich zeigt: Operationen, Zeilen, Parameter, Einstellungen; nichts wird nachgerechnet</translation>
+        </message>
+        <message>
+            <source>See which rules the run holds, which it breaks, and which cannot be told</source>
+            <translation>Zeigt, welche Regeln der Lauf einhält, welche er bricht und welche sich nicht entscheiden lassen</translation>
+        </message>
+    </context>
+    <context>
+        <name>FactsDialog</name>
+        <message>
+            <source>&amp;Copy</source>
+            <translation>&amp;Kopieren</translation>
+        </message>
+        <message>
+            <source>Array</source>
+            <translation>Datenfeld</translation>
+        </message>
+        <message>
+            <source>As the trainer says</source>
+            <translation>Wie der Trainer sagt</translation>
+        </message>
+        <message>
+            <source>Being counted</source>
+            <translation>Wird gezählt</translation>
+        </message>
+        <message>
+            <source>By the order digest and the run root</source>
+            <translation>Durch Auftrags-Hash und Laufwurzel gebunden</translation>
+        </message>
+        <message>
+            <source>By the trainer's signature: nobody else measured it</source>
+            <translation>Durch die Unterschrift des Trainers gebunden: niemand sonst hat es gemessen</translation>
+        </message>
+        <message>
+            <source>C&amp;lose</source>
+            <translation>Sch&amp;ließen</translation>
+        </message>
+        <message>
+            <source>Client's key</source>
+            <translation>Schlüssel des Auftraggebers</translation>
+        </message>
+        <message>
+            <source>Count &amp;again</source>
+            <translation>Noch einmal &amp;zählen</translation>
+        </message>
+        <message>
+            <source>Counted from the order's programs and the steps of the run, by order digest and run root</source>
+            <translation>Gezählt aus den Programmen des Auftrags und den Schritten des Laufs; durch Auftrags-Hash und Laufwurzel gebunden</translation>
+        </message>
+        <message>
+            <source>Counted from the schedule of the steps that were run, by order digest and run root</source>
+            <translation>Gezählt aus dem Ablauf der ausgeführten Schritte; durch Auftrags-Hash und Laufwurzel gebunden</translation>
+        </message>
+        <message>
+            <source>Data that the steps read</source>
+            <translation>Daten, die die Schritte lesen</translation>
+        </message>
+        <message>
+            <source>Different ones</source>
+            <translation>Verschiedene</translation>
+        </message>
+        <message>
+            <source>Digest</source>
+            <translation>Digest</translation>
+        </message>
+        <message>
+            <source>Dtype</source>
+            <translation>Dtype</translation>
+        </message>
+        <message>
+            <source>Elements read</source>
+            <translation>Gelesene Elemente</translation>
+        </message>
+        <message>
+            <source>Epochs</source>
+            <translation>Epochen</translation>
+        </message>
+        <message>
+            <source>Facts of {0}</source>
+            <translation>Angaben zu {0}</translation>
+        </message>
+        <message>
+            <source>JSON files (*.json)</source>
+            <translation>JSON-Dateien (*.json)</translation>
+        </message>
+        <message>
+            <source>Kind</source>
+            <translation>Art</translation>
+        </message>
+        <message>
+            <source>Not counted</source>
+            <translation>Nicht gezählt</translation>
+        </message>
+        <message>
+            <source>Nothing is replayed: whether the steps are true, a verdict says, and none of these facts.</source>
+            <translation>Es wird nichts nachgerechnet: Ob die Schritte wahr sind, sagt ein Urteil und keine dieser Angaben.</translation>
+        </message>
+        <message>
+            <source>Operations</source>
+            <translation>Operationen</translation>
+        </message>
+        <message>
+            <source>Operations in all steps</source>
+            <translation>Operationen in allen Schritten</translation>
+        </message>
+        <message>
+            <source>Optimizer</source>
+            <translation>Optimierer</translation>
+        </message>
+        <message>
+            <source>Order accepted</source>
+            <translation>Auftrag angenommen</translation>
+        </message>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Parameters</source>
+            <translation>Parameter</translation>
+        </message>
+        <message>
+            <source>Part of a step</source>
+            <translation>Teil des Schritts</translation>
+        </message>
+        <message>
+            <source>Precision</source>
+            <translation>Genauigkeit</translation>
+        </message>
+        <message>
+            <source>Program</source>
+            <translation>Programm</translation>
+        </message>
+        <message>
+            <source>Program {0}</source>
+            <translation>Programm {0}</translation>
+        </message>
+        <message>
+            <source>Progress of the count</source>
+            <translation>Fortschritt der Zählung</translation>
+        </message>
+        <message>
+            <source>Rows read</source>
+            <translation>Gelesene Zeilen</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>Run signed</source>
+            <translation>Lauf unterschrieben</translation>
+        </message>
+        <message>
+            <source>Save as &amp;JSON…</source>
+            <translation>Als &amp;JSON speichern…</translation>
+        </message>
+        <message>
+            <source>Save the facts</source>
+            <translation>Angaben speichern</translation>
+        </message>
+        <message>
+            <source>Shape</source>
+            <translation>Form</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>The count was stopped.</source>
+            <translation>Die Zählung wurde angehalten.</translation>
+        </message>
+        <message>
+            <source>The run is opened.</source>
+            <translation>Der Lauf wird geöffnet.</translation>
+        </message>
+        <message>
+            <source>Trainer's key</source>
+            <translation>Schlüssel des Trainers</translation>
+        </message>
+        <message>
+            <source>What the run shows</source>
+            <translation>Was der Lauf zeigt</translation>
+        </message>
+        <message>
+            <source>What was ordered and run</source>
+            <translation>Was beauftragt und ausgeführt wurde</translation>
+        </message>
+        <message>
+            <source>backward</source>
+            <translation>rückwärts</translation>
+        </message>
+        <message>
+            <source>convolution</source>
+            <translation>Faltung</translation>
+        </message>
+        <message>
+            <source>elementwise</source>
+            <translation>elementweise</translation>
+        </message>
+        <message>
+            <source>forward</source>
+            <translation>vorwärts</translation>
+        </message>
+        <message>
+            <source>matrix product</source>
+            <translation>Matrixprodukt</translation>
+        </message>
+        <message>
+            <source>not said</source>
+            <translation>nicht angegeben</translation>
+        </message>
+        <message>
+            <source>other</source>
+            <translation>andere</translation>
+        </message>
+        <message>
+            <source>reduction</source>
+            <translation>Reduktion</translation>
+        </message>
+        <message>
+            <source>the order is not signed</source>
+            <translation>der Auftrag ist nicht unterschrieben</translation>
+        </message>
+        <message>
+            <source>update</source>
+            <translation>Aktualisierung</translation>
+        </message>
+        <message>
+            <source>{0} of {1} ordered, {2} rows each</source>
+            <translation>{0} von {1} beauftragten, je {2} Zeilen</translation>
+        </message>
+        <message>
+            <source>{0} operations in {1} steps</source>
+            <translation>{0} Operationen in {1} Schritten</translation>
+        </message>
+    </context>
+    <context>
         <name>FarFileDialog</name>
         <message>
             <source>&amp;Path on {0}</source>
@@ -5175,6 +5425,173 @@ Lauf zu finden</translation>
         </message>
     </context>
     <context>
+        <name>RulesDialog</name>
+        <message>
+            <source>&amp;Close</source>
+            <translation>&amp;Schließen</translation>
+        </message>
+        <message>
+            <source>&amp;Leave out the verdicts</source>
+            <translation>Urteile &amp;weglassen</translation>
+        </message>
+        <message>
+            <source>A verdict on the run</source>
+            <translation>Ein Urteil zum Lauf</translation>
+        </message>
+        <message>
+            <source>Add a &amp;verdict…</source>
+            <translation>&amp;Urteil hinzufügen…</translation>
+        </message>
+        <message>
+            <source>BROKEN: the run breaks a rule</source>
+            <translation>BROKEN: Der Lauf bricht eine Regel</translation>
+        </message>
+        <message>
+            <source>Being checked</source>
+            <translation>Wird geprüft</translation>
+        </message>
+        <message>
+            <source>Bound by</source>
+            <translation>Gebunden durch</translation>
+        </message>
+        <message>
+            <source>CANNOT BE TOLD: nothing says whether a rule is held</source>
+            <translation>CANNOT BE TOLD: Nichts sagt, ob eine Regel eingehalten ist</translation>
+        </message>
+        <message>
+            <source>Check &amp;again</source>
+            <translation>&amp;Noch einmal prüfen</translation>
+        </message>
+        <message>
+            <source>Choose a file of rules, or drop one here.</source>
+            <translation>Wählen Sie eine Datei mit Regeln, oder ziehen Sie eine hierher.</translation>
+        </message>
+        <message>
+            <source>Choose a file of rules.</source>
+            <translation>Wählen Sie eine Datei mit Regeln.</translation>
+        </message>
+        <message>
+            <source>Choose the &amp;rules…</source>
+            <translation>&amp;Regeln wählen…</translation>
+        </message>
+        <message>
+            <source>HELD: the run holds every rule</source>
+            <translation>HELD: Der Lauf hält jede Regel ein</translation>
+        </message>
+        <message>
+            <source>Held: {0}. Broken: {1}. Cannot be told: {2}.</source>
+            <translation>Eingehalten: {0}. Gebrochen: {1}. Nicht zu entscheiden: {2}.</translation>
+        </message>
+        <message>
+            <source>No rules yet</source>
+            <translation>Noch keine Regeln</translation>
+        </message>
+        <message>
+            <source>No verdict is given: a rule that asks for one cannot be told.</source>
+            <translation>Es ist kein Urteil angegeben: Eine Regel, die eines verlangt, lässt sich nicht entscheiden.</translation>
+        </message>
+        <message>
+            <source>Not checked</source>
+            <translation>Nicht geprüft</translation>
+        </message>
+        <message>
+            <source>Nothing is asked</source>
+            <translation>Nichts wird verlangt</translation>
+        </message>
+        <message>
+            <source>Nothing is replayed. All that the trainer signed could be untrue: a rule on a verdict asks that somebody looked.</source>
+            <translation>Es wird nichts nachgerechnet. Alles, was der Trainer unterschrieben hat, könnte unwahr sein: Eine Regel zu Urteilen verlangt, dass jemand nachgesehen hat.</translation>
+        </message>
+        <message>
+            <source>Outcome</source>
+            <translation>Ergebnis</translation>
+        </message>
+        <message>
+            <source>Progress of the check</source>
+            <translation>Fortschritt der Prüfung</translation>
+        </message>
+        <message>
+            <source>Rule</source>
+            <translation>Regel</translation>
+        </message>
+        <message>
+            <source>Rules</source>
+            <translation>Regeln</translation>
+        </message>
+        <message>
+            <source>Rules (*.toml);;All files (*)</source>
+            <translation>Regeln (*.toml);;Alle Dateien (*)</translation>
+        </message>
+        <message>
+            <source>Rules on {0}</source>
+            <translation>Regeln für {0}</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>SHA-256</source>
+            <translation>SHA-256</translation>
+        </message>
+        <message>
+            <source>The check was stopped.</source>
+            <translation>Die Prüfung wurde angehalten.</translation>
+        </message>
+        <message>
+            <source>The file asks for nothing.</source>
+            <translation>Die Datei verlangt nichts.</translation>
+        </message>
+        <message>
+            <source>The rules</source>
+            <translation>Die Regeln</translation>
+        </message>
+        <message>
+            <source>The rules, and what came of each</source>
+            <translation>Die Regeln, und was jede ergab</translation>
+        </message>
+        <message>
+            <source>The run is opened.</source>
+            <translation>Der Lauf wird geöffnet.</translation>
+        </message>
+        <message>
+            <source>Title</source>
+            <translation>Titel</translation>
+        </message>
+        <message>
+            <source>Verdicts (*.json)</source>
+            <translation>Urteile (*.json)</translation>
+        </message>
+        <message>
+            <source>Verdicts that are given: {0}</source>
+            <translation>Angegebene Urteile: {0}</translation>
+        </message>
+        <message>
+            <source>What came of the rules</source>
+            <translation>Was die Regeln ergaben</translation>
+        </message>
+        <message>
+            <source>What was found</source>
+            <translation>Was gefunden wurde</translation>
+        </message>
+        <message>
+            <source>What was found of the chosen rule</source>
+            <translation>Was zur gewählten Regel gefunden wurde</translation>
+        </message>
+        <message>
+            <source>broken</source>
+            <translation>gebrochen</translation>
+        </message>
+        <message>
+            <source>cannot be told</source>
+            <translation>nicht zu entscheiden</translation>
+        </message>
+        <message>
+            <source>held</source>
+            <translation>eingehalten</translation>
+        </message>
+    </context>
+    <context>
         <name>SavePage</name>
         <message>
             <source>&amp;Print the card…</source>
@@ -7299,6 +7716,10 @@ Lauf zu finden</translation>
             <translation>Bitten Sie um die ganze Datei.</translation>
         </message>
         <message>
+            <source>Ask its auditor for a verdict of 'counterfoil audit --facts', or count them yourself.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Ask the auditor for the verdict that stands in its place.</source>
             <translation>Bitten Sie den Prüfer um das Urteil, das an seine Stelle tritt.</translation>
         </message>
@@ -7405,6 +7826,10 @@ Lauf zu finden</translation>
         <message>
             <source>Audit the run again without workers, and look what is wrong with that machine.</source>
             <translation>Prüfen Sie den Lauf noch einmal ohne Helfer, und sehen Sie nach, was mit jenem Rechner nicht stimmt.</translation>
+        </message>
+        <message>
+            <source>Audit without the facts, and look at them by themselves.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Begin another log.</source>
@@ -7579,6 +8004,14 @@ Lauf zu finden</translation>
             <translation>Wird verglichen</translation>
         </message>
         <message>
+            <source>Comparing program, schedule and data with the order digest</source>
+            <translation>Programm, Ablauf und Daten werden mit dem Auftrags-Hash verglichen</translation>
+        </message>
+        <message>
+            <source>Comparing the recorded steps with the signed run root</source>
+            <translation>Die aufgezeichneten Schritte werden mit der unterschriebenen Laufwurzel verglichen</translation>
+        </message>
+        <message>
             <source>Comparing {0}</source>
             <translation>{0} wird verglichen</translation>
         </message>
@@ -7605,6 +8038,10 @@ Lauf zu finden</translation>
         <message>
             <source>Counterfoil itself failed: {0}.</source>
             <translation>Counterfoil selbst ist gescheitert: {0}.</translation>
+        </message>
+        <message>
+            <source>Counting</source>
+            <translation>Wird gezählt</translation>
         </message>
         <message>
             <source>Deliver each tensor once: take files of another saving out of the folder.</source>
@@ -8311,6 +8748,10 @@ Lauf zu finden</translation>
             <translation>Lassen Sie sie weg, oder geben Sie den Lauf an, aus dem sie entstand.</translation>
         </message>
         <message>
+            <source>Leave it out, or take in the public key of its auditor.</source>
+            <translation>Lassen Sie es weg, oder nehmen Sie den öffentlichen Schlüssel seines Prüfers auf.</translation>
+        </message>
+        <message>
             <source>Leave it out.</source>
             <translation>Lassen Sie ihn weg.</translation>
         </message>
@@ -8785,6 +9226,10 @@ Lauf zu finden</translation>
         <message>
             <source>Reading the data</source>
             <translation>Die Daten werden gelesen</translation>
+        </message>
+        <message>
+            <source>Reading what the run says of itself</source>
+            <translation>Gelesen wird, was der Lauf von sich sagt</translation>
         </message>
         <message>
             <source>Reading {0} failed: the file is damaged.</source>
@@ -9521,6 +9966,10 @@ Lauf zu finden</translation>
         <message>
             <source>The exponents or the sums in the capsule are not those that were signed.</source>
             <translation>Die Exponenten oder die Summen in der Kapsel sind nicht die, die unterschrieben wurden.</translation>
+        </message>
+        <message>
+            <source>The facts of the run cannot be signed: one of them is longer or larger than a verdict has room for.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The fall of the rule to stop early, {0}, is not in canonical form.</source>
@@ -11159,8 +11608,16 @@ Lauf zu finden</translation>
             <translation>Das Urteil nennt eine andere Wahrscheinlichkeit, als seine Stichprobe hat.</translation>
         </message>
         <message>
+            <source>The verdict states no facts of its run.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The verdict was not made by Counterfoil.</source>
             <translation>Das Urteil stammt nicht von Counterfoil.</translation>
+        </message>
+        <message>
+            <source>The verdict {0} does not count. {1}</source>
+            <translation>Das Urteil {0} zählt nicht. {1}</translation>
         </message>
         <message>
             <source>The verdict {0} was signed with a key that you have not confirmed.</source>
@@ -12047,6 +12504,10 @@ Lauf zu finden</translation>
             <translation>Helfer rechnen ganze Schritte nach, und einzelne Anteile sollen beurteilt werden.</translation>
         </message>
         <message>
+            <source>Write a rule, such as steps = [1, 1000] under [hyperparameters]: docs/rules.md lists them.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Write ssh://host, ssh://user@host or ssh://user@host:port.</source>
             <translation>Schreiben Sie ssh://rechner, ssh://benutzer@rechner oder ssh://benutzer@rechner:port.</translation>
         </message>
@@ -12249,6 +12710,10 @@ Lauf zu finden</translation>
         <message>
             <source>an adjudication</source>
             <translation>ein Schiedsspruch</translation>
+        </message>
+        <message>
+            <source>an auditor's signature</source>
+            <translation>Unterschrift eines Prüfers</translation>
         </message>
         <message>
             <source>an exact training step</source>
@@ -12839,6 +13304,10 @@ Lauf zu finden</translation>
             <translation>es sagt, wie viele Schritte ein Lauf hat, den es nicht kennt</translation>
         </message>
         <message>
+            <source>it states facts of a run that was not checked</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>it went on after a confirmed dispute</source>
             <translation>nach einem bestätigten Streitfall ging es weiter</translation>
         </message>
@@ -12861,6 +13330,26 @@ Lauf zu finden</translation>
         <message>
             <source>its data arrays {0}</source>
             <translation>Datenfelder {0}</translation>
+        </message>
+        <message>
+            <source>its facts are those of another run</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>its facts have another duration than from begin to end</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>its facts have rows that cannot have been read</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>its facts name a moment that is none</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>its facts name an energy, which no audit finds</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>its header cannot be used: {0}</source>
@@ -13093,6 +13582,18 @@ Lauf zu finden</translation>
         <message>
             <source>not tested</source>
             <translation>nicht getestet</translation>
+        </message>
+        <message>
+            <source>nothing</source>
+            <translation>nichts</translation>
+        </message>
+        <message>
+            <source>order digest</source>
+            <translation>Auftrags-Hash</translation>
+        </message>
+        <message>
+            <source>order digest, run root</source>
+            <translation>Auftrags-Hash, Laufwurzel</translation>
         </message>
         <message>
             <source>order's manifest</source>
@@ -13347,6 +13848,10 @@ Lauf zu finden</translation>
             <translation>die Datendatei</translation>
         </message>
         <message>
+            <source>the data of its facts are not in order</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>the default</source>
             <translation>Voreinstellung</translation>
         </message>
@@ -13441,6 +13946,18 @@ Lauf zu finden</translation>
         <message>
             <source>the nonce of the audit</source>
             <translation>die Nonce der Prüfung</translation>
+        </message>
+        <message>
+            <source>the operations of its facts are not in order</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>the operations of its facts do not add up</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>the operations of its facts have another precision than the order</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>the order</source>
@@ -13613,6 +14130,10 @@ Lauf zu finden</translation>
         <message>
             <source>the trainer who signed the run</source>
             <translation>Trainer, der den Lauf unterschrieb</translation>
+        </message>
+        <message>
+            <source>the trainer's signature</source>
+            <translation>Unterschrift des Trainers</translation>
         </message>
         <message>
             <source>the tree heads</source>
@@ -13905,6 +14426,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} are not as RECORD says: {1}</source>
             <translation>{0} sind nicht so, wie RECORD sagt: {1}</translation>
+        </message>
+        <message>
+            <source>{0} asks for nothing: there is no rule in it.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>{0} beside the verdict cannot be read.</source>
