@@ -71,10 +71,13 @@ def watch(
     check_writable(log, False)
     console = terminal.console()
     with open_key(key, "witness") as signer:
+        from counterfoil.delivery.snapshots import Kind
         from counterfoil.delivery.witnessing import Witness, watch_recording
 
         def told(line: Line) -> None:
             seen = line.snapshot
+            if line.kind is Kind.ABSENT:
+                console.print(f"{line.at}  no whole state lay there")
             if seen is not None:
                 console.print(
                     f"{line.at}  state {seen.state_root.short}..., shard {shown(seen.tensor)}/{seen.chunk}",
@@ -102,7 +105,7 @@ def check(
 
     Nothing is replayed. A snapshot of the whole state is found wherever a run digests the step; a shard alone only in
     states that a run stores. Exit code 0 if each snapshot was found, 1 if one belongs to none of the runs, 2 if of
-    one it cannot be told; 3 (REFUSED) if the log is not what the witness signed.
+    one it cannot be told, if there is none, or if the log has no end; 3 (REFUSED) if it is not what the witness signed.
 
     Example: counterfoil witness check witness.jsonl run-a.cfoil run-b.cfoil --key witness.pub.pem
     """
@@ -119,7 +122,8 @@ def check(
     told = {each.belongs for each in placed}
     if Belongs.NONE in told:
         raise ExitWith(STRANGE)
-    if Belongs.UNKNOWN in told:
+    # Without its end the log may lack the very line that belongs to no run, and no snapshot shows nothing.
+    if Belongs.UNKNOWN in told or not placed or not opened.ended:
         raise ExitWith(Outcome.INCONCLUSIVE.exit_code)
 
 
@@ -127,6 +131,8 @@ def _show(out: Console, log: WitnessLog, placed: tuple[Placed, ...]) -> None:
     first, last = log.lines[0], log.lines[-1]
     out.print(f"Signed with the key {log.key_id}, from {first.at} to {last.at}", soft_wrap=True)
     out.print(f"{len(placed):,} snapshots, one every {first.mean_seconds:,} seconds on average")
+    if log.absent:
+        out.print(f"{log.absent:,} times no whole state lay there when the moment had come")
     if not log.ended:
         out.print("[yellow]NOTE[/]  The log has no end: lines may have been cut off, or the witness was stopped.")
     for each in placed:

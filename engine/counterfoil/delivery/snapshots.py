@@ -48,6 +48,8 @@ class Kind(Enum):
     """The witness began to look."""
     SNAPSHOT = "snapshot"
     """It took a snapshot."""
+    ABSENT = "absent"
+    """Its moment had come, and no whole state lay there."""
     ENDED = "ended"
     """It ended, and looks no more."""
 
@@ -108,6 +110,11 @@ class WitnessLog:
     def snapshots(self) -> tuple[Line, ...]:
         """The lines that hold a snapshot."""
         return tuple(line for line in self.lines if line.snapshot is not None)
+
+    @property
+    def absent(self) -> int:
+        """How often the moment of a snapshot had come, and no whole state lay there."""
+        return sum(line.kind is Kind.ABSENT for line in self.lines)
 
     @property
     def ended(self) -> bool:

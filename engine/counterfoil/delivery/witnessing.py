@@ -137,6 +137,11 @@ class Witness:
         self._write(Kind.SNAPSHOT, take_snapshot(state, secrets.randbits(64)))
         self._due = time.monotonic() + self._wait(self._mean)
 
+    def miss(self) -> None:
+        """Say in the log that the moment had come and no whole state lay there; raises as :meth:`look`."""
+        self._write(Kind.ABSENT)
+        self._due = time.monotonic() + self._wait(self._mean)
+
     def close(self) -> None:
         """Say in the log that the witness looks no more, and close it."""
         if self._file is not None:
@@ -169,9 +174,10 @@ class Witness:
 
 
 def watch_recording(place: Path, order: Path, witness: Witness, cancel: CancelToken, seconds: float = math.inf) -> None:
-    """Take snapshots of the newest state in a recorder's folder until the recording ends, or the time is over.
+    """Take snapshots of the newest state in a recorder's folder until it has become a run, or the time is over.
 
-    Where no state lies there whole when the moment comes, the first one that does is taken.
+    Where no state lies there whole when the moment comes, the log says so: whoever takes the folder away for a while
+    leaves a trace, and the one that is put back is not looked at any sooner.
 
     Args:
         place: The run that is recorded, or the recorder's folder beside it; may not be there yet.
@@ -185,7 +191,8 @@ def watch_recording(place: Path, order: Path, witness: Witness, cancel: CancelTo
         RecordingError, FileReadError: The folder holds what is no recording's, or cannot be read.
         DataError, FileWriteError, SignerError: As :meth:`Witness.look`.
     """
-    folder = recording_folder(recorded_run(place))
+    run = recorded_run(place)
+    folder = recording_folder(run)
     with BundleReader.open(order) as reader:
         layout = reader.state_layout()
     until = time.monotonic() + seconds
@@ -193,12 +200,14 @@ def watch_recording(place: Path, order: Path, witness: Witness, cancel: CancelTo
     try:
         while time.monotonic() < until:
             present = (folder / HEADER).is_file()
-            if begun and not present:
+            if begun and not present and run.is_file():
                 return  # the run is made, and its folder is removed
             begun = begun or present
-            if present and witness.due:
-                state = newest_state(folder, layout)
-                if state is not None:
+            if witness.due:
+                state = newest_state(folder, layout) if present else None
+                if state is None:
+                    witness.miss()
+                else:
                     witness.look(state)
             cancel.wait(min(_LOOK_SECONDS, max(0.0, until - time.monotonic())))
     except CancelledError:
@@ -221,13 +230,22 @@ def newest_state(folder: Path, layout: StateLayout) -> dict[str, Array] | None:
             check_files(folder)
             for path in sorted(folder.glob(_STATES), reverse=True):
                 with path.open("rb") as file:
+                    before = _written(file)
                     state = read_state(file, empty)
-                if state is not None:
+                    # A recorder that goes on writes a state again: what was read may be of neither.
+                    torn = _written(file) != before
+                if state is not None and not torn:
                     return state
     except RecordingError:
         if folder.is_dir():
             raise
     return None  # the recording ended as it was read, or has no state yet
+
+
+def _written(file: io.BufferedReader) -> tuple[int, int]:
+    """Size and time of the last change of an open file."""
+    found = os.fstat(file.fileno())
+    return found.st_size, found.st_mtime_ns
 
 
 def _array(tensor: Any) -> Array:

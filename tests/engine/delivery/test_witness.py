@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import shutil
 import threading
 from collections.abc import Callable
@@ -21,12 +22,13 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CounterfoilError, DataError, RecordingError, SignatureError, TargetExistsError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.delivery.snapshots import Kind, make_line, open_log, sign_line, take_snapshot
+from counterfoil.delivery import witnessing
+from counterfoil.delivery.snapshots import Kind, Line, make_line, open_log, sign_line, take_snapshot
 from counterfoil.delivery.witnesscheck import Belongs, By, place_snapshots
 from counterfoil.delivery.witnessing import Witness, newest_state, seconds_until_next, watch_recording
 from counterfoil.signing.keys import generate_key, key_from_seed
 from counterfoil.training.recordingfolder import recording_folder
-from counterfoil.training.statefile import encode_state, state_name
+from counterfoil.training.statefile import encode_state, read_state, state_name
 from support.jobs import Job
 
 KEY, OTHER = key_from_seed(b"\7" * 32), key_from_seed(b"\x08" * 32)
@@ -261,7 +263,8 @@ def watched(digits_job: Job, tmp_path: Path, log: Path) -> Callable[..., bytes]:
         def told(line: Any) -> None:
             seen.append(line.snapshot)
             if line.snapshot is not None and sum(each is not None for each in seen) == snapshots:
-                shutil.rmtree(folder)  # the run is made
+                (tmp_path / "run.cfoil").touch()  # the run is made
+                shutil.rmtree(folder)
 
         timer = threading.Timer(60, cancel.cancel)
         timer.start()
@@ -295,6 +298,52 @@ def test_an_empty_folder_gives_no_snapshot_and_ctrl_c_ends_the_log(digits_job: J
     opened = open_log(log.read_bytes(), KEY.public)
     assert opened.ended
     assert not opened.snapshots
+
+
+def test_a_folder_that_is_taken_away_leaves_a_trace_and_does_not_end_the_witness(
+    digits_job: Job, tmp_path: Path, log: Path
+) -> None:
+    place, step = tmp_path / "run.cfoil", max(stored(digits_job))
+    folder = recording(digits_job, place, step)
+    kinds: list[Kind] = []
+
+    def told(line: Line) -> None:
+        kinds.append(line.kind)
+        if len(kinds) == 2:
+            folder.rename(tmp_path / "elsewhere")
+        elif len(kinds) == 4:
+            (tmp_path / "elsewhere").rename(folder)
+        elif len(kinds) == 5:
+            place.touch()
+            shutil.rmtree(folder)
+
+    with Witness(log, KEY, wait=at_once, told=told) as witness:
+        watch_recording(place, digits_job.order, witness, CancelToken(), 60)
+    assert kinds == [Kind.BEGUN, Kind.SNAPSHOT, Kind.ABSENT, Kind.ABSENT, Kind.SNAPSHOT, Kind.ENDED]
+    opened = open_log(log.read_bytes(), KEY.public)
+    assert opened.absent == 2
+    assert opened.ended
+
+
+def test_a_state_that_is_written_while_it_is_read_is_not_taken(
+    digits_job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = max(stored(digits_job))
+    folder = recording(digits_job, tmp_path / "run.cfoil", step)
+    path = folder / state_name(step)
+    with BundleReader.open(digits_job.order) as reader:
+        layout = reader.state_layout()
+    # The control: left alone it is.
+    assert newest_state(folder, layout) is not None
+
+    def written_meanwhile(*given: Any) -> Any:
+        state = read_state(*given)
+        path.write_bytes(path.read_bytes())
+        os.utime(path, ns=(1, 1))
+        return state
+
+    monkeypatch.setattr(witnessing, "read_state", written_meanwhile)
+    assert newest_state(folder, layout) is None
 
 
 def test_what_is_no_state_file_is_refused(digits_job: Job, tmp_path: Path) -> None:
@@ -337,6 +386,15 @@ def test_exit_codes(digits_job: Job, tmp_path: Path, log: Path, capsys: pytest.C
     witnessed(log, {"w": np.ones(3, np.float32)})
     assert main(check) == 2
     assert "CANNOT BE TOLD" in capsys.readouterr().out
+    # Its end cut off, a log may lack the line that belongs to no run; and no snapshot shows nothing.
+    log.unlink()
+    data = witnessed(log, stored(digits_job)[max(stored(digits_job))])
+    assert main(check) == 0
+    log.write_bytes(data[: data.rindex(b"\n", 0, -1) + 1])
+    assert main(check) == 2
+    log.unlink()
+    witnessed(log)
+    assert main(check) == 2
 
 
 def test_junk_never_leaves_our_errors() -> None:
