@@ -7,6 +7,7 @@ each names the SHA-256 of the line before it.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -84,6 +85,8 @@ class Line:
         at: ISO 8601 time in UTC, as the witness's clock had it.
         mean_seconds: Seconds between two snapshots on average; their distances are exponentially distributed.
         snapshot: What was seen; None where the line is of another kind.
+        nonce: 32 random bytes of the first line, None of others: two logs that one key began in the same second would
+            else begin with the same line, and the rest of one would fit behind the other's.
     """
 
     kind: Kind
@@ -92,6 +95,7 @@ class Line:
     at: str
     mean_seconds: int
     snapshot: Snapshot | None = None
+    nonce: Digest | None = None
 
 
 @dataclass(frozen=True)
@@ -180,7 +184,8 @@ def make_line(
         snapshot: What was seen.
         when: The time, with its zone; now unless given.
     """
-    return Line(kind, number, _digest_before(before), timestamp(when), mean_seconds, snapshot)
+    nonce = Digest(secrets.token_bytes(DIGEST_BYTES)) if kind is Kind.BEGUN else None
+    return Line(kind, number, _digest_before(before), timestamp(when), mean_seconds, snapshot, nonce)
 
 
 def open_log(data: bytes, key: PublicKey) -> WitnessLog:
@@ -252,6 +257,7 @@ def _predicate(line: Line, public: PublicKey) -> dict[str, Any]:
         "before": line.before.hex,
         "at": line.at,
         "mean_seconds": line.mean_seconds,
+        "nonce": None if line.nonce is None else line.nonce.hex,
         "snapshot": None
         if seen is None
         else {
@@ -282,6 +288,7 @@ def _read(raw: bytes, key: PublicKey) -> Line:
         take_time(fields, "at", _WHAT),
         fields.integer("mean_seconds", 1, MOST_GAP_SECONDS),
         _snapshot(fields.take("snapshot", dict, type(None))),
+        _digest(fields, "nonce") if kind is Kind.BEGUN else fields.take("nonce", type(None)),
     )
     fields.end()
     if (line.snapshot is None) is (kind is Kind.SNAPSHOT) or statement["subject"] != _subjects(line):

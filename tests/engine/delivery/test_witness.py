@@ -22,7 +22,7 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CounterfoilError, DataError, RecordingError, SignatureError, TargetExistsError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.delivery import witnessing
+from counterfoil.delivery import snapshots, witnessing
 from counterfoil.delivery.snapshots import Kind, Line, make_line, open_log, sign_line, take_snapshot
 from counterfoil.delivery.witnesscheck import Belongs, By, place_snapshots
 from counterfoil.delivery.witnessing import Witness, newest_state, seconds_until_next, watch_recording
@@ -190,6 +190,15 @@ def test_lines_that_contradict_each_other_are_refused_though_signed() -> None:
         with pytest.raises(SignatureError):
             open_log(first + b"\n" + sign_line(line, KEY) + b"\n", KEY.public)
     open_log(first + b"\n" + sign_line(make_line(Kind.SNAPSHOT, first, 1, 600, seen), KEY) + b"\n", KEY.public)
+
+
+def test_no_line_fits_into_another_log_of_the_same_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshots, "timestamp", lambda _: "2026-01-31T12:00:00Z")
+    state = {"w": np.ones(3, np.float32)}
+    one, other = (witnessed(tmp_path / name, state).splitlines(keepends=True) for name in ("one", "other"))
+    assert open_log(b"".join(one), KEY.public).ended
+    with pytest.raises(SignatureError, match="Line 2 "):
+        open_log(b"".join([one[0], *other[1:]]), KEY.public)
 
 
 def test_an_end_that_was_cut_off_is_said(log: Path) -> None:
