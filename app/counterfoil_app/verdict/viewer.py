@@ -329,11 +329,13 @@ class VerdictViewer(DropDialog):
         ]
         read = self.tr("{0} rows read, {1} of them different")
         fields += [
-            Field(self.tr("Data: {0}").format(use.name), read.format(*map(text.count, (use.rows_read, use.distinct_rows))))
+            Field(
+                self.tr("Data: {0}").format(use.name), read.format(*map(text.count, (use.rows_read, use.distinct_rows)))
+            )
             for use in said.data[:MOST_ARRAYS]
         ]
         if said.tokens:
-            fields.append(Field(self.tr("Tokens"), text.count(said.tokens)))
+            fields.append(Field(self.tr("Tokens looked up"), text.count(said.tokens)))
         if said.seconds is not None:
             time = text.duration(said.seconds)
             fields.append(Field(self.tr("Duration"), self.tr("{0}, as the trainer says").format(time)))
