@@ -249,8 +249,8 @@ FACTS = RunFacts(
     exact_bits=None,
     program_digests=(("", digest("program")),),
     operations=(
-        OperationCount("forward", "convolution", 2_048_655_360, "float64"),
-        OperationCount("update", "other", 2**64 + 1, "integers"),
+        OperationCount("forward", "convolution", 2_048_655_360),
+        OperationCount("update", "other", 2**64 + 1),
     ),
     data=(DataUse("images", "uint8", (1797, 8, 8), digest("images"), 1920, 1792, 122_880),),
     started="2026-11-26T08:26:50Z",

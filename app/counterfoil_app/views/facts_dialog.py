@@ -136,7 +136,6 @@ class FactsDialog(InquiryDialog):
                 for name, digest in facts.program_digests
             ),
             Field(self.tr("Operations"), text.count(facts.total_operations)),
-            *([Field(self.tr("Tokens looked up"), text.count(facts.tokens))] if facts.tokens else []),
         ]
 
     def _sayings(self, facts: RunFacts) -> list[Field]:
@@ -144,7 +143,6 @@ class FactsDialog(InquiryDialog):
         return [
             Field(self.tr("Order accepted"), accepted),
             Field(self.tr("Run signed"), text.moment(facts.signed)),
-            *([] if facts.seconds is None else [Field(self.tr("Duration"), text.duration(facts.seconds))]),
             *(Field(name, value) for name, value in facts.machine),
         ]
 
@@ -157,16 +155,13 @@ class FactsDialog(InquiryDialog):
             "reduction": self.tr("reduction"),
             "other": self.tr("other"),
         }
-        precisions = {"integers": self.tr("integers")}
         return [
             Column(self.tr("Part of a step"), lambda each: parts.get(each.part, each.part), 16),
             Column(self.tr("Kind"), lambda each: kinds.get(each.kind, each.kind), 20),
-            Column(self.tr("Precision"), lambda each: precisions.get(each.precision, each.precision), 12),
             Column(self.tr("Operations"), lambda each: text.count(each.operations), 26, numeric=True),
         ]
 
     def _data_columns(self) -> list[Column[DataUse]]:
-        told = self.tr("Rows that fill a shorter batch, and that no operator reads")
         return [
             Column(self.tr("Array"), lambda use: use.name, 14, tip=lambda use: use.name),
             Column(self.tr("Dtype"), lambda use: use.dtype, 9),
@@ -176,7 +171,6 @@ class FactsDialog(InquiryDialog):
             Column(self.tr("Different ones"), lambda use: text.count(use.distinct_rows), 12, numeric=True),
             Column(self.tr("Epochs"), lambda use: text.digits(f"{use.epochs:.3f}"), 9, numeric=True),
             Column(self.tr("Elements read"), lambda use: text.count(use.elements_read), 14, numeric=True),
-            Column(self.tr("Left out"), lambda use: text.count(use.filling_rows), 9, tip=lambda _: told, numeric=True),
         ]  # fmt: skip
 
     # What is taken along
