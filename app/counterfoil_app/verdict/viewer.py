@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
-from counterfoil import Adjudication, Afterwards, TrainerTrust, Trust, Verdict
+from counterfoil import Adjudication, Afterwards, RunFacts, TrainerTrust, Trust, Verdict
 from counterfoil_app.engine.port import NOTHING_LATER, VerdictReading
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
@@ -95,6 +95,8 @@ class SaidLater(QWidget):
 
 
 SIZE = (760, 620)
+MOST_ARRAYS = 20
+"""Data arrays of a verdict's facts that are shown."""
 
 
 class VerdictViewer(DropDialog):
@@ -310,12 +312,34 @@ class VerdictViewer(DropDialog):
         ]
         if verdict.disputed_step is not None:
             fields.append(Field(self.tr("Disputed step"), text.count(verdict.disputed_step)))
+        if isinstance(verdict, Verdict) and verdict.run_facts is not None:
+            fields += self._run_facts(verdict.run_facts)
         return fields + check_fields(verdict.checks)
 
     def _steps(self, verdict: Verdict | Adjudication) -> str:
         if isinstance(verdict, Verdict):
             return words.judged_steps(verdict)
         return words.disputed_step(verdict.step, verdict.steps_recorded, verdict.agreed_step)
+
+    def _run_facts(self, said: RunFacts) -> list[Field]:
+        """What the auditor counted of the run."""
+        fields = [
+            Field(self.tr("Operations"), text.count(said.total_operations)),
+            Field(self.tr("Parameters"), text.count(said.parameters)),
+        ]
+        read = self.tr("{0} rows read, {1} of them different")
+        fields += [
+            Field(
+                self.tr("Data: {0}").format(use.name), read.format(*map(text.count, (use.rows_read, use.distinct_rows)))
+            )
+            for use in said.data[:MOST_ARRAYS]
+        ]
+        if said.tokens:
+            fields.append(Field(self.tr("Tokens looked up"), text.count(said.tokens)))
+        if said.seconds is not None:
+            time = text.duration(said.seconds)
+            fields.append(Field(self.tr("Duration"), self.tr("{0}, as the trainer says").format(time)))
+        return fields
 
     def _make_primary(self, button: QPushButton) -> None:
         for one in (self.choose_key, self.choose_bundle, self.close_button):

@@ -39,6 +39,7 @@ from counterfoil.base.errors import GivenFileError, RefusedError, SignatureError
 from counterfoil.base.precision import ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
+from counterfoil.cli.terminal import shows
 from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import Program
@@ -311,6 +312,38 @@ def test_openssl_alone_finds_that_the_signature_holds(found: RunFacts, tmp_path:
     (tmp_path / "facts.json").write_bytes(sign_facts(found, OTHER_KEY))
     done = subprocess.run(["sh", "-c", lines], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "Signature Verified Successfully" not in done.stdout
+
+
+def test_how_far_the_reading_is_is_told(digits_job: Job) -> None:
+    """By the steps, of a run whose stored states are not read."""
+    told: list[tuple[int, int]] = []
+
+    def tell(done: int, total: int) -> None:
+        told.append((done, total))
+
+    steps = facts_of(digits_job.run).steps
+    facts_of(digits_job.run, progress=tell)
+    assert told[-1] == (steps, steps)
+    assert told == sorted(told)
+
+
+def test_a_bar_begins_again_where_the_total_is_another() -> None:
+    seen: list[tuple[str, float]] = []
+
+    class Bar:
+        def start(self, steps: int) -> None:
+            seen.append(("of", steps))
+
+        def update(self, done: float, note: str = "") -> None:
+            seen.append((note, done))
+
+        def go_on_from(self, done: int) -> None:
+            raise AssertionError
+
+    show = shows(Bar())
+    for done, total in ((3, 6), (6, 6), (0, 4), (4, 4)):
+        show(done, total)
+    assert seen == [("of", 6), ("", 3), ("", 6), ("of", 4), ("", 0), ("", 4)]
 
 
 # In a verdict
