@@ -249,13 +249,15 @@ FACTS = RunFacts(
     exact_bits=None,
     program_digests=(("", digest("program")),),
     operations=(
-        OperationCount("forward", "convolution", 2_048_655_360),
-        OperationCount("update", "other", 2**64 + 1),
+        OperationCount("forward", "convolution", 2_048_655_360, "float64"),
+        OperationCount("update", "other", 2**64 + 1, "integers"),
     ),
-    data=(DataUse("images", "uint8", (1797, 8, 8), digest("images"), 1920, 1792, 122_880),),
+    data=(DataUse("images", "uint8", (1797, 8, 8), digest("images"), 1920, 1792, 122_880, 7),),
     started="2026-11-26T08:26:50Z",
     signed="2026-11-26T08:26:51Z",
     machine=(("device", "cpu"), ("torch", "2.13.0")),
+    tokens=98_304,
+    seconds=200,
 )
 RULES = CheckedRules(
     "Ordinary settings",

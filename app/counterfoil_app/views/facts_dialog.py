@@ -56,7 +56,10 @@ class FactsDialog(InquiryDialog):
             ),
             (
                 self.tr("Data that the steps read"),
-                self.tr("Counted from the schedule of the steps that were run, by order digest and run root"),
+                self.tr(
+                    "Counted from the schedule of the steps that were run, by order digest and run root. Left out are "
+                    "rows that only fill a shorter batch."
+                ),
                 table_view(self.data, self.tr("Data that the steps read")),
             ),
             (self.tr("As the trainer says"), self.tr("By the trainer's signature: nobody else measured it"), self.said),
@@ -136,13 +139,17 @@ class FactsDialog(InquiryDialog):
                 for name, digest in facts.program_digests
             ),
             Field(self.tr("Operations"), text.count(facts.total_operations)),
+            *([Field(self.tr("Tokens looked up"), text.count(facts.tokens))] if facts.tokens else []),
         ]
 
     def _sayings(self, facts: RunFacts) -> list[Field]:
-        accepted = text.moment(facts.started) if facts.started else self.tr("not said")
+        unsaid = self.tr("not said")
+        accepted = text.moment(facts.started) if facts.started else unsaid
+        passed = unsaid if facts.seconds is None else text.duration(facts.seconds)
         return [
             Field(self.tr("Order accepted"), accepted),
             Field(self.tr("Run signed"), text.moment(facts.signed)),
+            Field(self.tr("Between the two"), passed),
             *(Field(name, value) for name, value in facts.machine),
         ]
 
@@ -155,9 +162,11 @@ class FactsDialog(InquiryDialog):
             "reduction": self.tr("reduction"),
             "other": self.tr("other"),
         }
+        integers = {"integers": self.tr("integers")}
         return [
             Column(self.tr("Part of a step"), lambda each: parts.get(each.part, each.part), 16),
             Column(self.tr("Kind"), lambda each: kinds.get(each.kind, each.kind), 20),
+            Column(self.tr("Computed in"), lambda each: integers.get(each.precision, each.precision), 16),
             Column(self.tr("Operations"), lambda each: text.count(each.operations), 26, numeric=True),
         ]
 
@@ -171,6 +180,7 @@ class FactsDialog(InquiryDialog):
             Column(self.tr("Different ones"), lambda use: text.count(use.distinct_rows), 12, numeric=True),
             Column(self.tr("Epochs"), lambda use: text.digits(f"{use.epochs:.3f}"), 9, numeric=True),
             Column(self.tr("Elements read"), lambda use: text.count(use.elements_read), 14, numeric=True),
+            Column(self.tr("Left out"), lambda use: text.count(use.filling_rows), 9, numeric=True),
         ]  # fmt: skip
 
     # What is taken along

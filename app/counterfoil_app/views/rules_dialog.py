@@ -151,9 +151,9 @@ class RulesDialog(InquiryDialog):
 
     def _columns(self) -> list[Column[RuleResult]]:
         return [
-            Column(self.tr("Outcome"), lambda each: self._look(each).word, 17, look=self._look),
+            Column(self.tr("Outcome"), lambda each: self._look(each).word, 22, look=self._look),
             Column(self.tr("Rule"), lambda each: each.rule, 28, tip=lambda each: each.rule),
-            Column(self.tr("Bound by"), lambda each: translated(each.bound_by), 22),
+            Column(self.tr("Bound by"), lambda each: translated(each.bound_by), 25),
             Column(
                 self.tr("What was found"), lambda each: translated(each.said), 30,
                 tip=lambda each: translated(each.said),
