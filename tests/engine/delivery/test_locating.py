@@ -255,8 +255,7 @@ def recorded(
     rule = torch.optim.SGD(model.parameters(), 0.1)
     draft = order_custom(CustomJob("Rows", model, loss_of, rule, DataLoader(data, size), 6, **settings))
     if not outside:
-        run: Path = record_job(folder, draft, key).run
-        return run
+        return record_job(folder, draft, key).run
     draft.write(folder / "order.cfoil", external_data=folder / "rows.cfdata")
     order, run, outer = (str(folder / name) for name in ("order.cfoil", "run.cfoil", "rows.cfdata"))
     assert main(["keygen", str(folder / "k.pem"), "--no-passphrase"]) == 0
