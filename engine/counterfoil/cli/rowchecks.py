@@ -33,7 +33,7 @@ def verify_row(
     run: Annotated[
         Path | None,
         READS,
-        typer.Argument(metavar="[RUN]", help="The run, to look for the row again.", show_default=False),
+        typer.Argument(metavar="RUN", help="The run, to look for the row again.", show_default=False),
     ] = None,
     row: Annotated[
         Path | None,
