@@ -11,10 +11,11 @@ from PySide6.QtGui import QDropEvent
 from pytestqt.qtbot import QtBot
 from safetensors.numpy import save_file
 
-from counterfoil import CounterfoilError, FileUse
+from counterfoil import CounterfoilError, FileUse, Place
 from counterfoil.base.sentence import say
 from counterfoil.bundle.reader import BundleReader
 from counterfoil_app.engine.process import ProcessEngine
+from counterfoil_app.looks.lookup_words import place_said
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.inquiry import DeliveryDialog
@@ -177,3 +178,8 @@ def test_a_real_run_is_looked_through(window_of: Any, digits_job: Job, tmp_path:
     drop(dialog, qtbot, path)
     assert dialog.headline.text() == "Not in this run"
     assert f"Nearest is step {step}" in dialog.sentence.text()
+
+
+def test_a_file_that_the_order_names_is_told_from_an_array() -> None:
+    assert place_said(Place("source file", None, "model/model.safetensors")).endswith("source: model/model.safetensors")
+    assert "array" in place_said(Place("data", None, "images"))

@@ -21,6 +21,7 @@ def place_said(place: Place) -> str:
         "tensor": _tr("the tensor {0}").format(place.path),
         "chunk": _tr("chunk {0} of the tensor {1}").format(chunk, name),
         "data": _tr("the data array {0}").format(place.path),
+        "source file": _tr("a file that the order names as its source: {0}").format(place.path),
     }.get(place.what, place.what)
 
 

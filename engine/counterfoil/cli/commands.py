@@ -144,6 +144,10 @@ PLACES: Mapping[str, Place] = {
         "Anyone: say which step of which run holds a hash or a file of weights, or which steps read a row; or none.",
         with_key=True,
     ),
+    "verify-row": Place(
+        "rowchecks:verify_row",
+        "Anyone: check who signed what a run did with a row; with the row, its proof, or the run, whether it is so.",
+    ),
     "verify-facts": Place(
         "facts:verify_facts", "Anyone: check who signed the facts of a run, and count every one of them again."
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +17,7 @@ from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.jsonform import as_json
 from counterfoil.cli.keys import open_key
-from counterfoil.cli.options import ForceOption, JsonOption
+from counterfoil.cli.options import DataOption, ForceOption, JsonOption
 from counterfoil.cli.places import READS, WRITES
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
@@ -59,14 +60,28 @@ def locate(
     key: Annotated[
         Path | None, READS, typer.Option(help="Your private key, a .pem file; belongs to --out.", show_default=False)
     ] = None,
+    proof: Annotated[
+        Path | None,
+        WRITES,
+        typer.Option(
+            help="With --row and one run: write a proof of each place here, for whoever holds the row.",
+            show_default=False,
+        ),
+    ] = None,
+    neighbours: Annotated[
+        bool,
+        typer.Option("--neighbours", help="A proof may show the other rows that lie in one 16 KiB chunk with the row."),
+    ] = False,
+    data: DataOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Anyone: say which step of which run holds a hash or a file of weights, or which steps read a row; or none.
 
-    A hash is a run root, an order digest, the root of a state, the digest of a tensor, or the Merkle leaf hash of a
-    16 KiB chunk. Weights are compared with every state that a run stores. Nothing is replayed, so what a run neither
-    stores nor digests is not found: docs/locate.md. Exit code 0 if it is found in one run at least, 1 if in none.
+    A hash is a run root, an order digest, the root of a state, the digest of a tensor, the Merkle leaf hash of a
+    16 KiB chunk, or the SHA-256 of a file that the order names as its source; no other file's. Weights are compared
+    with every state that a run stores. Nothing is replayed, so what a run neither stores nor digests is not found:
+    docs/locate.md. Exit code 0 if it is found in one run at least, 1 if in none.
 
     Example: counterfoil locate model.safetensors run-a.cfoil run-b.cfoil
     """
@@ -74,7 +89,15 @@ def locate(
         raise typer.BadParameter("--out and --key belong together: what is written is signed.")
     if out is not None and (not row or len(runs) != 1):
         raise typer.BadParameter("--out belongs to --row and one run: a statement is about one.")
+    if proof is not None and (not row or len(runs) != 1):
+        raise typer.BadParameter("--proof belongs to --row and one run: a proof is of one.")
+    if neighbours and proof is None:
+        raise typer.BadParameter("--neighbours belongs to --proof.")
+    if data is not None and not row:
+        raise typer.BadParameter("--data belongs to --row: nothing else is looked for in data.")
     with ExitStack() as stack:
+        if proof is not None:
+            check_writable(proof, force)
         signer = None
         if out is not None and key is not None:
             check_writable(out, force)
@@ -82,11 +105,19 @@ def locate(
         else:
             drop_passphrase()
         cancel = stack.enter_context(cancel_on_interrupt())
-        found = {str(run): _found(what, run, row, cancel) for run in runs}
-        if signer is not None and out is not None:
+        found = {str(run): _found(what, run, row, cancel, data) for run in runs}
+        proven = 0
+        if row and (signer is not None or proof is not None):
+            from counterfoil.delivery.rowproof import prove_rows, write_proofs
             from counterfoil.delivery.rowuse import sign_row_use
 
-            write_whole(out, sign_row_use(found[str(runs[0])], signer), what="the statement")  # type: ignore[arg-type]
+            uses: tuple[RowUse, ...] = found[str(runs[0])]  # type: ignore[assignment]
+            if proof is not None and any(use.places for use in uses):
+                proofs = prove_rows(uses, runs[0], cancel, neighbours=neighbours, data=data)
+                proven = len(proofs)
+                write_whole(proof, write_proofs(proofs), what="the proof")
+            if signer is not None and out is not None:
+                write_whole(out, sign_row_use(uses, signer), what="the statement")
     if json:
         import json as written
 
@@ -95,24 +126,27 @@ def locate(
         console = terminal.console()
         for name, places in found.items():
             _show(console, name, places)
+    notes = terminal.console(stderr=json)
     if signer is not None:
-        terminal.console(stderr=json).print(
-            f"Wrote {shown(str(out))}, signed with the key {signer.public.key_id}.", soft_wrap=True
-        )
+        notes.print(f"Wrote {shown(str(out))}, signed with the key {signer.public.key_id}.", soft_wrap=True)
+    if proof is not None and proven:
+        notes.print(f"Wrote {shown(str(proof))}, the proof of {proven:,} place(s).", soft_wrap=True)
+    elif proof is not None:
+        notes.print("No proof was written: the row stands nowhere, and of an absence there is none.", soft_wrap=True)
     if not any(_is_there(each) for places in found.values() for each in places):
         raise ExitWith(NOWHERE)
 
 
 def _found(
-    what: str, run: Path, row: bool, cancel: CancelToken
+    what: str, run: Path, row: bool, cancel: CancelToken, data: Path | None
 ) -> tuple[Place, ...] | tuple[StepWeights, ...] | tuple[RowUse, ...]:
     from counterfoil.base.digest import Digest
     from counterfoil.base.generators import finish, relay
     from counterfoil.delivery.locating import locate_hash, locate_rows, locate_weights
 
     if row:
-        with terminal.progress("Reading", terminal.console(stderr=True), "steps") as bar:
-            return locate_rows(Path(what), run, cancel, terminal.shows(bar))
+        with terminal.progress("Reading", terminal.console(stderr=True), "steps or rows") as bar:
+            return locate_rows(Path(what), run, cancel, terminal.shows(bar), data=data)
     begun = time.monotonic()
     with terminal.progress(f"Looking through {run.name}", terminal.console(stderr=True), "tensors") as bar:
         started = False
@@ -154,7 +188,7 @@ def _show(out: Console, run: str, found: tuple[Place | StepWeights | RowUse, ...
             out.print(f"  the weights after step {each.step:,}: all {each.tensors} tensors")
     for use in found:
         if isinstance(use, RowUse):
-            out.print(f"  row {use.number} ({use.row.short}...) in {shown(use.array)}: {_use(use)}", soft_wrap=True)
+            show_use(out, use)
     if not any(_is_there(each) for each in found):
         nearest = max(weights, key=lambda each: each.same, default=None)
         near = (
@@ -163,12 +197,23 @@ def _show(out: Console, run: str, found: tuple[Place | StepWeights | RowUse, ...
             else f"; nearest is step {nearest.step:,}, {nearest.same} of {nearest.tensors} tensors"
         )
         out.print(f"  not found{near}")
+        if not found and not weights:
+            out.print("  A run has no digest of a file of weights, such as an export: give the file itself.")
+
+
+def show_use(out: Console, use: RowUse) -> None:
+    """Print what a run did with a row."""
+    out.print(f"  row {use.number} ({use.row.short}...) in {shown(use.array)}: {_use(use)}", soft_wrap=True)
 
 
 def _use(use: RowUse) -> str:
     if not use.places:
         return "not in the data of this order"
-    steps = sorted(set(use.steps))
-    listed = ", ".join(map(str, steps[:_LISTED])) + (", ..." if len(steps) > _LISTED else "")
-    times = f"read {len(use.steps):,} times, at the steps {listed}" if steps else "read by no step"
-    return f"{len(use.places)} times in the data; {times}"
+    times = f"read {len(use.steps):,} times, at the steps {_listed(use.steps)}" if use.steps else "read by no step"
+    filled = f"; fills shorter batches, and is not read, at the steps {_listed(use.filled)}" if use.filled else ""
+    return f"{len(use.places)} times in the data; {times}{filled}"
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    steps = sorted(set(numbers))
+    return ", ".join(map(str, steps[:_LISTED])) + (", ..." if len(steps) > _LISTED else "")

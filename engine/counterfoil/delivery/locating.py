@@ -7,16 +7,13 @@ and each chunk's hash.
 
 from __future__ import annotations
 
-import io
-import math
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib import format as npy
 
 from counterfoil.audit.signatures import check_claim, need_run
 from counterfoil.audit.values.located import LocateProgress, Place, StepWeights
@@ -25,24 +22,21 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CommitmentError, GivenFileError
 from counterfoil.base.generators import finish
-from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.checked import OnProgress
+from counterfoil.bundle.checked import BLOCK_BYTES, OnProgress, row_bytes
+from counterfoil.bundle.datafile import CheckedRows, a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import StepRecord, run_tree
+from counterfoil.bundle.schema import ArraySpec, StepRecord, run_tree
 from counterfoil.commit.state import chunk_tree, tensor_digest
 from counterfoil.delivery.comparison import compare_tensor, dtype_misfit
 from counterfoil.delivery.module import saved_names
+from counterfoil.delivery.rowreads import digests_of, fitting, places_of, positions_read, read_rows
 from counterfoil.delivery.weights import DeliveredWeights
-from counterfoil.operators.node import Value
 from counterfoil.program.graph import Program
 
 _WINDOWS = "window.start"
 """The data array of an order that cuts windows out of a text, which lies in its state (training/windows.py)."""
-_CUTS = frozenset(("slice", "narrow", "split", "split_with_sizes", "index_select", "index", "select", "unbind"))
-MOST_ROW_BYTES = 2**28
-"""Bytes of a file of rows that is read."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +54,8 @@ class RowUse:
         number: Which of the rows that were looked for, from 0.
         places: Where it stands in the array, from 0; empty where it stands nowhere.
         steps: The steps that read one of these, ascending, each as often as it does.
+        filled: The steps whose batch is shorter than others', and in whose row of the schedule one of these stands
+            where no row is read, ascending, each as often as it does.
     """
 
     array: str
@@ -72,6 +68,11 @@ class RowUse:
     number: int
     places: tuple[int, ...]
     steps: tuple[int, ...]
+    filled: tuple[int, ...] = ()
+
+
+Wanted = Callable[[ArraySpec], Sequence[Digest] | None]
+"""Gives the SHA-256 of each row that is looked for in an array; None where rows of that form are not."""
 
 
 def signed_records(
@@ -93,7 +94,8 @@ def locate_hash(
 
     Args:
         path: The run.
-        wanted: A run root, an order digest, a state root, a tensor digest, or the Merkle leaf hash of a 16 KiB chunk.
+        wanted: A run root, an order digest, a state root, a tensor digest, the Merkle leaf hash of a 16 KiB chunk, or
+            the SHA-256 of a file that the order names as its source.
         cancel: Looked at between tensors.
 
     Yields:
@@ -110,6 +112,12 @@ def locate_hash(
         if wanted == reader.manifest.digest:
             found.append(Place("order"))
         found += [Place("data", None, name) for name, spec in reader.manifest.data.items() if spec.digest == wanted]
+        found += [
+            Place("source file", None, f"{part}/{name}")
+            for part, source in sorted(reader.manifest.sources.items())
+            for name, file in sorted(source.files.items())
+            if file.digest == wanted
+        ]
         found += [Place("state", record.step) for record in records if record.state_root == wanted]
         states, tensors = len(_stored(reader)), len(reader.state_layout())
         for number, (step, state) in enumerate(stored_states(reader, cancel)):
@@ -171,7 +179,12 @@ def locate_weights(
 
 
 def locate_rows(
-    rows: Path, path: Path, cancel: CancelToken | None = None, progress: OnProgress | None = None
+    rows: Path,
+    path: Path,
+    cancel: CancelToken | None = None,
+    progress: OnProgress | None = None,
+    *,
+    data: Path | None = None,
 ) -> tuple[RowUse, ...]:
     """Find rows in the data of a run's order, and the steps that read them; no other row is handed on.
 
@@ -179,66 +192,146 @@ def locate_rows(
         rows: A ``.npy`` file: one row, or rows along the first axis, in dtype and shape as a data array has them.
         path: The run.
         cancel: Looked at while arrays are read.
-        progress: Called with the steps that were read, and their total.
+        progress: Called with the steps that were read, then with the rows that were compared, and their total.
+        data: The data file, for an order that keeps arrays outside.
 
     Returns:
         For each array whose rows have this dtype and shape, and for each row, where it stands.
 
     Raises:
         GivenFileError: The file is no ``.npy`` file of numbers, no array of the order has such rows, the data lie in a
-            file of their own, or the order's programs cut batches, or windows out of a text.
+            file that was not given or is another, or the order's programs pick rows of a batch, or windows out of a
+            text.
         RefusedError: The run is damaged, or not what its trainer signed.
         CancelledError: ``cancel`` was set.
     """
-    given = _read_rows(rows)
-    with obstacles_noticed(), BundleReader.open(path) as reader:
+    given = read_rows(rows)
+
+    def wanted(spec: ArraySpec) -> list[Digest] | None:
+        found = fitting(given, spec.dtype, spec.shape[1:])
+        return None if found is None else digests_of(found)
+
+    uses = locate_digests(wanted, path, cancel, progress, data=data)
+    if not uses:
+        raise GivenFileError(
+            say("No data array of the order has rows of dtype {0} and shape {1}.", given.dtype.name, list(given.shape)),
+            remedy=say("Write the row as the order has it: 'counterfoil inspect' shows dtype and shape of each array."),
+        )
+    return uses
+
+
+def locate_digests(
+    wanted: Wanted,
+    path: Path,
+    cancel: CancelToken | None = None,
+    progress: OnProgress | None = None,
+    *,
+    data: Path | None = None,
+) -> tuple[RowUse, ...]:
+    """Find rows by the SHA-256 of their bytes, as :func:`locate_rows`; none where no array has rows of such a form."""
+    with obstacles_noticed(), ExitStack() as stack:
+        reader = stack.enter_context(BundleReader.open(path))
         _, root = signed_records(reader, cancel, progress)
         manifest = reader.manifest
         schedule = reader.schedule()[: reader.extent.steps]
-        programs = manifest.programs
-        read = {name: Program.from_bytes(reader.program(name)) for name in programs.parts}
-        if _WINDOWS in manifest.data or any(map(_cuts_rows, read.values())):
-            raise GivenFileError(
-                say("This order's rows are not its data's: it cuts batches, or windows out of a text."),
-                remedy=say("Rows are looked for only where each step reads whole rows, and every one that it names."),
-            )
-        readers = {name: program.batch_names for name, program in read.items()}
+        reads = _reads(reader)
+        sought = {name: wanted(spec) for name, spec in sorted(manifest.data.items())}
+        arrays = RowArrays(reader, [name for name, digests in sought.items() if digests is not None], data, stack)
+        arrays.check(cancel)
+        total = sum(manifest.data[name].shape[0] for name in arrays.names)
+        done = 0
         found: list[RowUse] = []
-        for name, spec in sorted(manifest.data.items()):
-            wanted = _fitting(given, spec.dtype, spec.shape[1:])
-            if wanted is None:
-                continue
-            if spec.file is not None:
-                raise GivenFileError(
-                    say(
-                        "The data of this order lie in a file of their own, {0}, which is not looked through.",
-                        spec.file,
-                    ),
-                    remedy=say("Order with the data inside, or ask whoever holds that file."),
-                )
-            stored = _packed(reader.data(name, cancel))
-            turns = np.resize([name in readers[each] for each in programs.pattern], len(schedule))
-            for number, row in enumerate(_packed(wanted)):
-                places = np.flatnonzero((stored == row).all(axis=1))
-                steps = np.repeat(np.arange(1, len(schedule) + 1), turns * np.isin(schedule, places).sum(axis=1))
+        for name in arrays.names:
+            spec, digests = manifest.data[name], sought[name] or ()
+
+            def pieces(name: str = name, before: int = done) -> Iterator[Array]:
+                for first, piece in arrays.pieces(name, cancel):
+                    yield piece
+                    if progress is not None:
+                        progress(before + first + len(piece), total)
+
+            used = reads(name)
+            for number, places in enumerate(places_of(pieces(), digests)):
+                held = np.isin(schedule, places)
                 found.append(
                     RowUse(
                         name, manifest.data_root, manifest.digest, root, spec.dtype, tuple(spec.shape[1:]),
-                        Digest.of(row.tobytes()), number, tuple(places.tolist()), tuple(steps.tolist()),
+                        digests[number], number, places, _steps(held & used[0]), _steps(held & used[1]),
                     )
                 )  # fmt: skip
-        if not found:
-            raise GivenFileError(
-                say(
-                    "No data array of the order has rows of dtype {0} and shape {1}.",
-                    given.dtype.name,
-                    list(given.shape),
-                ),
-                remedy=say(
-                    "Write the row as the order has it: 'counterfoil inspect' shows dtype and shape of each array."
-                ),
-            )
+            done += spec.shape[0]
         return tuple(found)
+
+
+class RowArrays:
+    """Some data arrays of an order, wherever they lie, each with the digest that the order names.
+
+    Args:
+        reader: The order, or a run of it.
+        names: Names of the arrays.
+        data: The data file, if one was given.
+        stack: Keeps the data file open.
+
+    Raises:
+        GivenFileError: An array lies in a data file, and none was given, or it cannot be read.
+    """
+
+    def __init__(self, reader: BundleReader, names: Sequence[str], data: Path | None, stack: ExitStack) -> None:
+        self.names = tuple(names)
+        self._reader = reader
+        self._outside: dict[str, CheckedRows] = {}
+        self._file = None
+        if any(reader.manifest.data[name].file is not None for name in names):
+            with a_slip_of_the_giver():
+                self._file = open_data_file(reader.manifest, data, stack)
+
+    def check(self, cancel: CancelToken | None = None) -> None:
+        """Compare what lies in the data file with the order's digests; raises GivenFileError where it is another."""
+        if self._file is not None:
+            with a_slip_of_the_giver():
+                self._outside = finish(self._file.check(self._reader.manifest, cancel))
+
+    def of(self, name: str, cancel: CancelToken | None = None) -> Array | CheckedRows:
+        """Return an array, whose digest was compared."""
+        return self._outside[name] if name in self._outside else self._reader.data(name, cancel)
+
+    def pieces(self, name: str, cancel: CancelToken | None = None) -> Iterator[tuple[int, Array]]:
+        """Yield an array in pieces of some megabytes: the number of the first row, and the rows."""
+        spec, array = self._reader.manifest.data[name], self.of(name, cancel)
+        most = max(1, BLOCK_BYTES // max(1, row_bytes(spec.dtype, spec.shape)))
+        for first in range(0, spec.shape[0], most):
+            if cancel is not None:
+                cancel.check()
+            yield first, array[np.arange(first, min(first + most, spec.shape[0]))]
+
+
+def _reads(reader: BundleReader) -> Callable[[str], tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
+    """Say of a data array which rows of the schedule are read, and which fill a batch: bool ``[steps, batch size]``."""
+    manifest, programs = reader.manifest, reader.manifest.programs
+    positions = {name: positions_read(Program.from_bytes(reader.program(name))) for name in programs.parts}
+    if _WINDOWS in manifest.data or any(each is None for each in positions.values()):
+        raise GivenFileError(
+            say("This order's rows are not its data's: it picks rows of a batch, or cuts windows out of a text."),
+            remedy=say("Rows are looked for only where it can be told which of those that a step names it reads."),
+        )
+    steps, shares = reader.extent.steps, manifest.batch_size // manifest.program_rows
+
+    def used(name: str) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        read = np.zeros((len(programs.pattern), manifest.batch_size), np.bool_)
+        filled = read.copy()
+        for turn, part in enumerate(programs.pattern):
+            rows = (positions[part] or {}).get(name)
+            if rows is not None:
+                read[turn], filled[turn] = np.tile(rows, shares), np.tile(~rows, shares)
+        turns = np.arange(steps) % len(programs.pattern)
+        return read[turns], filled[turns]
+
+    return used
+
+
+def _steps(held: npt.NDArray[np.bool_]) -> tuple[int, ...]:
+    """The steps in which something holds, each as often as it does."""
+    return tuple(np.repeat(np.arange(1, len(held) + 1), held.sum(axis=1)).tolist())
 
 
 def _stored(reader: BundleReader) -> tuple[int, ...]:
@@ -254,50 +347,3 @@ def stored_states(reader: BundleReader, cancel: CancelToken | None = None) -> It
             cancel.check()
         initial = step == 0 and reader.holds_initial
         yield step, reader.initial_state(cancel) if initial else reader.checkpoint(step)
-
-
-def _cuts_rows(program: Program) -> bool:
-    """Whether a program reads less than the rows that the schedule names: where a batch is shorter, row 0 fills it."""
-    rows = {number for number, each in enumerate(program.inputs) if each.kind == "batch"}
-    return any(
-        node.operator.split(".")[1] in _CUTS
-        and isinstance(node.args[0], Value)
-        and node.args[0].number in rows
-        and (len(node.args) < 2 or node.args[1] == 0)
-        for node in program.nodes
-        if node.args
-    )
-
-
-def _read_rows(path: Path) -> Array:
-    """Read a ``.npy`` file, format 1.0 or 2.0, strictly: what it claims to hold is what it holds, and numbers alone."""
-    data = read_input(path, say("a file of rows"), GivenFileError, most=MOST_ROW_BYTES)
-    stream = io.BytesIO(data)
-    try:
-        version = npy.read_magic(stream)
-        header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, fortran, dtype = header(stream)
-        if version not in ((1, 0), (2, 0)) or fortran or dtype.kind not in "biuf":
-            raise ValueError("another version, order or kind of elements")
-        if math.prod(shape) * dtype.itemsize != len(data) - stream.tell():
-            raise ValueError("another size than the header says")
-        return np.frombuffer(data, dtype, offset=stream.tell()).reshape(shape)
-    except (ValueError, OverflowError) as error:
-        raise GivenFileError(
-            say("{0} is no .npy file of numbers.", path.name),
-            remedy=say("Write the row with numpy.save, in C order, in dtype and shape as the order has it."),
-            detail=str(error),
-        ) from error
-
-
-def _fitting(given: Array, dtype: str, shape: tuple[int, ...]) -> Array | None:
-    """The rows as they would stand in an array; None where they are of another dtype or shape."""
-    if given.dtype.name != dtype or shape not in (given.shape, given.shape[1:]):
-        return None
-    return given.reshape(-1, *shape) if given.shape[1:] == shape and given.ndim == len(shape) + 1 else given[None]
-
-
-def _packed(rows: Array) -> npt.NDArray[np.uint8]:
-    """The little-endian bytes of each row: uint8 ``[rows, bytes]``."""
-    little = np.ascontiguousarray(rows.astype(rows.dtype.newbyteorder("<"), copy=False))
-    return little.reshape(len(rows), -1).view(np.uint8) if little.size else np.zeros((len(rows), 0), np.uint8)

@@ -10,10 +10,10 @@ class Place:
     """Where a hash stands.
 
     Attributes:
-        what: ``run root``, ``order``, ``state``, ``tensor``, ``chunk`` or ``data``.
+        what: ``run root``, ``order``, ``state``, ``tensor``, ``chunk``, ``data`` or ``source file``.
         step: The step after which it stands there; None for what is of no step.
-        path: Name of the tensor or of the data array, and the number of the chunk from 0 behind a slash; empty for a
-            whole state.
+        path: Name of the tensor or of the data array, and the number of the chunk from 0 behind a slash; part of the
+            order and name of a source file; empty for a whole state.
     """
 
     what: str
