@@ -18,7 +18,7 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CommitmentError, ProgramError, ProofError
 from counterfoil.base.sentence import say
 from counterfoil.base.turns import Turns
-from counterfoil.bundle.capsule import CapsuleContents, ChunkProofs, OrderPart, ProvenLeaf
+from counterfoil.bundle.capsule import CapsuleContents, ChunkProofs, OrderPart, ProvenLeaf, RowProofs
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, RunClaim, StepRecord
 from counterfoil.bundle.shares import ShareRecord, SharesRoot
 from counterfoil.bundle.stepparts import AddedTensor, StepPart, UpdateInputs
@@ -26,6 +26,7 @@ from counterfoil.bundle.stepshares import combined_root, exponents_digest
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash, verify_inclusion
 from counterfoil.commit.rows import ProvenRows
+from counterfoil.commit.rowtree import SaltedRows
 from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
@@ -140,7 +141,7 @@ class ProvenPart:
 
     schedule: npt.NDArray[np.int64]
     scalars: npt.NDArray[np.float64]
-    data: Mapping[str, ProvenRows]
+    data: Mapping[str, ProvenRows | SaltedRows]
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,7 @@ class CapsuleJob:
         """Return the inputs of the update of the step that the capsule is about."""
         return update_inputs(self.manifest, self.programs.of(step), step, state, self.part.scalars[0], combined)
 
-    def _data(self, step: int) -> dict[str, ProvenRows]:
+    def _data(self, step: int) -> dict[str, ProvenRows | SaltedRows]:
         return {name: self.part.data[name] for name in self.programs.of(step).batch_names}
 
 
@@ -210,21 +211,33 @@ def prove_part(contents: CapsuleContents) -> ProvenPart:
         return replace(nothing, scalars=scalars)
     schedule = _prove("schedule", say("the schedule"), manifest.schedule, steps, part.schedule)[steps]
     rows = schedule if about is None else schedule[:, share_rows(manifest, about)]
-    data = {
+    chunked: dict[str, ProvenRows | SaltedRows] = {
         name: _prove(name, say("the data array {0}", repr(name)), manifest.data[name], rows, proofs)
         for name, proofs in part.data.items()
     }
-    return ProvenPart(schedule, scalars, data)
+    single = {name: _prove_rows(name, manifest.data[name], rows, proofs) for name, proofs in part.rows.items()}
+    return ProvenPart(schedule, scalars, chunked | single)
 
 
 def _prove(name: str, what: str, spec: ArraySpec, rows: npt.NDArray[np.int64], proofs: ChunkProofs) -> ProvenRows:
     try:
         return ProvenRows(name, spec.dtype, spec.shape, spec.digest, rows, proofs)
     except ProofError as error:
-        raise CommitmentError(
-            say("The capsule does not prove that its rows of {0} are those of the order.", what),
-            detail=error.sentence,
-        ) from error
+        raise _not_proven(what, error) from error
+
+
+def _prove_rows(name: str, spec: ArraySpec, rows: npt.NDArray[np.int64], proofs: RowProofs) -> SaltedRows:
+    assert spec.rows is not None, "the capsule's layout follows from the manifest"
+    try:
+        return SaltedRows(name, spec.dtype, spec.shape, spec.rows, rows, proofs)
+    except ProofError as error:
+        raise _not_proven(say("the data array {0}", repr(name)), error) from error
+
+
+def _not_proven(what: str, error: ProofError) -> CommitmentError:
+    return CommitmentError(
+        say("The capsule does not prove that its rows of {0} are those of the order.", what), detail=error.sentence
+    )
 
 
 def load_job(

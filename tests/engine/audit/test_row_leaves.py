@@ -1,0 +1,290 @@
+"""Orders whose rows are leaves: their capsules hold the rows of the disputed step, and no byte of another."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import counterfoil
+from counterfoil.audit.handedout import handed_out
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.dispute import UPDATE
+from counterfoil.audit.values.handed import HandedRows
+from counterfoil.base.errors import BundleError, CommitmentError, DataError
+from counterfoil.bundle.capsule import CapsuleContents, OrderPart
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import OrderManifest
+from counterfoil.commit.rowtree import ROW_KEY_BYTES, RowProof, row_proofs, row_root
+from counterfoil.signing.keys import SigningKey
+from counterfoil.training.order import sign_order_file
+from support.bundles import opened_for_change
+from support.capsules import (
+    DISPUTED,
+    adjudicated,
+    crafted,
+    crafted_part,
+    evidence_of,
+    hostile_capsule,
+    read,
+    record_cheat,
+    refused,
+    save,
+)
+from support.jobs import Job, audited, digits_order, record_job
+
+STEP, ROWS = DISPUTED, 200
+KEY = bytes(range(ROW_KEY_BYTES))
+
+
+@pytest.fixture(scope="module")
+def cheat(trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Job:
+    return record_cheat(tmp_path_factory.mktemp("leaves"), digits_order().with_row_leaves(KEY), trainer_key)
+
+
+@pytest.fixture(scope="module")
+def evidence(cheat: Job) -> CapsuleContents:
+    return evidence_of(cheat.run)
+
+
+def images_in(path: Path, order: Path) -> set[int]:
+    """Which images a file has, looked for by their bytes: all 64 of them."""
+    held = path.read_bytes()
+    with h5py.File(order, "r") as file:
+        return {number for number, row in enumerate(file["order/data/images"][:]) if row.tobytes() in held}
+
+
+def steps_rows(order: Path, step: int) -> set[int]:
+    with h5py.File(order, "r") as file:
+        return {int(row) for row in file["order/schedule"][step - 1]}
+
+
+def other_rows(contents: CapsuleContents, name: str, proofs: tuple[RowProof, ...]) -> CapsuleContents:
+    return replace(contents, part=replace(contents.part, rows={**contents.part.rows, name: proofs}))
+
+
+def test_a_dispute_hands_out_the_rows_of_its_step_alone(
+    cheat: Job, evidence: CapsuleContents, tmp_path: Path, trainer_key: SigningKey
+) -> None:
+    path = save(evidence, tmp_path / "a.cfoil")
+    report = adjudicated(path)
+    assert report.outcome is AdjudicationOutcome.CONFIRMED, report.reason
+    assert report.step == STEP
+    own = steps_rows(cheat.order, STEP)
+    assert len(own) == 8
+    assert images_in(path, cheat.order) == own
+    assert len(images_in(cheat.order, cheat.order)) == ROWS, "a row that is there is found"
+    assert handed_out(evidence).rows == (HandedRows("images", 8, 8, ROWS), HandedRows("labels", 8, 8, ROWS))
+    assert len(handed_out(evidence).sentences) == 1
+    # The same dispute of an order whose leaves are chunks: the neighbours are found.
+    chunked = record_cheat(tmp_path, digits_order(), trainer_key)
+    with_neighbours = save(evidence_of(chunked.run), tmp_path / "b.cfoil")
+    assert steps_rows(chunked.order, STEP) == own
+    assert images_in(with_neighbours, chunked.order) > own
+    assert len(images_in(with_neighbours, chunked.order)) == ROWS, "all lie in one chunk"
+    assert path.stat().st_size < with_neighbours.stat().st_size
+
+
+def test_labels_of_other_rows_do_not_follow_from_what_is_in_the_capsule(cheat: Job, evidence: CapsuleContents) -> None:
+    """A sibling is the leaf of a neighbour: without a salt ten tries would give its label."""
+    siblings = {proof.row ^ 1: proof.path[0].value for proof in evidence.part.rows["labels"]}
+    with h5py.File(cheat.order, "r") as file:
+        labels = file["order/data/labels"][:]
+    tried = [np.array(label, "<i8").tobytes() for label in range(10)]
+    salts = [b"", *(proof.salt for proof in evidence.part.rows["labels"])]
+    for row, sibling in siblings.items():
+        assert sibling not in {hashlib.sha256(b"\0" + salt + label).digest() for salt in salts for label in tried}
+        (own,) = row_proofs(KEY, "labels", labels, np.array([row]))
+        assert sibling == hashlib.sha256(b"\0" + own.salt + own.value).digest(), "it is: with the salt it is found"
+    assert not {KEY, *siblings} & set(salts)
+
+
+def test_the_key_of_the_salts_is_not_in_the_capsule(cheat: Job, evidence: CapsuleContents, tmp_path: Path) -> None:
+    assert KEY in cheat.run.read_bytes()
+    assert KEY not in save(evidence, tmp_path / "a.cfoil").read_bytes()
+
+
+def test_a_capsule_is_read_as_it_was_written(evidence: CapsuleContents, tmp_path: Path) -> None:
+    assert read(save(evidence, tmp_path / "a.cfoil")).part == evidence.part
+
+
+def test_an_accusation_of_an_honest_run_is_rejected(trainer_key: SigningKey, tmp_path: Path) -> None:
+    job = record_job(tmp_path, digits_order().with_row_leaves(), trainer_key)
+    path = save(crafted(job.run, STEP), tmp_path / "a.cfoil")
+    assert adjudicated(path).outcome is AdjudicationOutcome.REJECTED
+    assert images_in(path, job.order) == steps_rows(job.order, STEP)
+
+
+def test_a_share_hands_out_its_own_rows_alone(trainer_key: SigningKey, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    data = {"images": rng.standard_normal((24, 64)).astype(np.float32), "labels": rng.integers(0, 3, 24)}
+    model = nn.Linear(64, 3)
+    draft = counterfoil.order_custom(
+        counterfoil.CustomJob(
+            "rows",
+            model,
+            lambda model, batch: nn.functional.cross_entropy(model(batch["images"]), batch["labels"]),
+            torch.optim.SGD(model.parameters(), 1e-3),
+            data,
+            4,
+            batch_size=8,
+            checkpoint_every=1,
+            shares=4,
+        )
+    )
+    job = record_job(tmp_path, draft.with_row_leaves(), trainer_key)
+    with h5py.File(job.order, "r") as file:
+        step = file["order/schedule"][STEP - 1].tolist()
+    for about, own in ((1, set(step[2:4])), ("gradient:weight", set()), (UPDATE, set())):
+        path = save(crafted_part(job.run, STEP, about), tmp_path / "a.cfoil")
+        report = adjudicated(path)
+        assert report.outcome is AdjudicationOutcome.REJECTED, report.reason
+        assert images_in(path, job.order) == own
+
+
+# Hostile capsules.
+
+Spoil = Callable[[tuple[RowProof, ...], tuple[RowProof, ...]], tuple[RowProof, ...]]
+SPOILED: dict[str, Spoil] = {
+    "another row of the order": lambda own, other: (other[0], *own[1:]),
+    "another row under the number of one": lambda own, other: (replace(other[0], row=own[0].row), *own[1:]),
+    "a row too many": lambda own, other: tuple(sorted((*own, other[0]), key=lambda proof: proof.row)),
+    "a row too few": lambda own, other: own[1:],
+    "a row twice": lambda own, other: (*own, own[-1]),
+    "another order of the rows": lambda own, other: own[::-1],
+    "a value of one's own": lambda own, other: (replace(own[0], value=bytes(8)[:-1] + b"\7"), *own[1:]),
+    "another salt": lambda own, other: (replace(own[0], salt=own[1].salt), *own[1:]),
+    "another sibling": lambda own, other: (replace(own[0], path=(own[1].path[0], *own[0].path[1:])), *own[1:]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", SPOILED)
+def test_a_row_whose_proof_fails_is_refused(what: str, cheat: Job, evidence: CapsuleContents, tmp_path: Path) -> None:
+    own = evidence.part.rows["labels"]
+    with h5py.File(cheat.order, "r") as file:
+        labels = file["order/data/labels"][:]
+    others = row_proofs(KEY, "labels", labels, np.setdiff1d(np.arange(ROWS), [proof.row for proof in own]))
+    spoiled = SPOILED[what](own, others)
+    assert spoiled != own
+    path = tmp_path / "a.cfoil"
+    refused(save(other_rows(evidence, "labels", spoiled), path), "data array 'labels' are those of the order")
+
+
+def test_a_proof_of_another_length_is_refused(evidence: CapsuleContents, tmp_path: Path) -> None:
+    first, *rest = evidence.part.rows["images"]
+    for path in (first.path[:-1], (*first.path, first.path[0])):
+        spoiled = other_rows(evidence, "images", (replace(first, path=path), *rest))
+        assert adjudicated(save(spoiled, tmp_path / "a.cfoil")).outcome is AdjudicationOutcome.REFUSED
+
+
+@pytest.mark.parametrize("name", ["values", "salts", "proofs", "rows"])
+def test_a_dataset_that_is_too_short_is_refused(name: str, evidence: CapsuleContents, tmp_path: Path) -> None:
+    with hostile_capsule(tmp_path, evidence) as (path, file):
+        group = file["capsule/data/labels"]
+        held = group[name][:]
+        del group[name]
+        group.create_dataset(name, data=held[:-1])
+    refused(path, "/capsule/data/labels does not hold")
+
+
+def test_a_row_that_the_array_does_not_have_is_refused(evidence: CapsuleContents, tmp_path: Path) -> None:
+    for row in (-1, ROWS, 2**62):
+        first, *rest = evidence.part.rows["labels"]
+        spoiled = other_rows(evidence, "labels", (replace(first, row=row), *rest))
+        refused(save(spoiled, tmp_path / "a.cfoil"), "holds a row that its array does not have")
+
+
+def test_chunks_in_the_place_of_rows_are_refused(
+    evidence: CapsuleContents, trainer_key: SigningKey, tmp_path: Path
+) -> None:
+    chunked = record_cheat(tmp_path, digits_order(), trainer_key)
+    chunks = evidence_of(chunked.run).part
+    mixed = OrderPart(chunks.schedule, chunks.scalars, chunks.data, {})
+    refused(save(replace(evidence, part=mixed), tmp_path / "a.cfoil"), "do not know")
+
+
+# The order.
+
+
+def test_an_order_without_row_leaves_is_what_it_was(tmp_path: Path) -> None:
+    draft = digits_order()
+    draft.write(tmp_path / "a.cfoil", trial=False)
+    with h5py.File(tmp_path / "a.cfoil", "r") as file:
+        assert "row_key" not in file["order"]
+    assert b'"rows"' not in draft.manifest.to_bytes()
+    with_leaves = draft.with_row_leaves(KEY).manifest
+    assert OrderManifest.from_bytes(with_leaves.to_bytes()) == with_leaves
+    assert with_leaves.data_root == draft.manifest.data_root
+    assert with_leaves.digest != draft.manifest.digest
+    assert draft.with_row_leaves().manifest.digest != draft.with_row_leaves().manifest.digest, "keys are random"
+
+
+@pytest.mark.parametrize("lie", ["row root", "key"])
+def test_an_order_whose_row_tree_is_of_other_rows_is_refused_by_trainer_and_auditor(
+    lie: str, cheat: Job, trainer_key: SigningKey, tmp_path: Path
+) -> None:
+    """Otherwise its client could put other rows into a capsule than its trainer was given."""
+    draft = digits_order().with_row_leaves(KEY)
+    if lie == "row root":
+        images = draft.data["images"].copy()
+        images[5] += 1
+        data = dict(draft.manifest.data)
+        data["images"] = replace(data["images"], rows=row_root(KEY, "images", images))
+        draft = replace(draft, manifest=replace(draft.manifest, data=data))
+        draft.write(tmp_path / "job.cfoil", trial=False)
+    else:
+        draft.write(tmp_path / "job.cfoil", trial=False)
+        with opened_for_change(tmp_path / "job.cfoil") as file:
+            file["order/row_key"][0] ^= 1
+    with BundleReader.open(tmp_path / "job.cfoil") as reader, pytest.raises(CommitmentError, match="row tree"):
+        reader.check_order_contents()
+    with pytest.raises(CommitmentError, match="row tree"):
+        record_job(tmp_path, replace(draft, row_key=bytes(ROW_KEY_BYTES)) if lie == "key" else draft, trainer_key)
+
+
+def test_an_audit_refuses_a_run_with_another_key(cheat: Job, tmp_path: Path) -> None:
+    path = tmp_path / "run.cfoil"
+    path.write_bytes(cheat.run.read_bytes())
+    with opened_for_change(path) as file:
+        file["order/row_key"][3] ^= 1
+    assert "row tree of the data array" in audited(path).report.reason
+
+
+def test_a_key_that_is_missing_or_not_called_for_is_refused(cheat: Job, tmp_path: Path) -> None:
+    path = tmp_path / "run.cfoil"
+    path.write_bytes(cheat.run.read_bytes())
+    with opened_for_change(path) as file:
+        del file["order/row_key"]
+    with pytest.raises(BundleError, match="lacks /order/row_key"):
+        BundleReader.open(path)
+    digits_order().write(path, trial=False)
+    with opened_for_change(path) as file:
+        file.create_dataset("order/row_key", data=np.zeros(ROW_KEY_BYTES, np.uint8))
+    with pytest.raises(BundleError, match="/order/row_key, which its format"):
+        BundleReader.open(path)
+
+
+def test_row_leaves_of_data_outside_are_refused(tmp_path: Path) -> None:
+    draft = digits_order().with_row_leaves()
+    with pytest.raises(DataError, match="leaves of a tree"):
+        draft.write(tmp_path / "a.cfoil", external_data=tmp_path / "a.cfdata", trial=False)
+    data = {name: replace(spec, file="a.cfdata") for name, spec in draft.manifest.data.items()}
+    with pytest.raises(BundleError, match="lies in a data file"):
+        OrderManifest.from_bytes(replace(draft.manifest, data=data).to_bytes())
+
+
+def test_an_order_keeps_its_key_when_it_is_signed(trainer_key: SigningKey, tmp_path: Path) -> None:
+    draft = digits_order().with_row_leaves(KEY)
+    draft.write(tmp_path / "a.cfoil", trial=False)
+    sign_order_file(tmp_path / "a.cfoil", tmp_path / "b.cfoil", trainer_key)
+    with BundleReader.open(tmp_path / "b.cfoil") as reader:
+        assert reader.check_order_contents().row_key == KEY
+        assert reader.manifest == draft.manifest
