@@ -233,15 +233,21 @@ class AdmittedOrder:
         found = {name: array for name, array in outside.items() if name in used}
         return replace(self, _data=dict(sorted({**self._data, **found}.items())))
 
-    def part(self, first: int, last: int, share: int | None = None) -> OrderPart:
+    def part(self, first: int, last: int, share: int | None = None, *, with_data: bool = True) -> OrderPart:
         """Return what the steps ``first`` to ``last``, or a share of each, need of the order's arrays, with proofs.
 
         Arrays in memory are hashed for it once more; a data file is only read where the chunks lie.
+
+        Args:
+            first: The first step.
+            last: The last one.
+            share: Number of the share; None for all rows of each step.
+            with_data: Whether the rows of the data arrays are needed.
         """
         steps = np.arange(first - 1, last)
         rows = self._schedule[first - 1 : last, slice(None) if share is None else share_rows(self.manifest, share)]
         used = _read_by(self.programs.take(self.programs.names(first, last)))
-        specs = {name: self.manifest.data[name] for name in self._data if name in used}
+        specs = {name: self.manifest.data[name] for name in self._data if with_data and name in used}
         return OrderPart(
             schedule=_prove(self._schedule, self.manifest.schedule, steps),
             scalars=_prove(self._scalars, self.manifest.scalars, steps),

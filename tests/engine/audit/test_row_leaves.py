@@ -38,7 +38,7 @@ from support.capsules import (
     refused,
     save,
 )
-from support.jobs import Job, audited, digits_order, record_job
+from support.jobs import Job, audited, digits_order, record_job, sign_again
 
 STEP, ROWS = DISPUTED, 200
 KEY = bytes(range(ROW_KEY_BYTES))
@@ -288,3 +288,60 @@ def test_an_order_keeps_its_key_when_it_is_signed(trainer_key: SigningKey, tmp_p
     with BundleReader.open(tmp_path / "b.cfoil") as reader:
         assert reader.check_order_contents().row_key == KEY
         assert reader.manifest == draft.manifest
+
+
+# Disputes that no row is needed for, whatever the leaves are.
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["row leaves", "chunks"])
+def honest(request: pytest.FixtureRequest, trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Job:
+    draft = digits_order(commit_every=1)
+    draft = draft.with_row_leaves() if request.param else draft
+    return record_job(tmp_path_factory.mktemp("honest"), draft, trainer_key)
+
+
+def with_log(job: Job, folder: Path, key: SigningKey, log: bytes) -> Path:
+    """The run of a job whose trainer signed another log of the step, as long as the one that it wrote."""
+    path = folder / "run.cfoil"
+    path.write_bytes(job.run.read_bytes())
+    with BundleReader.open(path) as reader:
+        ends = np.cumsum(reader.log_sizes())
+    with opened_for_change(path) as file:
+        file["run/log"][ends[STEP - 2] : ends[STEP - 2] + len(log)] = np.frombuffer(log, np.uint8)
+    sign_again(path, key)
+    return path
+
+
+def test_a_dispute_about_a_log_that_cannot_be_decoded_has_no_row(
+    honest: Job, trainer_key: SigningKey, tmp_path: Path
+) -> None:
+    contents = evidence_of(with_log(honest, tmp_path, trainer_key, b"\x63"))
+    path = save(contents, tmp_path / "a.cfoil")
+    report = adjudicated(path)
+    assert report.outcome is AdjudicationOutcome.CONFIRMED, report.reason
+    assert f"The rounding log of step {STEP} cannot be read" in report.reason
+    assert images_in(path, honest.order) == set()
+    assert handed_out(contents).rows == ()
+    # Control: a step that is replayed takes its rows.
+    assert images_in(save(crafted(honest.run, STEP), tmp_path / "b.cfoil"), honest.order) >= steps_rows(
+        honest.order, STEP
+    )
+
+
+def test_a_capsule_without_rows_about_a_log_that_can_be_decoded_is_refused(honest: Job, tmp_path: Path) -> None:
+    contents = crafted(honest.run, STEP)
+    empty = replace(contents, part=replace(contents.part, data={}, rows={}))
+    refused(save(empty, tmp_path / "a.cfoil"), "not those that its program reads")
+    names = {name: value for name, value in contents.part.data.items() if name == "labels"}
+    rows = {name: value for name, value in contents.part.rows.items() if name == "labels"}
+    part = replace(contents, part=replace(contents.part, data=names, rows=rows))
+    refused(save(part, tmp_path / "a.cfoil"), "not those that its program reads")
+
+
+def test_a_capsule_with_rows_about_a_log_that_cannot_be_decoded_is_judged_as_before(
+    honest: Job, trainer_key: SigningKey, tmp_path: Path
+) -> None:
+    contents = evidence_of(with_log(honest, tmp_path, trainer_key, b"\x63"))
+    whole = replace(contents, part=crafted(honest.run, STEP).part)
+    assert images_in(save(whole, tmp_path / "a.cfoil"), honest.order)
+    assert adjudicated(tmp_path / "a.cfoil").outcome is AdjudicationOutcome.CONFIRMED
