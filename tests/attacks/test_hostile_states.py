@@ -96,8 +96,12 @@ def test_a_sample_disputes_it(jobs, profile, edit, tmp_path, trainer_key):
     assert (dispute.step, dispute.parts, dispute.replay_leaf) == (5, ("result",), None)
     assert dispute.finding.right is Right.NO_RESULT
     verify_signed(sign_verdict(report, trainer_key), trainer_key.public)
-    ruling = adjudicated(save(result.events[-1].evidence, tmp_path / "dispute.cfoil"), order=job.order)
+    evidence = result.events[-1].evidence
+    ruling = adjudicated(save(evidence, tmp_path / "dispute.cfoil"), order=job.order)
     assert (ruling.outcome, ruling.dispute.step) == (AdjudicationOutcome.CONFIRMED, 5), ruling.reason
+    # A state that no step leaves is seen without a row.
+    floats = [array for array in evidence.state.values() if array.dtype.kind == "f"]
+    assert bool(evidence.part.data) == all(np.isfinite(array).all() for array in floats)
     for said in (report.reason, ruling.reason, account_of(dispute, earlier=0), meaning_of(dispute)):
         assert "not what was ordered" not in said
 

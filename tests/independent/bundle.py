@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import hmac
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -92,6 +93,53 @@ def tensor_digest(name: str, array: np.ndarray) -> bytes:
     chunks = root([leaf(data[at : at + CHUNK]) for at in range(0, len(data), CHUNK)])
     record = {"chunks": chunks.hex(), "dtype": array.dtype.name, "name": name, "shape": list(array.shape)}
     return leaf(canonical(record))
+
+
+# Rows as leaves [20].
+
+
+def row_salt(key: bytes, name: str, row: int) -> bytes:
+    return hmac.new(key, row.to_bytes(8, "little") + name.encode(), hashlib.sha256).digest()
+
+
+def row_root(key: bytes, name: str, array: np.ndarray) -> bytes:
+    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    return root([leaf(row_salt(key, name, number) + row.tobytes()) for number, row in enumerate(little)])
+
+
+def root_from(hash_: bytes, index: int, size: int, proof: list[bytes]) -> bytes:
+    """The root to which an inclusion proof leads [5]; it takes siblings off the end of ``proof``, the highest first."""
+    if size == 1:
+        return hash_
+    need(proof, "an inclusion proof that is too short")
+    k = 1
+    while 2 * k < size:
+        k *= 2
+    sibling = proof.pop()
+    if index < k:
+        return sha256(b"\x01" + root_from(hash_, index, k, proof) + sibling)
+    return sha256(b"\x01" + sibling + root_from(hash_, index - k, size - k, proof))
+
+
+def proven_rows(group: Mapping[str, np.ndarray], spec: Any) -> dict[int, bytes]:
+    """The rows of an array in a capsule, by number, each proven to belong to the order [13, 20]."""
+    numbers, values = group["rows"].tolist(), group["values"].tobytes()
+    need(group.keys() == {"rows", "values", "salts", "proofs"}, "other datasets than those of rows")
+    need(numbers == sorted(set(numbers)) and len(numbers) == len(group["salts"]), "rows twice, or not ascending")
+    width = int(np.prod(spec["shape"][1:], dtype=int)) * np.dtype(spec["dtype"]).itemsize
+    need(len(values) == width * len(numbers), "values of another length")
+    siblings = [sibling.tobytes() for sibling in group["proofs"]]
+    size, found = spec["shape"][0], {}
+    for place, number in enumerate(numbers):
+        need(0 <= number < size, "a row that the array does not have")
+        value = values[width * place : width * (place + 1)]
+        height = len(inclusion_proof([b""] * size, number))
+        proof, siblings = siblings[:height], siblings[height:]
+        own = leaf(group["salts"][place].tobytes() + value)
+        need(root_from(own, number, size, proof).hex() == spec["rows"] and not proof, "a row of another array")
+        found[number] = value
+    need(not siblings, "proofs of more rows")
+    return found
 
 
 def state_root(state: Mapping[str, np.ndarray]) -> bytes:
@@ -391,8 +439,12 @@ class Bundle:
         arrays = {"schedule": manifest["schedule"], "scalars": manifest["scalars"]}
         for name, spec in arrays.items():
             self._check(name, self.arrays[f"order/{name}"], spec)
+        with_trees = [name for name, spec in manifest["data"].items() if "rows" in spec]
+        need(bool(with_trees) == ("order/row_key" in self.arrays), "a key of salts, or none")
         for name, spec in manifest["data"].items():
-            self._check(name, self.arrays[f"order/data/{name}"], spec)
+            array = self.arrays[f"order/data/{name}"]
+            tree = {"rows": row_root(self.bytes("order/row_key"), name, array).hex()} if name in with_trees else {}
+            self._check(name, array, spec, tree)
             schedule = self.arrays["order/schedule"]
             need(schedule.min() >= 0 and schedule.max() < spec["shape"][0], "rows that the data do not have")
         need(state_root(self.group("order/data")).hex() == manifest["data_root"], "another data root")
@@ -441,9 +493,9 @@ class Bundle:
                 need(item["shape"] == [*before, *given[item["name"]]["shape"]], "an input of another shape than given")
 
     @staticmethod
-    def _check(name: str, array: np.ndarray, spec: Any) -> None:
+    def _check(name: str, array: np.ndarray, spec: Any, more: Mapping[str, str] | None = None) -> None:
         found = {"dtype": array.dtype.name, "shape": list(array.shape), "digest": tensor_digest(name, array).hex()}
-        need(found == spec, f"another {name}")
+        need(found | (more or {}) == spec, f"another {name}")
 
     @property
     def client_key(self) -> str | None:

@@ -25,6 +25,7 @@ STANDARD = {
     "decimal",
     "fractions",
     "hashlib",
+    "hmac",
     "json",
     "math",
     "pathlib",

@@ -99,6 +99,7 @@ def labels() -> Mapping[str, str]:
         "pack": _tr("Join texts to full rows"),
         "precision": _tr("Precision profile"),
         "recompute_activations": _tr("Activation checkpointing"),
+        "row_leaves": _tr("Leaf for each row"),
         "rows": _tr("Rows"),
         "scheduler": _tr("Course of the rate"),
         "script": _tr("Script"),

@@ -7,18 +7,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from torch import Tensor
 
 from counterfoil.arithmetic.compute.interpreter import StepInputs
+from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.audit.inspection import Inspection, check_beginning
-from counterfoil.audit.step.shares import State, UpdateJob, share_claim
+from counterfoil.audit.step.judgement import look_at_state
+from counterfoil.audit.step.shares import SharedJob, State, UpdateJob, share_claim
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CommitmentError, ProgramError, ProofError
+from counterfoil.base.errors import CommitmentError, LogError, ProgramError, ProofError
 from counterfoil.base.sentence import say
 from counterfoil.base.turns import Turns
-from counterfoil.bundle.capsule import CapsuleContents, ChunkProofs, OrderPart, ProvenLeaf
+from counterfoil.bundle.capsule import CapsuleContents, ChunkProofs, OrderPart, ProvenLeaf, RowProofs
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, RunClaim, StepRecord
 from counterfoil.bundle.shares import ShareRecord, SharesRoot
 from counterfoil.bundle.stepparts import AddedTensor, StepPart, UpdateInputs
@@ -26,6 +29,7 @@ from counterfoil.bundle.stepshares import combined_root, exponents_digest
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash, verify_inclusion
 from counterfoil.commit.rows import ProvenRows
+from counterfoil.commit.rowtree import SaltedRows
 from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
@@ -50,9 +54,10 @@ def gather(inspection: Inspection, order: LoadedOrder, step: int, state: State) 
     assert tree is not None
     first = reader.extent.committed_before(step)
     later = range(first + 1, step + 1)
+    programs = order.programs.take(order.programs.names(first + 1, step))
     return CapsuleContents(
         manifest=order.manifest,
-        programs=order.programs.take(order.programs.names(first + 1, step)).map(Program.to_bytes),
+        programs=programs.map(Program.to_bytes),
         signature=reader.order_signature(),
         acceptance=reader.acceptance(),
         claim=reader.claim(),
@@ -62,7 +67,11 @@ def gather(inspection: Inspection, order: LoadedOrder, step: int, state: State) 
         state=_arrays(state),
         logs=tuple(reader.log(number) for number in later),
         fingerprints=tuple(reader.fingerprints(number) for number in later),
-        part=order.part(later.start, step),
+        part=order.part(
+            later.start,
+            step,
+            with_data=needs_rows(replace(order, programs=programs), first, step, reader.log(step), state),
+        ),
     )
 
 
@@ -115,13 +124,39 @@ def gather_part(
             shared=StepPart(shares.records, UpdateInputs(_arrays(about.combined), _arrays(about.buffers))),
         )
     first, last = shares.log_ranges()[about]
+    known = replace(order, programs=order.programs.take(names), updates=order.updates.take(names))
+    own = log[first:last]
     return replace(
         contents,
-        logs=(log[first:last],),
+        logs=(own,),
         fingerprints=(shares.fingerprints[about],),
-        part=order.part(step, step, about),
+        part=order.part(step, step, about, with_data=needs_rows(known, step - 1, step, own, state)),
         shared=StepPart(shares.records, about, shares.signature(about)),
     )
+
+
+def needs_rows(job: SharedJob, agreed: int, step: int, log: bytes, state: State) -> bool:
+    """Say whether it takes the rows of a capsule's steps to see what is wrong with the last of them.
+
+    None are needed where they start from a state that no step leaves, or where there is one step, whose log cannot be
+    decoded. More steps are replayed up to it, as the ruling says.
+
+    Args:
+        job: What was ordered, with the programs that a capsule of the step holds, and no others.
+        agreed: The step after which the state is taken.
+        step: The step.
+        log: Its rounding log, or that of the share that the capsule is about.
+        state: The state after ``agreed``.
+    """
+    if agreed and look_at_state(job, agreed, state) is not None:
+        return False
+    if step > agreed + 1:
+        return True
+    try:
+        arithmetic_of(job.manifest.precision).decode_log(job.programs.of(step), log)
+    except LogError:
+        return False
+    return True
 
 
 def _arrays(tensors: Mapping[str, Tensor]) -> dict[str, Array]:
@@ -140,7 +175,7 @@ class ProvenPart:
 
     schedule: npt.NDArray[np.int64]
     scalars: npt.NDArray[np.float64]
-    data: Mapping[str, ProvenRows]
+    data: Mapping[str, ProvenRows | SaltedRows]
 
 
 @dataclass(frozen=True)
@@ -182,7 +217,7 @@ class CapsuleJob:
         """Return the inputs of the update of the step that the capsule is about."""
         return update_inputs(self.manifest, self.programs.of(step), step, state, self.part.scalars[0], combined)
 
-    def _data(self, step: int) -> dict[str, ProvenRows]:
+    def _data(self, step: int) -> dict[str, ProvenRows | SaltedRows]:
         return {name: self.part.data[name] for name in self.programs.of(step).batch_names}
 
 
@@ -210,21 +245,33 @@ def prove_part(contents: CapsuleContents) -> ProvenPart:
         return replace(nothing, scalars=scalars)
     schedule = _prove("schedule", say("the schedule"), manifest.schedule, steps, part.schedule)[steps]
     rows = schedule if about is None else schedule[:, share_rows(manifest, about)]
-    data = {
+    chunked: dict[str, ProvenRows | SaltedRows] = {
         name: _prove(name, say("the data array {0}", repr(name)), manifest.data[name], rows, proofs)
         for name, proofs in part.data.items()
     }
-    return ProvenPart(schedule, scalars, data)
+    single = {name: _prove_rows(name, manifest.data[name], rows, proofs) for name, proofs in part.rows.items()}
+    return ProvenPart(schedule, scalars, chunked | single)
 
 
 def _prove(name: str, what: str, spec: ArraySpec, rows: npt.NDArray[np.int64], proofs: ChunkProofs) -> ProvenRows:
     try:
         return ProvenRows(name, spec.dtype, spec.shape, spec.digest, rows, proofs)
     except ProofError as error:
-        raise CommitmentError(
-            say("The capsule does not prove that its rows of {0} are those of the order.", what),
-            detail=error.sentence,
-        ) from error
+        raise _not_proven(what, error) from error
+
+
+def _prove_rows(name: str, spec: ArraySpec, rows: npt.NDArray[np.int64], proofs: RowProofs) -> SaltedRows:
+    assert spec.rows is not None, "the capsule's layout follows from the manifest"
+    try:
+        return SaltedRows(name, spec.dtype, spec.shape, spec.rows, rows, proofs)
+    except ProofError as error:
+        raise _not_proven(say("the data array {0}", repr(name)), error) from error
+
+
+def _not_proven(what: str, error: ProofError) -> CommitmentError:
+    return CommitmentError(
+        say("The capsule does not prove that its rows of {0} are those of the order.", what), detail=error.sentence
+    )
 
 
 def load_job(
@@ -248,12 +295,15 @@ def load_job(
         assert updates is not None
         followed = updates
         _check_update_inputs(manifest, programs.of(first), contents.state, about)
+    job = CapsuleJob(manifest, programs, first, part, updates)
     if {name for program in followed.all for name in program.batch_names} != part.data.keys():
-        raise ProgramError(say("The capsule's data arrays are not those that its program reads."))
+        state = {name: torch.from_numpy(array) for name, array in contents.state.items()}
+        if part.data or needs_rows(job, contents.agreed_step, contents.step, contents.logs[-1], state):
+            raise ProgramError(say("The capsule's data arrays are not those that its program reads."))
     for step, fingerprints in enumerate(contents.fingerprints, first):
         if len(fingerprints) != len(followed.of(step).places):
             raise ProgramError(say("The capsule's fingerprints are not those of its program."))
-    return CapsuleJob(manifest, programs, first, part, updates)
+    return job
 
 
 def _check_update_inputs(

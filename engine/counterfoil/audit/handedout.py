@@ -35,10 +35,10 @@ def handed_out(contents: CapsuleContents) -> HandedOut:
         tensors += [*about.combined.values(), *about.buffers.values()]
     if isinstance(about, AddedTensor):
         tensors += list(about.given)
-    rows = tuple(
-        HandedRows(name, needed, _shown(contents.manifest.data[name], proofs), contents.manifest.data[name].shape[0])
-        for name, proofs in sorted(contents.part.data.items())
-    )
+    specs, part = contents.manifest.data, contents.part
+    shown = {name: _shown(specs[name], proofs) for name, proofs in part.data.items()}
+    shown |= {name: len(proofs) for name, proofs in part.rows.items()}
+    rows = tuple(HandedRows(name, needed, count, specs[name].shape[0]) for name, count in sorted(shown.items()))
     return HandedOut(contents.agreed_step, len(tensors), sum(array.nbytes for array in tensors), rows)
 
 

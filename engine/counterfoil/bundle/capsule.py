@@ -7,7 +7,7 @@ section 13.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from counterfoil.base import canonical
 from counterfoil.base.arrays import Array
 from counterfoil.base.digest import Digest
+from counterfoil.base.dtypes import tensor_bytes
 from counterfoil.base.errors import BundleError, ProofError
 from counterfoil.base.fields import Fields
 from counterfoil.base.sentence import say
@@ -26,9 +27,11 @@ from counterfoil.bundle.schema import ArraySpec, OrderManifest, StepRecord
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.bundle.stepparts import About, AddedTensor, StepPart, UpdateInputs, read_records
 from counterfoil.commit.merkle import inclusion_proof_length
+from counterfoil.commit.rowtree import RowProof
 from counterfoil.commit.state import ChunkProof, chunk_count, chunk_length
 
 ChunkProofs = tuple[ChunkProof, ...]
+RowProofs = tuple[RowProof, ...]
 NO_CHUNKS = Digest.of(b"")
 """The root of no leaves, which stands where no chunk is needed and a root would prove nothing."""
 
@@ -43,17 +46,19 @@ class ProvenLeaf:
 
 @dataclass(frozen=True)
 class OrderPart:
-    """The rows of an order's arrays that some steps need, as proven chunks.
+    """The rows of an order's arrays that some steps need, as proven chunks, or each proven by itself.
 
     Attributes:
         schedule: Chunks of the schedule.
         scalars: Chunks of the per-step scalars.
         data: Chunks of the data arrays that the program reads, by name.
+        rows: Of data arrays whose rows are leaves of a tree of their own, in place of chunks: these rows alone.
     """
 
     schedule: ChunkProofs
     scalars: ChunkProofs
     data: Mapping[str, ChunkProofs]
+    rows: Mapping[str, RowProofs] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -176,11 +181,10 @@ class CapsuleReader(CheckedFile):
         if manifest.programs.several and names != tuple(sorted(layout.members(self._inventory, layout.PROGRAMS))):
             raise BundleError(say("The programs of the capsule are not those whose turns its steps are."))
         logs, fingerprints = self._followed(names, first, last) if names else ((), ())
-        data = {
-            name: self._chunks(f"{layout.CAPSULE_DATA}/{name}", spec)
-            for name, spec in manifest.data.items()
-            if f"{layout.CAPSULE_DATA}/{name}" in self._inventory.groups
-        }
+        groups = {name: f"{layout.CAPSULE_DATA}/{name}" for name in manifest.data}
+        held = {name: manifest.data[name] for name, group in groups.items() if group in self._inventory.groups}
+        data = {name: self._chunks(groups[name], spec) for name, spec in held.items() if spec.rows is None}
+        rows = {name: self._rows(groups[name], spec) for name, spec in held.items() if spec.rows is not None}
         return CapsuleContents(
             manifest=manifest,
             programs=self._programs(names, layout.program_path),
@@ -195,6 +199,7 @@ class CapsuleReader(CheckedFile):
                 schedule=self._chunks(layout.CAPSULE_SCHEDULE, manifest.schedule),
                 scalars=self._chunks(layout.CAPSULE_SCALARS, manifest.scalars),
                 data=data,
+                rows=rows,
             ),
             updates=None if manifest.shares is None else self._programs(names, layout.update_path),
             shared=shared,
@@ -269,6 +274,31 @@ class CapsuleReader(CheckedFile):
             sibling += height
         if (byte, sibling) != (len(chunks), len(siblings)) or (not indices and root != NO_CHUNKS):
             raise BundleError(say("{0} does not hold the bytes and the proofs of the chunks that it names.", group))
+        return tuple(proofs)
+
+    def _rows(self, group: str, spec: ArraySpec) -> RowProofs:
+        """Read proven rows of an array; how long they and their proofs are follows from the array's shape."""
+        numbers = self._read(f"{group}/{layout.ROW_NUMBERS}").tolist()
+        values = self._read(f"{group}/{layout.ROW_VALUES}").tobytes()
+        salts = self._read(f"{group}/{layout.ROW_SALTS}")
+        siblings = self._read(f"{group}/{layout.ROW_PROOFS}")
+        width = tensor_bytes(spec.dtype, spec.shape[1:])
+        if (len(values), len(salts)) != (len(numbers) * width, len(numbers)):
+            raise BundleError(say("{0} does not hold the bytes and the salts of the rows that it names.", group))
+        proofs, sibling = [], 0
+        for place, row in enumerate(numbers):
+            try:
+                height = inclusion_proof_length(row, spec.shape[0])
+            except ProofError as error:
+                raise BundleError(
+                    say("{0} holds a row that its array does not have.", group), detail=str(error)
+                ) from error
+            path = tuple(Digest(each.tobytes()) for each in siblings[sibling : sibling + height])
+            value = values[place * width : (place + 1) * width]
+            proofs.append(RowProof(row, value, salts[place].tobytes(), path))
+            sibling += height
+        if sibling != len(siblings):
+            raise BundleError(say("{0} does not hold the proofs of the rows that it names.", group))
         return tuple(proofs)
 
 

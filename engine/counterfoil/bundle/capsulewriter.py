@@ -18,6 +18,7 @@ from counterfoil.bundle.filewriter import FileWriter, held_bytes
 from counterfoil.bundle.kind import CAPSULE
 from counterfoil.bundle.schema import check_name
 from counterfoil.bundle.stepparts import AddedTensor, UpdateInputs
+from counterfoil.commit.rowtree import RowProof
 from counterfoil.commit.state import ChunkProof
 
 
@@ -79,6 +80,10 @@ class _CapsuleWriter(FileWriter):
             group = f"{layout.CAPSULE_DATA}/{check_name(name)}"
             self._group(group)
             self._chunks(group, proofs)
+        for name, single in contents.part.rows.items():
+            group = f"{layout.CAPSULE_DATA}/{check_name(name)}"
+            self._group(group)
+            self._proven_rows(group, single)
 
     def _sum(self, added: AddedTensor) -> None:
         self._array(layout.CAPSULE_EXPONENTS, added.exponents, "int32", added.exponents.shape)
@@ -95,6 +100,16 @@ class _CapsuleWriter(FileWriter):
         self._bytes(f"{group}/{layout.CHUNKS_ROOT}", root.value)
         rows = np.frombuffer(siblings, np.uint8).reshape(-1, DIGEST_BYTES)
         self._array(f"{group}/{layout.CHUNK_PROOFS}", rows, "uint8", rows.shape)
+
+    def _proven_rows(self, group: str, proofs: Sequence[RowProof]) -> None:
+        numbers = np.array([proof.row for proof in proofs], np.int64)
+        self._array(f"{group}/{layout.ROW_NUMBERS}", numbers, "int64", numbers.shape)
+        self._bytes(f"{group}/{layout.ROW_VALUES}", b"".join(proof.value for proof in proofs))
+        salts = b"".join(proof.salt for proof in proofs)
+        siblings = b"".join(digest.value for proof in proofs for digest in proof.path)
+        for name, data in ((layout.ROW_SALTS, salts), (layout.ROW_PROOFS, siblings)):
+            rows = np.frombuffer(data, np.uint8).reshape(-1, DIGEST_BYTES)
+            self._array(f"{group}/{name}", rows, "uint8", rows.shape)
 
     def _check_complete(self) -> None:
         """A capsule is complete once it is written."""

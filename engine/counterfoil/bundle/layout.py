@@ -21,6 +21,7 @@ from counterfoil.bundle.kind import BUNDLE, CAPSULE as CAPSULE_FILE, FileKind
 from counterfoil.bundle.lastcheckpoint import slots_to_leave_out
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.bundle.shares import SIGNATURE_BYTES
+from counterfoil.commit.rowtree import ROW_KEY_BYTES, SALT_BYTES
 
 ORDER = "/order"
 MANIFEST = "/order/manifest"
@@ -36,6 +37,8 @@ SIGNATURE = "/order/signature"
 SCHEDULE = "/order/schedule"
 SCALARS = "/order/scalars"
 DATA = "/order/data"
+ROW_KEY = "/order/row_key"
+"""Where rows are leaves of a tree of their own: the key of their salts."""
 INITIAL = "/order/initial"
 RUN = "/run"
 ACCEPTANCE = "/run/acceptance"
@@ -89,6 +92,14 @@ CHUNK_BYTES = "chunks"
 CHUNKS_ROOT = "root"
 """In such a group: the root over all chunks of the array."""
 CHUNK_PROOFS = "proofs"
+"""In such a group: their inclusion proofs, one after the other."""
+ROW_NUMBERS = "rows"
+"""In a group of proven rows: their numbers."""
+ROW_VALUES = "values"
+"""In such a group: their bytes, one row after the other."""
+ROW_SALTS = "salts"
+"""In such a group: their salts."""
+ROW_PROOFS = "proofs"
 """In such a group: their inclusion proofs, one after the other."""
 
 MAX_MANIFEST_BYTES = 16 * 2**20
@@ -197,6 +208,7 @@ def check_layout(inventory: Inventory, manifest: OrderManifest) -> None:
             SCHEDULE: _Part(manifest.schedule.dtype, manifest.schedule.shape),
             SCALARS: _Part(manifest.scalars.dtype, manifest.scalars.shape),
             **{f"{DATA}/{name}": _Part(spec.dtype, spec.shape) for name, spec in inside.items()},
+            **({ROW_KEY: _Part("uint8", (ROW_KEY_BYTES,))} if manifest.has_row_leaves else {}),
         },
         ("/", DATA),
     )
@@ -270,7 +282,16 @@ def _replayed_steps(inventory: Inventory, datasets: Mapping[str, _Part], manifes
     else:
         arrays += [CAPSULE_SCHEDULE]
         arrays += [f"{CAPSULE_DATA}/{name}" for name in manifest.data if f"{CAPSULE_DATA}/{name}" in inventory.groups]
+    leaves = {f"{CAPSULE_DATA}/{name}" for name, spec in manifest.data.items() if spec.rows is not None}
     for array in arrays:
+        if array in leaves:
+            parts[array] = {
+                ROW_NUMBERS: _Part("int64", (None,)),
+                ROW_VALUES: _Part("uint8", (None,)),
+                ROW_SALTS: _Part("uint8", (None, SALT_BYTES)),
+                ROW_PROOFS: _Part("uint8", (None, DIGEST_BYTES)),
+            }
+            continue
         parts[array] = {
             CHUNK_INDICES: _Part("int64", (None,)),
             CHUNK_BYTES: _Part("uint8", (None,)),

@@ -28,6 +28,7 @@ from counterfoil.bundle.lastcheckpoint import LeftOut, read_left_out
 from counterfoil.bundle.openfile import OpenFile
 from counterfoil.bundle.schema import OrderManifest, StepRecord
 from counterfoil.bundle.stepshares import StepShares, no_signatures
+from counterfoil.commit.rowtree import row_root
 from counterfoil.commit.state import StreamedDigest, state_root, state_tree, tensor_digest, tensor_digests
 
 OnShares = Callable[[int, StepShares], None]
@@ -45,6 +46,7 @@ class OrderContents:
         data: The data arrays that lie in the bundle, by name; the first axis is the row.
         initial: The initial state by tensor name, sorted.
         updates: Each update program's canonical JSON, where steps have shares.
+        row_key: The key of the salts of rows, 32 bytes, where rows are leaves of a tree of their own.
     """
 
     programs: Turns[bytes]
@@ -53,6 +55,7 @@ class OrderContents:
     data: Mapping[str, Array]
     initial: Mapping[str, Array]
     updates: Turns[bytes] | None = None
+    row_key: bytes | None = None
 
     @property
     def program(self) -> bytes:
@@ -429,6 +432,7 @@ class BundleReader(CheckedFile):
         data = {name: self.data(name, cancel) for name, spec in manifest.data.items() if spec.file is None}
         if state_tree({name: spec.digest for name, spec in manifest.data.items()}).root != manifest.data_root:
             raise CommitmentError(say("The data root of the order is not the root over its data arrays."))
+        row_key = self._check_row_trees(data, cancel)
         initial = self.initial_state(cancel)
         low, high = int(schedule.min()), int(schedule.max())
         for name, spec in manifest.data.items():
@@ -447,7 +451,18 @@ class BundleReader(CheckedFile):
         if manifest.shares is not None:
             turns = manifest.shares.updates
             updates = Turns({name: self.update(name) for name in turns.parts}, turns.pattern)
-        return OrderContents(programs, schedule, scalars, data, initial, updates)
+        return OrderContents(programs, schedule, scalars, data, initial, updates, row_key)
+
+    def _check_row_trees(self, data: Mapping[str, Array], cancel: CancelToken | None) -> bytes | None:
+        """Check the roots over the rows of data arrays; returns the key of the salts, None where there are none."""
+        if not self.manifest.has_row_leaves:
+            return None
+        key = self._bytes(layout.ROW_KEY)
+        for name, spec in self.manifest.data.items():
+            if spec.rows is not None:
+                what = say("the row tree of the data array {0}", repr(name))
+                self._expect(what, row_root(key, name, data[name], cancel) == spec.rows)
+        return key
 
     def _expect(self, what: str, holds: bool) -> None:
         if not holds and what in self._verified:

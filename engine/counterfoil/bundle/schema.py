@@ -88,36 +88,42 @@ class ArraySpec:
         digest: Tensor digest.
         file: Name that the client gave to the data file in which the array lies, a hint for people; None when the
             array lies in the order.
+        rows: Root over a salted Merkle leaf of each of its rows; None where it has none.
     """
 
     dtype: str
     shape: tuple[int, ...]
     digest: Digest
     file: str | None = None
+    rows: Digest | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
         value = {"dtype": self.dtype, "shape": list(self.shape), "digest": self.digest.hex}
+        if self.rows is not None:
+            value["rows"] = self.rows.hex
         return value if self.file is None else value | {"file": self.file}
 
     @classmethod
-    def from_json(cls, value: Any, what: str, dtypes: tuple[str, ...], *, may_be_outside: bool = False) -> ArraySpec:
+    def from_json(cls, value: Any, what: str, dtypes: tuple[str, ...], *, is_data: bool = False) -> ArraySpec:
         """Read the JSON form.
 
         Args:
             value: What the manifest has there, of whatever type.
             what: What the array is, for the sentence.
             dtypes: Names of the dtypes that it may have.
-            may_be_outside: Whether it may lie in a data file.
+            is_data: Whether it is a data array, which may lie in a data file, and whose rows may be leaves.
 
         Raises:
             BundleError: It is no such form: a field is lacking or one too many, or has a value that it cannot have.
         """
         file = None
-        if may_be_outside and isinstance(value, dict) and "file" in value:
+        has_rows = is_data and isinstance(value, dict) and "rows" in value
+        if is_data and isinstance(value, dict) and "file" in value:
             file = check_file_name(value["file"])
             value = {name: item for name, item in value.items() if name != "file"}
         fields = _fields(value, what)
+        rows = fields.digest("rows") if has_rows else None
         dtype = fields.take("dtype", str)
         shape = fields.take("shape", list)
         digest = fields.digest("digest")
@@ -128,7 +134,9 @@ class ArraySpec:
             )
         if len(shape) > 16 or not all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**40 for n in shape):
             raise BundleError(say("The shape of the {0} is not a list of lengths.", what))
-        return cls(dtype, tuple(shape), digest, file)
+        if rows is not None and (file is not None or not shape):
+            raise BundleError(say("The rows of the {0} are leaves, and it lies in a data file or has no rows.", what))
+        return cls(dtype, tuple(shape), digest, file, rows)
 
 
 @dataclass(frozen=True)
@@ -254,6 +262,11 @@ class OrderManifest:
         return self.batch_size if self.shares is None else self.batch_size // self.shares.count
 
     @property
+    def has_row_leaves(self) -> bool:
+        """Whether rows of a data array are leaves of a tree of their own, so that the order has a key of salts."""
+        return any(spec.rows is not None for spec in self.data.values())
+
+    @property
     def data_file(self) -> str | None:
         """Name of the data file that the order needs; None when it holds all of its data."""
         return next((spec.file for _, spec in sorted(self.data.items()) if spec.file is not None), None)
@@ -334,9 +347,7 @@ class OrderManifest:
         if len(set(map(str, names))) != len(names):
             raise BundleError(say("Two per-step scalars have the same name."))
         data_specs = {
-            check_name(name): ArraySpec.from_json(
-                spec, say("data array {0}", repr(name)), DATA_DTYPES, may_be_outside=True
-            )
+            check_name(name): ArraySpec.from_json(spec, say("data array {0}", repr(name)), DATA_DTYPES, is_data=True)
             for name, spec in fields.take("data", dict).items()
         }
         programs = _turns_from_json(fields)

@@ -65,6 +65,7 @@ class BundleWriter(FileWriter):
         signature: bytes | None = None,
         updates: Turns[bytes] | None = None,
         *,
+        row_key: bytes | None = None,
         with_initial: bool = True,
     ) -> None:
         """Write an order.
@@ -78,6 +79,7 @@ class BundleWriter(FileWriter):
             initial: The initial state by tensor name; dtypes as in ``STATE_DTYPES``.
             signature: The DSSE envelope that the client signed about this very manifest; None for an unsigned order.
             updates: Each update program's canonical JSON, where steps have shares.
+            row_key: The key of the salts of rows, where rows are leaves of a tree of their own.
             with_initial: Whether the initial state goes into the file; a run may leave it to the order.
         """
         inside = {name: spec for name, spec in manifest.data.items() if spec.file is None}
@@ -89,6 +91,8 @@ class BundleWriter(FileWriter):
         held = {} if updates is None else updates.parts
         if held.keys() != ordered.keys():
             raise BundleError("The update programs are not those that the order's manifest names.")
+        if (row_key is not None) != manifest.has_row_leaves:
+            raise BundleError("The order's manifest and the key of the salts of rows do not fit together.")
         written = initial if with_initial else {}
         self._check_room(order_bytes(programs, schedule, scalars, data, written) + sum(map(len, held.values())))
         several = (layout.PROGRAMS, *((layout.UPDATES,) if held else ())) if manifest.programs.several else ()
@@ -105,6 +109,8 @@ class BundleWriter(FileWriter):
         self._array(layout.SCALARS, scalars, manifest.scalars.dtype, manifest.scalars.shape)
         for name, spec in inside.items():
             self._array(f"{layout.DATA}/{check_name(name)}", data[name], spec.dtype, spec.shape)
+        if row_key is not None:
+            self._bytes(layout.ROW_KEY, row_key)
         for name, array in initial.items():
             if array.dtype.name not in STATE_DTYPES:
                 raise BundleError(f"The state tensor {name!r} has the dtype {array.dtype.name}, which no state has.")

@@ -205,6 +205,16 @@ LastCheckpointOption = Annotated[
 ]
 
 
+RowLeavesOption = Annotated[
+    bool,
+    typer.Option(
+        "--row-leaves",
+        help="Commit to each row of the data by itself, so that a dispute shows its judge the rows of its step and no "
+        "others. The order digest is another each time.",
+    ),
+]
+
+
 class RecipeSettings(TypedDict):
     """What every recipe takes under these names."""
 
@@ -235,6 +245,7 @@ class OrderOptions:
     stop_early_patience: StopPatienceOption = None
     stop_early_fall: StopFallOption = None
     last_checkpoint: LastCheckpointOption = LastCheckpoint.WHOLE
+    row_leaves: RowLeavesOption = False
     external_data: ExternalDataOption = None
     trial: TrialOption = True
     key: OrderKeyOption = None
@@ -276,6 +287,8 @@ class OrderOptions:
             check_writable(self.external_data, self.force)
             if self.external_data.resolve() == self.out.resolve():
                 raise typer.BadParameter("--out and --external-data name the same file.")
+            if self.row_leaves:
+                raise typer.BadParameter("--row-leaves is for data that lie in the order: leave out --external-data.")
         if self.checkpoint_every % self.commit_every:
             raise typer.BadParameter(
                 "--checkpoint-every must be a multiple of --commit-every: what is stored is digested."
@@ -313,7 +326,7 @@ class OrderOptions:
         """Write the order, after the trial of its first step if one is wanted."""
         segments = segments_of(self.recompute_activations)
         draft = draft.stopping_early(stop_rule_of(self.stop_early_patience, self.stop_early_fall))
-        draft = ended(draft.signed_by_parties(self._parties()), self.last_checkpoint)
+        draft = ended(draft.signed_by_parties(self._parties()), self.last_checkpoint, self.row_leaves)
         with cancel_on_interrupt() as cancel:
             draft = show_stages(draft.recomputing_in_stages(segments, cancel))
         write_order(draft, self.out, self.external_data, trial=self.trial, signer=self.signer)
@@ -333,9 +346,10 @@ def segments_of(text: str | None) -> Segments | None:
     return segments
 
 
-def ended(draft: OrderDraft, last: LastCheckpoint) -> OrderDraft:
-    """Return an order with a last checkpoint as it was asked for; raises DataError where there are no slots."""
-    return draft.ending_with_weights() if last is LastCheckpoint.WEIGHTS else draft
+def ended(draft: OrderDraft, last: LastCheckpoint, row_leaves: bool) -> OrderDraft:
+    """Return an order with last checkpoint and rows as was asked for; raises DataError where there are no slots."""
+    draft = draft.ending_with_weights() if last is LastCheckpoint.WEIGHTS else draft
+    return draft.with_row_leaves() if row_leaves else draft
 
 
 def stop_rule_of(patience: int | None, fall: float | None) -> StopRule | None:
@@ -438,6 +452,8 @@ def write_order(
         console.print(shown(note), soft_wrap=True)
     if manifest.may_stop_early is not None:
         console.print(f"Its run {manifest.may_stop_early.describe()}.")
+    if manifest.has_row_leaves:
+        console.print("Each row of its data is a leaf: a dispute shows the rows of its step and no others.")
     for name, rates in draft.rates.items():
         console.print(rates_in_words(rates, name))
     console.print(f"Order digest {manifest.digest.hex}")

@@ -23,6 +23,7 @@ from counterfoil.cli.order_options import (
     OrderOptions,
     ProfileName,
     RecomputeOption,
+    RowLeavesOption,
     SharesOption,
     StopFallOption,
     StopPatienceOption,
@@ -142,6 +143,7 @@ def order(
     stop_early_patience: StopPatienceOption = None,
     stop_early_fall: StopFallOption = None,
     last_checkpoint: LastCheckpointOption = LastCheckpoint.WHOLE,
+    row_leaves: RowLeavesOption = False,
     trial: TrialOption = True,
     second_look: Annotated[
         bool,
@@ -166,7 +168,7 @@ def order(
             stop_early_fall, key,
         )  # fmt: skip
         plain = last_checkpoint is LastCheckpoint.WHOLE
-        if any(item is not None for item in given) or force or not (trial and second_look and plain):
+        if any(item is not None for item in given) or force or row_leaves or not (trial and second_look and plain):
             raise typer.BadParameter(
                 f"Options of '{context.invoked_subcommand}' stand behind it; --from and --script are used without a "
                 "recipe."
@@ -195,7 +197,7 @@ def order(
         job = load_job(source)
         draft = drafted(job if shares is None else job.divided(shares), profile, segments)
     look = look_again(draft, source, script, context.obj, max_steps, profile, segments, shares) if second_look else None
-    draft = ended(draft.stopping_early(stopping), last_checkpoint)
+    draft = ended(draft.stopping_early(stopping), last_checkpoint, row_leaves)
     write_order(draft, out, trial=trial, signer=signer, look=look)
 
 

@@ -19,13 +19,14 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.dtypes import tensor_bytes
 from counterfoil.base.errors import ProgramError
 from counterfoil.base.turns import Turns
-from counterfoil.bundle.capsule import ChunkProofs, OrderPart
+from counterfoil.bundle.capsule import ChunkProofs, OrderPart, RowProofs
 from counterfoil.bundle.datafile import CheckedRows
 from counterfoil.bundle.places import Places
 from counterfoil.bundle.reader import OrderContents
 from counterfoil.bundle.schema import ArraySpec, OrderManifest
 from counterfoil.bundle.shares import COUNT
 from counterfoil.commit.rows import chunks_of_rows
+from counterfoil.commit.rowtree import row_proofs
 from counterfoil.commit.state import chunk_proofs
 from counterfoil.operators.node import TensorType
 from counterfoil.program.graph import Program
@@ -177,6 +178,7 @@ class AdmittedOrder:
         programs: The programs, checked.
         stored: The initial state as stored.
         updates: The update programs, where steps have shares; ``programs`` are the gradient programs then.
+        row_key: The key of the salts of rows, where rows are leaves of a tree of their own.
     """
 
     manifest: OrderManifest
@@ -186,6 +188,7 @@ class AdmittedOrder:
     _scalars: npt.NDArray[np.float64]
     _data: Mapping[str, RowArray]
     updates: Turns[Program] | None = None
+    row_key: bytes | None = None
 
     @property
     def all_programs(self) -> tuple[Program, ...]:
@@ -230,20 +233,34 @@ class AdmittedOrder:
         found = {name: array for name, array in outside.items() if name in used}
         return replace(self, _data=dict(sorted({**self._data, **found}.items())))
 
-    def part(self, first: int, last: int, share: int | None = None) -> OrderPart:
+    def part(self, first: int, last: int, share: int | None = None, *, with_data: bool = True) -> OrderPart:
         """Return what the steps ``first`` to ``last``, or a share of each, need of the order's arrays, with proofs.
 
         Arrays in memory are hashed for it once more; a data file is only read where the chunks lie.
+
+        Args:
+            first: The first step.
+            last: The last one.
+            share: Number of the share; None for all rows of each step.
+            with_data: Whether the rows of the data arrays are needed.
         """
         steps = np.arange(first - 1, last)
         rows = self._schedule[first - 1 : last, slice(None) if share is None else share_rows(self.manifest, share)]
         used = _read_by(self.programs.take(self.programs.names(first, last)))
-        arrays = {name: array for name, array in self._data.items() if name in used}
+        specs = {name: self.manifest.data[name] for name in self._data if with_data and name in used}
         return OrderPart(
             schedule=_prove(self._schedule, self.manifest.schedule, steps),
             scalars=_prove(self._scalars, self.manifest.scalars, steps),
-            data={name: _prove(array, self.manifest.data[name], rows) for name, array in arrays.items()},
+            data={name: _prove(self._data[name], spec, rows) for name, spec in specs.items() if spec.rows is None},
+            rows={name: self._prove_rows(name, rows) for name, spec in specs.items() if spec.rows is not None},
         )
+
+    def _prove_rows(self, name: str, rows: npt.NDArray[np.int64]) -> RowProofs:
+        """Prove single rows of an array whose rows are leaves of a tree of their own."""
+        array = self._data[name]
+        assert isinstance(array, np.ndarray)
+        assert self.row_key is not None
+        return row_proofs(self.row_key, name, array, rows)
 
     def update_part(self, step: int) -> OrderPart:
         """Return what the update of a step needs of the order's arrays, with proofs: it reads no rows."""
@@ -305,4 +322,5 @@ def admit_order(
     programs, updates = read_programs(manifest, contents.programs, contents.initial, limits, cancel, contents.updates)
     used = _read_by(programs)
     data = {name: array for name, array in sorted(contents.data.items()) if name in used}
-    return AdmittedOrder(manifest, programs, contents.initial, contents.schedule, contents.scalars, data, updates)
+    arrays = contents.initial, contents.schedule, contents.scalars, data
+    return AdmittedOrder(manifest, programs, *arrays, updates, contents.row_key)

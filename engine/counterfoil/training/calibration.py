@@ -206,6 +206,7 @@ def _write(contents: OrderContents, manifest: OrderManifest, out: str | os.PathL
             contents.initial,
             None,
             contents.updates,
+            row_key=contents.row_key,
         )
 
 

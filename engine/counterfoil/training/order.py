@@ -26,6 +26,7 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import ArraySpec, ModuleNames, OrderManifest, check_file_name
 from counterfoil.bundle.shares import STACK, SUM, Shares
 from counterfoil.bundle.writer import BundleWriter, write_data_file
+from counterfoil.commit.rowtree import new_row_key, row_root
 from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.program.capture import CapturedStep
 from counterfoil.program.graph import Program
@@ -86,6 +87,7 @@ class OrderDraft:
         notes: Sentences on what was made of the job, for the user.
         recomputation: What it brought to recompute activations; None where the programs are as they were captured.
         updates: The update programs, where steps have shares; ``programs`` are the gradient programs then.
+        row_key: The key of the salts of rows, 32 bytes, where rows are leaves of a tree of their own.
     """
 
     manifest: OrderManifest
@@ -98,6 +100,7 @@ class OrderDraft:
     notes: tuple[str, ...] = ()
     recomputation: Recomputation | None = None
     updates: Turns[Program] | None = None
+    row_key: bytes | None = None
 
     @property
     def all_programs(self) -> tuple[Program, ...]:
@@ -182,6 +185,19 @@ class OrderDraft:
             )
         return replace(self, manifest=replace(self.manifest, last_of_weights=True))
 
+    def with_row_leaves(self, key: bytes | None = None) -> OrderDraft:
+        """Return the order with a salted Merkle leaf for each row, so that a dispute hands out its step's rows alone.
+
+        Args:
+            key: The key of the salts, 32 bytes; a new random one unless given. Whoever has it and a capsule can try
+                guesses of rows that the capsule does not hold.
+        """
+        key = new_row_key() if key is None else key
+        data = {
+            name: replace(spec, rows=row_root(key, name, self.data[name])) for name, spec in self.manifest.data.items()
+        }
+        return replace(self, manifest=replace(self.manifest, data=data), row_key=key)
+
     def signed_by_parties(self, signers: Sequence[Party | None]) -> OrderDraft:
         """Return the order with parties that answer for its shares; with none it stays as it is.
 
@@ -251,10 +267,16 @@ class OrderDraft:
 
         Raises:
             TrialError: The first step fails, or nobody could read the program; nothing was written.
-            DataError: The name of the data file is not allowed in an order.
+            DataError: The name of the data file is not allowed in an order, or rows are leaves, and the data would lie
+                outside.
             FileWriteError: A file cannot be written.
         """
         manifest, inside = self.manifest, self.data
+        if external_data is not None and self.row_key is not None:
+            raise DataError(
+                "The rows of the order are leaves of a tree of their own, and its data would lie in a data file.",
+                remedy="Leave out --row-leaves, or keep the data in the order.",
+            )
         if external_data is not None:
             name = _plain_name(Path(external_data))
             outside = {array: replace(spec, file=name) for array, spec in manifest.data.items()}
@@ -270,7 +292,15 @@ class OrderDraft:
             updates = None if self.updates is None else self.updates.map(Program.to_bytes)
             signature = None if key is None else sign_order(manifest.digest, key)
             writer.write_order(
-                manifest, programs, self.schedule, self.scalars, inside, self.initial, signature, updates
+                manifest,
+                programs,
+                self.schedule,
+                self.scalars,
+                inside,
+                self.initial,
+                signature,
+                updates,
+                row_key=self.row_key,
             )
         return manifest
 
@@ -316,6 +346,7 @@ def sign_order_file(
             contents.initial,
             sign_order(manifest.digest, key),
             contents.updates,
+            row_key=contents.row_key,
         )
     return manifest
 

@@ -583,6 +583,7 @@ def _assemble(
             contents.initial,
             signed.order,
             contents.updates,
+            row_key=contents.row_key,
             with_initial=with_initial,
         )
         extent = recording.extent

@@ -416,7 +416,9 @@ def test_what_is_no_number_is_for_a_capsule_of_a_share() -> None:
 def test_a_log_of_a_share_that_nobody_can_read(tmp_path: Path, trainer_key: SigningKey) -> None:
     with logged_as(b"no log"):
         job = record_job(tmp_path, shared_order(), trainer_key)
-    report = adjudicated(save(evidence_of(job.run, job.order), tmp_path / "dispute.cfoil"), order=job.order)
+    evidence = evidence_of(job.run, job.order)
+    assert not evidence.part.data, "no row is needed to see it"
+    report = adjudicated(save(evidence, tmp_path / "dispute.cfoil"), order=job.order)
     assert report.outcome is AdjudicationOutcome.CONFIRMED, report.reason
     assert report.dispute is not None
     assert (report.dispute.part, report.dispute.right) == ("share 0", Right.UNREADABLE)

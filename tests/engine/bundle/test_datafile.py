@@ -245,7 +245,7 @@ def test_a_data_file_has_a_plain_name(name: Any) -> None:
     contents = make_contents(run=False)
     spec = contents.manifest.data["x"].to_json() | {"file": name}
     with pytest.raises(BundleError, match="cannot be called"):
-        ArraySpec.from_json(spec, "data array 'x'", ("float32",), may_be_outside=True)
+        ArraySpec.from_json(spec, "data array 'x'", ("float32",), is_data=True)
     with pytest.raises(BundleError, match="unknown field 'file'"):
         ArraySpec.from_json(spec, "schedule", ("float32",))
 

@@ -314,3 +314,23 @@ def test_the_page_on_recipes_lists_every_option_of_every_recipe():
         options = {option for p in command.params for option in (*p.opts, *p.secondary_opts) if option.startswith("--")}
         assert options - {"--help"} == documented(name) | common, name
     assert len(commands) == 6
+
+
+def test_rows_as_leaves(tmp_path, capsys):
+    out, plain = tmp_path / "job.cfoil", tmp_path / "plain.cfoil"
+    settings = ["--rows", "64", "--features", "5", "--steps", "2", "--batch-size", "16", "--no-trial"]
+    assert main(["order", "logistic", "--out", str(out), "--row-leaves", *settings]) == 0
+    assert "Each row of its data is a leaf" in capsys.readouterr().out
+    assert main(["order", "logistic", "--out", str(plain), *settings]) == 0
+    assert "is a leaf" not in capsys.readouterr().out
+    with_leaves, without = order(out), order(plain)
+    assert all(spec.rows is not None for spec in with_leaves.data.values())
+    assert not without.has_row_leaves
+    assert with_leaves.data_root == without.data_root
+    again = ["order", "logistic", "--out", str(tmp_path / "other.cfoil"), "--row-leaves", *settings]
+    outside = tmp_path / "a.cfdata"
+    assert main([*again, "--external-data", str(outside)]) == 4
+    assert "leave out --external-data" in " ".join(capsys.readouterr().err.split())
+    assert not outside.exists()
+    assert main(["order", "--row-leaves", *again[1:]]) == 4
+    assert "Options of 'logistic' stand behind it" in " ".join(capsys.readouterr().err.split())
