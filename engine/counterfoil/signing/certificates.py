@@ -25,7 +25,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, ExtensionOID, ObjectIdent
 from counterfoil.base.errors import DataError, KeyFileError, SignatureError
 from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import timestamp
-from counterfoil.signing.envelope import MAX_CERTIFICATE_BYTES, MAX_CERTIFICATES
+from counterfoil.signing.envelope import MAX_CERTIFICATE_BYTES, MAX_CERTIFICATES, certificates_in
 from counterfoil.signing.keys import PublicKey
 
 MAX_CHAIN_BYTES = MAX_CERTIFICATES * MAX_CERTIFICATE_BYTES
@@ -164,6 +164,20 @@ def claimed_name(chain: Sequence[bytes], key: PublicKey) -> CertifiedName:
     """
     with _malformed():
         return _claim(_parsed(chain)[0], key)
+
+
+def claimed_beside(envelope: bytes, key: PublicKey) -> str:
+    """Return the name that the certificate beside a signature claims, in one line; empty where there is none.
+
+    Args:
+        envelope: A DSSE envelope as JSON bytes; may be junk.
+        key: The key that signed it.
+
+    Raises:
+        SignatureError: It is malformed, or the certificate is about another key.
+    """
+    chain = certificates_in(envelope)
+    return claimed_name(chain, key).said if chain else ""
 
 
 def certified_name(
