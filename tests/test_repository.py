@@ -235,6 +235,7 @@ bound_by
 capsule_subject
 check_bundle_file
 check_run
+claimed_beside
 claimed_key_ids
 compare_tensor
 copy_whole

@@ -361,6 +361,9 @@ from .signer.client import (
     SignerProcess as SignerProcess,
     start_signer as start_signer,
 )
+from .signing.certificates import (
+    claimed_beside as claimed_beside,
+)
 from .signing.envelope import (
     claimed_key_ids as claimed_key_ids,
 )

@@ -100,6 +100,7 @@ class VerdictReading:
         key: The public key for which its signature holds; empty without the verdict.
         bundle_matches: Whether it speaks of the bundle it was compared with; None when it was not compared.
         later: What was said of it after it was signed.
+        claimed_name: The name in the certificate beside the signature, which nobody checked; mostly there is none.
     """
 
     key_ids: tuple[str, ...]
@@ -107,6 +108,7 @@ class VerdictReading:
     key: str = ""
     bundle_matches: bool | None = None
     later: Afterwards = NOTHING_LATER
+    claimed_name: str = ""
 
 
 @dataclass(frozen=True)
@@ -763,7 +765,8 @@ class LibraryEngine:
             if counterfoil.key_id_of(public) in key_ids:
                 verdict = counterfoil.verify_signed(envelope, _key(public))
                 later = _said_later(verdict, envelope, path, statements)
-                return VerdictReading(key_ids, verdict, public, _speaks_of(verdict, bundle), later)
+                claimed = counterfoil.claimed_beside(envelope, _key(public))
+                return VerdictReading(key_ids, verdict, public, _speaks_of(verdict, bundle), later, claimed)
         return VerdictReading(key_ids)
 
     def read_key(self, path: Path) -> str:

@@ -193,7 +193,7 @@ class VerdictViewer(DropDialog):
                 " ".join(filter(None, (translated(verdict.reason), translated(trust.reason), owner))),
                 _not_said(verdict),
             )
-        self._facts.show_fields(self._fields(verdict))
+        self._facts.show_fields(self._fields(verdict, reading.claimed_name))
         self.page.show()
         self._enable(True)
         compare = reading.bundle_matches is None and not self.withdrawn
@@ -295,13 +295,14 @@ class VerdictViewer(DropDialog):
             said = self.tr("It speaks of another file: the SHA-256 of {0} is not the one in the verdict.")
             tell(self.about_bundle, said.format(name), Tone.BAD)
 
-    def _fields(self, verdict: Verdict | Adjudication) -> list[Field]:
+    def _fields(self, verdict: Verdict | Adjudication, claimed_name: str) -> list[Field]:
         unread = self.tr("the audit could not read it")
         known = self._book.find(verdict.client_key)
         fields = [
             Field(self.tr("Job"), verdict.title or unread),
             Field(self.tr("Signed at"), self.tr("{0}, as the auditor says").format(text.moment(verdict.signed_at))),
             Field(self.tr("Auditor's key"), verdict.key_id, exact=True),
+            *([Field(self.tr("Claimed name"), self._claim(claimed_name))] if claimed_name else []),
             Field(self.tr("Bundle") if isinstance(verdict, Verdict) else self.tr("Capsule"), verdict.bundle_name),
             digest_field(self.tr("SHA-256"), verdict.bundle_digest, unread),
             digest_field(self.tr("Run root"), verdict.run_root, unread),
@@ -315,6 +316,9 @@ class VerdictViewer(DropDialog):
         if isinstance(verdict, Verdict) and verdict.run_facts is not None:
             fields += self._run_facts(verdict.run_facts)
         return fields + check_fields(verdict.checks)
+
+    def _claim(self, name: str) -> str:
+        return self.tr("{0}. The window checks no certificate; 'counterfoil verify --roots' does.").format(name)
 
     def _steps(self, verdict: Verdict | Adjudication) -> str:
         if isinstance(verdict, Verdict):

@@ -18,6 +18,7 @@ from counterfoil.cli.options import (
     BadFractionOption,
     BeaconOption,
     CapsuleOption,
+    CertificateOption,
     ClientKeyOption,
     ClientOrderOption,
     ConfidenceOption,
@@ -112,6 +113,7 @@ def audit(
     order: ClientOrderOption = None,
     verdict: VerdictOption = None,
     key: OptionalKeyOption = None,
+    certificate: CertificateOption = None,
     unsigned: UnsignedOption = None,
     data: DataOption = None,
     trainer_key: TrainerKeyOption = None,
@@ -164,7 +166,9 @@ def audit(
         raise typer.BadParameter(
             "--workers, --ray, --partial and --subject-model need the run as a file: download it, and give its path."
         )
-    signing_key = open_verdict_key(verdict, key, place, written.may_replace(verdict, force=force, going_on=resume))
+    signing_key = open_verdict_key(
+        verdict, key, place, written.may_replace(verdict, force=force, going_on=resume), certificate
+    )
     request = _request(
         (segments, confidence, bad_fraction, nonce, beacon),
         (trainer_key, client_key),
@@ -199,6 +203,7 @@ def merge(
     order: ClientOrderOption = None,
     verdict: VerdictOption = None,
     key: OptionalKeyOption = None,
+    certificate: CertificateOption = None,
     unsigned: UnsignedOption = None,
     data: DataOption = None,
     trainer_key: TrainerKeyOption = None,
@@ -234,7 +239,9 @@ def merge(
     if facts:
         _check_facts(verdict, unsigned)
     judges = judges_of(seal_for, capsule)
-    signing_key = open_verdict_key(verdict, key, run, written.may_replace(verdict, force=force, going_on=resume))
+    signing_key = open_verdict_key(
+        verdict, key, run, written.may_replace(verdict, force=force, going_on=resume), certificate
+    )
     from counterfoil.audit.values.workers import PartFiles
 
     request = _request(

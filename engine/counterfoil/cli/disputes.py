@@ -17,6 +17,7 @@ from counterfoil.cli.exits import SELF_SIGNED, ExitWith
 from counterfoil.cli.keys import ask_passphrase, open_verdict_key, sign_verdict
 from counterfoil.cli.options import (
     AllowLargeOption,
+    CertificateOption,
     ClientKeyOption,
     ClientOrderOption,
     DataOption,
@@ -52,6 +53,7 @@ def adjudicate(
         typer.Option(help="Write the signed adjudication to this file; needs --key.", show_default=False),
     ] = None,
     key: OptionalKeyOption = None,
+    certificate: CertificateOption = None,
     trainer_key: TrainerKeyOption = None,
     client_key: ClientKeyOption = None,
     device: DeviceOption = "cpu",
@@ -77,7 +79,7 @@ def adjudicate(
 
         # What a script gives is the signing key's, where there is one; a terminal is asked for each.
         opens = ask_passphrase() if key is None else Passphrase.asked() if sys.stdin.isatty() else Passphrase.none()
-    signing_key = open_verdict_key(verdict, key, place if identity is None else judged_as(place), force)
+    signing_key = open_verdict_key(verdict, key, place if identity is None else judged_as(place), force, certificate)
     console = terminal.console(stderr=json)
     from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session

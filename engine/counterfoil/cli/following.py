@@ -17,6 +17,7 @@ from counterfoil.cli.keys import open_verdict_key
 from counterfoil.cli.options import (
     AllowLargeOption,
     CapsuleOption,
+    CertificateOption,
     CsvOption,
     DataOption,
     DeviceOption,
@@ -57,6 +58,7 @@ def follow(
     ],
     verdict: VerdictOption = None,
     key: OptionalKeyOption = None,
+    certificate: CertificateOption = None,
     unsigned: UnsignedOption = None,
     data: DataOption = None,
     trainer_key: TrainerKeyOption = None,
@@ -94,7 +96,7 @@ def follow(
     run = recorded_run(folder)
     written = check_targets(run, (csv, capsule, unsigned), verdict, unsigned, force=force, resume=False)
     judges = judges_of(seal_for, capsule)
-    signing_key = open_verdict_key(verdict, key, run, force)
+    signing_key = open_verdict_key(verdict, key, run, force, certificate)
     request = FollowRequest(
         recording_folder(run),
         run,

@@ -8,7 +8,8 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from counterfoil.base.errors import CounterfoilError, SignerError
+from counterfoil.base.errors import CounterfoilError, DataError, SignerError
+from counterfoil.base.inputs import read_input
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.targets import check_writable
@@ -38,7 +39,7 @@ def open_key(path: Path, purpose: str, about: Path | Address | None = None) -> S
 
 
 def open_verdict_key(
-    verdict: Path | None, key: Path | None, about: Path | Address, force: bool
+    verdict: Path | None, key: Path | None, about: Path | Address, force: bool, certificate: Path | None = None
 ) -> SignerProcess | None:
     """Open the key that signs a verdict about a file, before work that may take hours; None where none is wanted.
 
@@ -47,19 +48,47 @@ def open_verdict_key(
         key: The auditor's private key file.
         about: The file that the verdict is about.
         force: Whether a file that lies there may be replaced.
+        certificate: The X.509 chain of that key, which lies beside the signature.
 
     Raises:
-        BadParameter: One of ``verdict`` and ``key`` is given without the other.
+        BadParameter: One of ``verdict`` and ``key`` is given without the other, or ``certificate`` without them.
         FileWriteError: Nothing can be written to ``verdict``, or it exists and ``force`` is not given.
         SignerError: The key cannot be opened.
     """
     if (verdict is None) != (key is None):
         raise typer.BadParameter("--verdict and --key belong together: what is written is signed.")
     if verdict is None or key is None:
+        if certificate is not None:
+            raise typer.BadParameter("--certificate belongs to --key: it says whose that key is.")
         drop_passphrase()
         return None
     check_writable(verdict, force)
-    return open_key(key, "audit", about)
+    return with_chain(open_key(key, "audit", about), certificate)
+
+
+def with_chain(signer: SignerProcess, certificate: Path | None) -> SignerProcess:
+    """Let the X.509 chain of a key lie beside what it signs; returns the signer.
+
+    Args:
+        signer: Holds the key; it is closed where the chain is not the key's.
+        certificate: The chain, PEM, the leaf first; None for none.
+
+    Raises:
+        DataError: There are no certificates in the file, or too many.
+        SignatureError: They are not about this key, not in order, or not valid now.
+    """
+    if certificate is None:
+        return signer
+    from counterfoil.signing.certificates import MAX_CHAIN_BYTES, check_own_chain, read_certificates
+
+    try:
+        chain = read_certificates(read_input(certificate, "a certificate", DataError, most=MAX_CHAIN_BYTES))
+        check_own_chain(chain, signer.public)
+    except CounterfoilError:
+        signer.close()
+        raise
+    signer.certificates = chain
+    return signer
 
 
 def ask_passphrase() -> Passphrase:

@@ -100,6 +100,16 @@ OptionalKeyOption = Annotated[
     ),
 ]
 
+CertificateOption = Annotated[
+    Path | None,
+    READS,
+    typer.Option(
+        help="The X.509 chain (.pem) that says whose --key is, its own certificate first; it goes beside the "
+        "signature.",
+        show_default=False,
+    ),
+]
+
 
 def numbered_files(given: Sequence[Path] | None, option: str) -> dict[int, Path]:
     """Read what an option was given as NUMBER=FILE, once for each share; raises typer.BadParameter.

@@ -19,16 +19,16 @@ from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import timestamp
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
+from counterfoil.cli.certified import AtOption, RootsOption, name_beside, show_name, verifying_key
 from counterfoil.cli.exits import SELF_SIGNED, ExitWith
-from counterfoil.cli.keys import ask_passphrase, open_key
-from counterfoil.cli.options import MAX_VERDICT_BYTES, ForceOption, JsonOption, KeyOption, OutOption
+from counterfoil.cli.keys import ask_passphrase, open_key, with_chain
+from counterfoil.cli.options import MAX_VERDICT_BYTES, CertificateOption, ForceOption, JsonOption, KeyOption, OutOption
 from counterfoil.cli.places import READS, WRITES_KEYS
 from counterfoil.cli.revoked import RevocationsKeyOption, RevocationsOption, read_revocations, show_revocations
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import Passphrase, start_signer
 from counterfoil.signer.frames import MAX_STATEMENT_BYTES
-from counterfoil.signing.keys import load_public_key
 from counterfoil.signing.publickeys import public_path
 
 
@@ -105,7 +105,9 @@ def public_key(
 
 def verify(
     verdict: Annotated[Path, READS, typer.Argument(help="The verdict, a .json file.", show_default=False)],
-    key: Annotated[Path, READS, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)],
+    key: Annotated[
+        Path | None, READS, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)
+    ] = None,
     bundle: Annotated[
         Path | None, READS, typer.Option(help="Check too that the verdict is about this file.", show_default=False)
     ] = None,
@@ -120,13 +122,16 @@ def verify(
     ] = None,
     revocations: RevocationsOption = None,
     revocations_key: RevocationsKeyOption = None,
+    roots: RootsOption = None,
+    at: AtOption = None,
     json: JsonOption = False,
 ) -> None:
     """Anyone: check the signature of a verdict, or of an adjudication, and show what it says.
 
     The exit code is the verdict's: 0 only if it holds and says VERIFIED. It is 3 (REFUSED) if the verdict does not
     hold, was signed with another key, is about another file, was withdrawn by its auditor, or if that auditor's key
-    was revoked; and 5 if the key that signed it is that of the trainer whose run it is about, which is no audit.
+    was revoked; and 5 if the key that signed it is that of the trainer whose run it is about, which is no audit. With
+    --roots it is 3 too if none of them answers for the name beside the signature.
 
     Example: counterfoil verify verdict.json --key auditor.pub.pem --bundle run.cfoil
     """
@@ -135,7 +140,9 @@ def verify(
     from counterfoil.signing.predicates import MAX_BYTES
 
     envelope = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
-    checked = verify_signed(envelope, load_public_key(key))
+    public = verifying_key(envelope, key, roots)
+    checked = verify_signed(envelope, public)
+    name = name_beside(envelope, public, roots, at)
     given = [(path.name, read_input(path, "a statement", DataError, most=MAX_BYTES)) for path in statements or ()]
     later = afterwards(checked, verdict_digest(envelope), given)
     listed = read_revocations(revocations, revocations_key)
@@ -154,12 +161,15 @@ def verify(
 
     self_signed = checked.trust.trainer is TrainerTrust.AUDITOR
     if json:
-        jsonform.print_json(checked, checked.trust, self_signed=self_signed, afterwards=later, revoked=revoked)
+        named = {} if name is None else {"certificate": name}
+        jsonform.print_json(checked, checked.trust, self_signed=self_signed, afterwards=later, revoked=revoked, **named)
     else:
         console = terminal.console()
         reports.show_verdict(console, checked)
         about = f", and is about {shown(str(bundle))}" if bundle is not None else ""
         console.print(f"The verdict's signature holds{about}.")
+        if name is not None:
+            show_name(name)
         if isinstance(checked, Verdict) and checked.sample is not None and checked.sample.beacon is not None:
             console.print(_beacon_words(checked.sample.beacon))
         reports.show_afterwards(console, later)
@@ -187,6 +197,7 @@ def sign(
     ],
     out: OutOption,
     key: KeyOption,
+    certificate: CertificateOption = None,
     force: ForceOption = False,
 ) -> None:
     """Auditor: sign a verdict whose audit ended without its signature, for instance because the signer was ended.
@@ -196,7 +207,7 @@ def sign(
     Example: counterfoil sign verdict.json.unsigned --key auditor.pem --out verdict.json
     """
     check_writable(out, force)
-    with open_key(key, "audit") as signing_key:
+    with with_chain(open_key(key, "audit"), certificate) as signing_key:
         from counterfoil.audit.statement.verdict import verify_signed
 
         data = read_input(statement, "a statement to sign", DataError, most=MAX_STATEMENT_BYTES)

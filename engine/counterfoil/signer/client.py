@@ -168,11 +168,13 @@ class SignerProcess(KeyProcess):
 
     Attributes:
         pem: The public key as PEM.
+        certificates: The X.509 chain of the key, PEM, the leaf first, that lies beside what it signs; mostly none.
     """
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         super().__init__(process)
         self.pem = ""
+        self.certificates: tuple[bytes, ...] = ()
 
     def begin(self, passphrase: Passphrase) -> str:
         """As :class:`KeyProcess`."""
@@ -201,7 +203,12 @@ class SignerProcess(KeyProcess):
             self._deadline(),
         ):
             send_frame(self._requests, FrameKind.STATEMENT, payload)
-            return self._receive(FrameKind.ENVELOPE)
+            envelope = self._receive(FrameKind.ENVELOPE)
+        if self.certificates:
+            from counterfoil.signing.envelope import attach_certificates
+
+            return attach_certificates(envelope, self.certificates)
+        return envelope
 
 
 def start_signer(

@@ -7,6 +7,7 @@ them and looks at what they say.
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from typing import Any
 
 from securesystemslib.dsse import Envelope
@@ -32,6 +33,10 @@ from counterfoil.signing.keys import PublicKey, SigningKey
 
 MOST_DETAIL = 300
 """Characters at most of what a stranger's envelope is said to be."""
+MAX_CERTIFICATES = 8
+"""Certificates that may lie beside a signature."""
+MAX_CERTIFICATE_BYTES = 16 * 1024
+"""Bytes at most of one of them, as PEM."""
 _MALFORMED = (LookupError, ValueError, TypeError, AttributeError, RecursionError, SecureSystemsError)
 
 
@@ -48,17 +53,48 @@ def sign_statement(statement: dict[str, Any], key: SigningKey) -> bytes:
     return key.sign(canonical.encode(statement))
 
 
-def open_statement(envelope: bytes, key: PublicKey) -> dict[str, Any]:
+def open_statement(envelope: bytes, key: PublicKey, *, certified: bool = False) -> dict[str, Any]:
     """Check the signature of an envelope, then read the statement in it.
 
     Args:
         envelope: A DSSE envelope as JSON bytes; may be junk.
         key: The key that must have signed it.
+        certified: Whether certificates may lie beside the signature, as :func:`attach_certificates` puts them there.
+            They are not looked at.
 
     Raises:
         SignatureError: The envelope is malformed, not signed by this key, or holds no canonical in-toto statement.
     """
-    return _open(_parse_envelope(envelope), key)
+    return _open(_parse_envelope(envelope, certified=certified), key)
+
+
+def attach_certificates(envelope: bytes, chain: Sequence[bytes]) -> bytes:
+    """Put an X.509 chain beside the signature of an envelope, which covers it not: the leaf is about the key.
+
+    The members are those of in-toto's Witness: ``certificate`` is the leaf, ``intermediates`` what issued it.
+
+    Args:
+        envelope: A DSSE envelope of ours.
+        chain: Certificates, PEM, the leaf first; none leaves the envelope byte for byte as it is.
+    """
+    if not chain:
+        return envelope
+    value = canonical.parse(envelope)
+    leaf, *others = (base64.b64encode(each).decode() for each in chain)
+    value["signatures"][0] |= {"certificate": leaf} | ({"intermediates": others} if others else {})
+    return canonical.encode(value)
+
+
+def certificates_in(envelope: bytes) -> tuple[bytes, ...]:
+    """Return the certificates beside the signature of an envelope, the leaf first, unverified; mostly there are none.
+
+    Args:
+        envelope: A DSSE envelope as JSON bytes; may be junk.
+
+    Raises:
+        SignatureError: It is malformed, or they are too many or too large.
+    """
+    return _parse(envelope, certified=True)[1]
 
 
 def claimed_key_ids(envelope: bytes) -> tuple[str, ...]:
@@ -72,7 +108,7 @@ def claimed_key_ids(envelope: bytes) -> tuple[str, ...]:
     Raises:
         SignatureError: The envelope is malformed.
     """
-    return tuple(sorted(_parse_envelope(envelope).signatures))
+    return tuple(sorted(_parse_envelope(envelope, certified=True).signatures))
 
 
 def signature_in(envelope: bytes) -> bytes:
@@ -99,7 +135,7 @@ def is_signed_by(payload: bytes, signature: bytes, key: PublicKey) -> bool:
 
 def payload_of(envelope: bytes) -> bytes:
     """Return the payload of an envelope without a look at its signature; raises SignatureError when it is malformed."""
-    payload: bytes = _parse_envelope(envelope).payload
+    payload: bytes = _parse_envelope(envelope, certified=True).payload
     return payload
 
 
@@ -221,7 +257,11 @@ def _run_subjects(claim: RunClaim) -> list[dict[str, Any]]:
     return [make_subject("order", claim.order), make_subject("run", claim.run_root, "rfc9162Sha256")]
 
 
-def _parse_envelope(envelope: bytes) -> Envelope:
+def _parse_envelope(envelope: bytes, *, certified: bool = False) -> Envelope:
+    return _parse(envelope, certified=certified)[0]
+
+
+def _parse(envelope: bytes, *, certified: bool) -> tuple[Envelope, tuple[bytes, ...]]:
     """Read an envelope that says one thing to every reader: these members and no others, and one signature."""
     try:
         fields = Fields(canonical.parse(envelope), say("envelope"), SignatureError)
@@ -232,11 +272,27 @@ def _parse_envelope(envelope: bytes) -> Envelope:
             raise SignatureError(say("The envelope has {0} signatures; it must have one.", len(signatures)))
         fields = Fields(signatures[0], say("envelope's signature"), SignatureError)
         key_id, signature = fields.take("keyid", str), _binary(fields.take("sig", str))
+        chain = _take_certificates(fields) if certified else ()
         fields.end()
-        return Envelope(payload, payload_type, {key_id: Signature(key_id, signature.hex())})
+        return Envelope(payload, payload_type, {key_id: Signature(key_id, signature.hex())}), chain
     except (*_MALFORMED, canonical.CanonicalError, SignatureError) as error:
         # What is wrong with it may be a text of a stranger's, of any length: it stands in no sentence.
         raise SignatureError(say("The signature's envelope is malformed."), detail=str(error)[:MOST_DETAIL]) from error
+
+
+def _take_certificates(fields: Fields) -> tuple[bytes, ...]:
+    if not fields.has("certificate"):
+        return ()
+    texts = [fields.take("certificate", str)]
+    if fields.has("intermediates"):
+        others = fields.take("intermediates", list)
+        if not 0 < len(others) < MAX_CERTIFICATES:
+            raise ValueError("too many certificates, or a list of none")
+        texts += others
+    most = (MAX_CERTIFICATE_BYTES + 2) // 3 * 4  # base64
+    if any(len(text) > most for text in texts):
+        raise ValueError("a certificate is too large")
+    return tuple(_binary(text) for text in texts)
 
 
 def _binary(text: str) -> bytes:

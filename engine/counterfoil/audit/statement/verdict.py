@@ -100,7 +100,7 @@ def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
     Raises:
         SignatureError: The envelope is malformed, not signed by this key, no verdict, or contradicts itself.
     """
-    return _verdict(open_statement(envelope, key), key)
+    return _verdict(open_statement(envelope, key, certified=True), key)
 
 
 def verify_adjudication(envelope: bytes, key: PublicKey) -> Adjudication:
@@ -113,12 +113,12 @@ def verify_adjudication(envelope: bytes, key: PublicKey) -> Adjudication:
     Raises:
         SignatureError: The envelope is malformed, not signed by this key, no adjudication, or contradicts itself.
     """
-    return _adjudication(open_statement(envelope, key), key)
+    return _adjudication(open_statement(envelope, key, certified=True), key)
 
 
 def verify_signed(envelope: bytes, key: PublicKey) -> Verdict | Adjudication:
     """Check whatever an auditor signed, a verdict or an adjudication; raises SignatureError."""
-    statement = open_statement(envelope, key)
+    statement = open_statement(envelope, key, certified=True)
     if statement["predicateType"] == ADJUDICATION_PREDICATE:
         return _adjudication(statement, key)
     return _verdict(statement, key)
