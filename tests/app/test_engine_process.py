@@ -257,6 +257,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "preview": (NEEDED, datetime(2026, 1, 31, tzinfo=UTC)),
     "preview_data": ("digits-cnn", None),
     "read_key": (Path("auditor.pem"),),
+    "read_revocations": (Path("list.json"), "ab" * 32),
     "read_verdict": (Path("v.json"), ("ab" * 32,), None, ()),
     "recognise": (RUN,),
     "record_run": (RecordRequest(Path("job.cfoil"), RUN, "ab" * 32, heads=Path("heads.jsonl"), limits=LARGE),),

@@ -18,7 +18,7 @@ OWN = ("devices", "examine", "hand_over_run", "has_begun", "list_folder", "make_
 """Calls that read nothing of a stranger's: a trainer's own order and files, and the names in a folder."""
 BESIDE = (
     "capsule_subject", "client_order", "examine", "find", "hand_over_run", "handed_out", "has_begun", "inspect",
-    "list_folder", "outline", "preview_data", "read_key", "read_verdict", "recognise", "version",
+    "list_folder", "outline", "preview_data", "read_key", "read_revocations", "read_verdict", "recognise", "version",
 )  # fmt: skip
 """Calls that look at files and compute nothing: beside a replay, and without waiting for what a replay loads."""
 STATEMENTS = ".json"

@@ -107,8 +107,8 @@ CALLS = (
     "adjudicate", "audit", "audit_followed", "capsule_subject", "carry_capsule", "client_order", "compare_bundles",
     "compare_providers", "devices", "disputed_rows", "examine", "find", "follow", "hand_over_run", "handed_out",
     "has_begun", "inspect", "kept", "list_folder", "make_sample", "operator_look", "outline", "plan", "preview",
-    "preview_data", "read_key", "read_verdict", "recognise", "record_run", "tensor_sides", "verify_weights",
-    "version", "write_capsule",
+    "preview_data", "read_key", "read_revocations", "read_verdict", "recognise", "record_run", "tensor_sides",
+    "verify_weights", "version", "write_capsule",
 )  # fmt: skip
 """The methods that the engine's process carries out."""
 SIGNING = ("record_run",)
