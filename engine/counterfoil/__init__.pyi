@@ -381,6 +381,14 @@ from .signing.publickeys import (
     key_id_of as key_id_of,
     pem_of as pem_of,
 )
+from .signing.revocations import (
+    open_revocations as open_revocations,
+)
+from .signing.revokedkeys import (
+    Cause as Cause,
+    Revocation as Revocation,
+    RevocationList as RevocationList,
+)
 from .training.custom import (
     CustomJob as CustomJob,
     order_custom as order_custom,

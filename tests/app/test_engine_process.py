@@ -271,6 +271,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "preview_data": ("digits-cnn", None),
     "read_key": (Path("auditor.pem"),),
     "read_ledger": (LedgerRequest(Path("verdicts"), ("ab" * 32,), RatePolicy(400)),),
+    "read_revocations": (Path("list.json"), "ab" * 32),
     "read_verdict": (Path("v.json"), ("ab" * 32,), None, ()),
     "recognise": (RUN,),
     "record_run": (RecordRequest(Path("job.cfoil"), RUN, "ab" * 32, heads=Path("heads.jsonl"), limits=LARGE),),

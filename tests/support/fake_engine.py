@@ -86,6 +86,7 @@ from counterfoil import (
     PlanProgress,
     PlanRow,
     ProgressRestored,
+    PublicKey,
     Recognised,
     ResumedFromCheckpoint,
     Right,
@@ -116,6 +117,8 @@ from counterfoil import (
     WorkerState,
     facts_as_json,
     key_id_of,
+    open_revocations,
+    pem_of,
     trust_of,
 )
 from counterfoil.audit.disputedrows import NOT_KNOWN
@@ -157,6 +160,7 @@ from counterfoil_app.engine.port import (
     LocateRequest,
     LookRequest,
     ProvidersRequest,
+    ReadRevocations,
     RulesRequest,
     Signable,
     VerdictReading,
@@ -983,9 +987,16 @@ class FakeEngine:
 
     def read_key(self, path: Path) -> str:
         """The auditor's key, or the trainer's, or another one, by the name of the file."""
+        if path.name.startswith("list"):
+            return PublicKey.from_pem(path.read_bytes()).public
         if path.name.startswith("trainer"):
             return self.trainer_public
         return self.signer if path.name.startswith("auditor") else digest(path.name).hex
+
+    def read_revocations(self, path: Path, key: str) -> ReadRevocations:
+        """Checked as the engine does: nothing of a signature is made up."""
+        envelope = path.read_bytes()
+        return ReadRevocations(envelope, open_revocations(envelope, PublicKey.from_pem(pem_of(key).encode())))
 
     def read_verdict(
         self, path: Path, keys: Sequence[str], bundle: Path | None, statements: Sequence[Path]

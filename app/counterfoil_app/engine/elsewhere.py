@@ -31,7 +31,7 @@ from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import whole_file
 from counterfoil_app.engine.link import Link
 from counterfoil_app.engine.messages import MAX_BYTES
-from counterfoil_app.engine.port import LedgerRequest, VerdictReading
+from counterfoil_app.engine.port import LedgerRequest, ReadRevocations, VerdictReading
 from counterfoil_app.engine.process import ProcessEngine
 
 SCHEME = "ssh://"
@@ -150,6 +150,11 @@ class FarEngine(ProcessEngine):
     def read_key(self, path: Path) -> str:
         """Return the public key in a file of this machine."""
         found: str = self._here.read_key(path)
+        return found
+
+    def read_revocations(self, path: Path, key: str) -> ReadRevocations:
+        """Check a list of revoked keys of this machine."""
+        found: ReadRevocations = self._here.read_revocations(path, key)
         return found
 
     def preview_data(self, form: str, path: Path | None) -> DataPreview:

@@ -19,7 +19,7 @@ OWN = ("devices", "examine", "hand_over_run", "has_begun", "list_folder", "make_
 BESIDE = (
     "capsule_subject", "check_rules", "client_order", "examine", "facts_as_json", "find", "hand_over_run", "handed_out",
     "has_begun", "inspect", "list_folder", "locate", "outline", "preview_data", "read_key", "read_ledger",
-    "read_verdict", "recognise", "run_facts", "version",
+    "read_revocations", "read_verdict", "recognise", "run_facts", "version",
 )  # fmt: skip
 """Calls that look at files and compute nothing: beside a replay, and without waiting for what a replay loads."""
 STATEMENTS = ".json"

@@ -107,8 +107,9 @@ CALLS = (
     "adjudicate", "audit", "audit_followed", "capsule_subject", "carry_capsule", "check_rules", "client_order",
     "compare_bundles", "compare_providers", "devices", "disputed_rows", "examine", "facts_as_json", "find", "follow",
     "hand_over_run", "handed_out", "has_begun", "inspect", "kept", "list_folder", "locate", "make_sample",
-    "operator_look", "outline", "plan", "preview", "preview_data", "read_key", "read_ledger", "read_verdict",
-    "recognise", "record_run", "run_facts", "tensor_sides", "verify_weights", "version", "write_capsule",
+    "operator_look", "outline", "plan", "preview", "preview_data", "read_key", "read_ledger", "read_revocations",
+    "read_verdict", "recognise", "record_run", "run_facts", "tensor_sides", "verify_weights", "version",
+    "write_capsule",
 )  # fmt: skip
 """The methods that the engine's process carries out."""
 SIGNING = ("record_run",)

@@ -54,6 +54,7 @@ from counterfoil import (
     PlanProgress,
     RatePolicy,
     Recognised,
+    RevocationList,
     RunFacts,
     SignatureError,
     StepTable,
@@ -81,6 +82,8 @@ if TYPE_CHECKING:
     from counterfoil.audit.outside import Outside
 
 MAX_VERDICT_BYTES = 64 * 2**20
+MAX_LIST_BYTES = 2**24
+"""Bytes of a list of revoked keys."""
 """A verdict on a million steps is far smaller; more is not read."""
 
 
@@ -109,6 +112,19 @@ class VerdictReading:
     bundle_matches: bool | None = None
     later: Afterwards = NOTHING_LATER
     claimed_name: str = ""
+
+
+@dataclass(frozen=True)
+class ReadRevocations:
+    """A list of revoked keys whose signature holds.
+
+    Attributes:
+        envelope: The file, a DSSE envelope as JSON bytes.
+        found: What it says.
+    """
+
+    envelope: bytes
+    found: RevocationList
 
 
 @dataclass(frozen=True)
@@ -435,6 +451,9 @@ class Engine(Protocol):
 
     def read_key(self, path: Path) -> str:
         """Return the public key in a file, in hexadecimal digits; raises CounterfoilError."""
+
+    def read_revocations(self, path: Path, key: str) -> ReadRevocations:
+        """Check a list of revoked keys with the public key that must have signed it; raises CounterfoilError."""
 
     def write_steps(self, steps: StepTable, path: Path) -> None:
         """Write the step table as CSV; raises CounterfoilError."""
@@ -772,6 +791,11 @@ class LibraryEngine:
     def read_key(self, path: Path) -> str:
         """Return the public key in a file, in hexadecimal digits; raises CounterfoilError."""
         return counterfoil.load_public_key(path).public
+
+    def read_revocations(self, path: Path, key: str) -> ReadRevocations:
+        """Check a list of revoked keys with the public key that must have signed it; raises CounterfoilError."""
+        envelope = read_input(path, say("a list of keys"), CounterfoilError, most=MAX_LIST_BYTES)
+        return ReadRevocations(envelope, counterfoil.open_revocations(envelope, _key(key)))
 
     def write_steps(self, steps: StepTable, path: Path) -> None:
         """Write the step table as CSV; raises CounterfoilError."""

@@ -107,6 +107,7 @@ class ProcessEngine:
     read_verdict = _carried_out(Engine.read_verdict)
     preview_data = _carried_out(Engine.preview_data)
     read_key = _carried_out(Engine.read_key)
+    read_revocations = _carried_out(Engine.read_revocations)
     write_capsule = _carried_out(Engine.write_capsule)
     follow = _carried_out(Engine.follow)
     audit_followed = _carried_out(Engine.audit_followed)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from counterfoil import (
     AdjudicationOutcome,
     AuditReport,
+    Cause,
     Check,
     CheckNumber,
     CheckState,
@@ -17,6 +18,7 @@ from counterfoil import (
     Level,
     OrderSource,
     Outcome,
+    Revocation,
     Right,
     Sample,
     SegmentRequest,
@@ -166,8 +168,19 @@ def check_said(value: Check) -> str:
     return f"{check(value).word}. {engine_words.translated(value.detail)}".strip()
 
 
-def known_key(key: KnownKey) -> Look:
-    """How a key in the list of keys is shown: one that was only met is not known."""
+def revoked(found: Revocation) -> str:
+    """That a key was revoked, from when on and why."""
+    cause = {
+        Cause.COMPROMISED: _tr("somebody else has it, or may have it"),
+        Cause.RETIRED: _tr("no longer used"),
+    }[found.cause]
+    return _tr("Revoked from {0} on, {1}: {2}").format(text.moment(found.since), cause, found.reason)
+
+
+def known_key(key: KnownKey, found: Revocation | None = None) -> Look:
+    """How a key in the list of keys is shown: one that was only met is not known, and a revoked one not trusted."""
+    if found is not None:
+        return Look(_tr("revoked"), "failed", Tone.BAD)
     return Look(_tr("known"), "passed", Tone.OK) if key.name else Look(_tr("no name yet"), "warning", Tone.WARN)
 
 

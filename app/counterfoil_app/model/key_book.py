@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +28,7 @@ from PySide6.QtCore import QObject, Signal
 from counterfoil import CounterfoilError, Trust, key_id_of, one_line, seen_by, write_whole
 from counterfoil.base.sentence import say
 from counterfoil.signing.publickeys import FORM
+from counterfoil_app.model.revoked_keys import RevokedKeys
 
 FILE_NAME = "keys.json"
 FORMAT_VERSION = 1
@@ -119,6 +121,9 @@ class KeyBook(QObject):
 
     Args:
         path: The file; it need not exist.
+
+    Attributes:
+        revoked: Keys that were revoked, in the book or not.
     """
 
     changed = Signal()
@@ -128,6 +133,8 @@ class KeyBook(QObject):
         self._path = path
         self._keys: dict[str, KnownKey] = {}
         self._broken: CounterfoilError | None = None
+        self.revoked = RevokedKeys(path.parent, self)
+        self.revoked.changed.connect(self.changed)
         try:
             self._keys = {key.key_id: key for key in _read(path)}
         except CounterfoilError as error:
@@ -153,6 +160,12 @@ class KeyBook(QObject):
     def checking(self) -> tuple[str, ...]:
         """The keys that verdicts are checked with: those of auditors, and the auditor's own."""
         return tuple(key.public for key in self.keys if key.role in (Role.AUDITOR, Role.MINE))
+
+    @property
+    def counting(self) -> tuple[str, ...]:
+        """Those of :attr:`checking` that were not revoked: for what counts only if nobody else may have the key."""
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return tuple(public for public in self.checking if not self.revoked.covers(key_id_of(public), now))
 
     def find(self, key_id: str) -> KnownKey | None:
         """The entry of the key with a fingerprint."""
@@ -180,7 +193,9 @@ class KeyBook(QObject):
         key = self._keys.get(key_id)
         return key is not None and key.role in (Role.CLIENT, Role.MINE)
 
-    def seen(self, trust: Trust, key_id: str, order: str, client_key: str) -> Trust:
+    def seen(
+        self, trust: Trust, key_id: str, order: str, client_key: str, *, run_signed: str = "", order_signed: str = ""
+    ) -> Trust:
         """What a conclusion rests on for who knows these keys.
 
         Args:
@@ -188,6 +203,8 @@ class KeyBook(QObject):
             key_id: Fingerprint of the key that signed the run; empty for none.
             order: The order's digest as hexadecimal digits.
             client_key: Fingerprint of the key that signed the order as its client; empty for an unsigned order.
+            run_signed: When the run was signed, as the trainer says, or at the latest; empty where nothing says it.
+            order_signed: The same of the order.
         """
         standing = self.look_up(key_id, order).standing if key_id else Standing.NEW
         return seen_by(
@@ -195,6 +212,8 @@ class KeyBook(QObject):
             named=standing is Standing.KNOWN,
             changed=standing is Standing.CHANGED,
             client=self.is_client(client_key),
+            revoked=self.revoked.covers(key_id, run_signed),
+            client_revoked=self.revoked.covers(client_key, order_signed),
         )
 
     def meet(self, public: str, order: str, source: str, day: str) -> Meeting:

@@ -199,7 +199,15 @@ class OpenBundle(QObject):
         )
         if self.keys is None:
             return found
-        return self.keys.seen(found, self.trainer_key, run.order_digest.hex, self.client_key)
+        order_signed = "" if self.summary is None else self.summary.order.signed_at
+        return self.keys.seen(
+            found,
+            self.trainer_key,
+            run.order_digest.hex,
+            self.client_key,
+            run_signed=run.signed_at,
+            order_signed=order_signed,
+        )
 
     @property
     def order_source(self) -> OrderSource:

@@ -400,7 +400,7 @@ class MainWindow(QMainWindow):
         self.clerk.follow_delivery(delivery)
 
         def begin(by: Path | None) -> None:
-            delivery.verdict, delivery.keys = by, self.key_book.checking
+            delivery.verdict, delivery.keys = by, self.key_book.counting
             delivery.start()
 
         def again() -> None:

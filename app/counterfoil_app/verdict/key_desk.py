@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QWidget
 from counterfoil import CounterfoilError, key_id_of, pem_of, write_whole
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import check_apart
+from counterfoil_app.engine.port import ReadRevocations
 from counterfoil_app.engine.worker import Failure, JobResult, attempt
 from counterfoil_app.looks import words
 from counterfoil_app.looks.engine_words import failure_text
@@ -22,6 +23,7 @@ from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.key_book import KeyBook, KnownKey, Role
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
+from counterfoil_app.views.dialogs import ask_to_take_list
 from counterfoil_app.views.keys import KeyProposalDialog, KeysDialog
 from counterfoil_app.views.layouts import existing_file, new_file
 
@@ -67,6 +69,7 @@ class KeyDesk(QObject):
         self._window = window
         self._waiting: deque[Proposal] = deque()
         self._asked: KeyProposalDialog | None = None
+        self._check_list()
 
     def read(self, path: Path, use: Callable[[str], None]) -> None:
         """Let the worker read a key file, and hand the key over; :attr:`failed` tells of a file that holds none."""
@@ -111,9 +114,61 @@ class KeyDesk(QObject):
         dialog = KeysDialog(self.book, self._theme, self._window)
         dialog.add_wanted.connect(partial(self._choose, dialog))
         dialog.save_wanted.connect(partial(self._save, dialog))
+        dialog.list_wanted.connect(partial(self._choose_list, dialog))
         dialog.failed.connect(self.failed)
         dialog.open()
         return dialog
+
+    def take_list(self, path: Path, key: Path, parent: QWidget | None = None) -> None:
+        """Take in a list of revoked keys once the user has said whose it is.
+
+        Args:
+            path: The list.
+            key: The public key file of whoever answers for the list, as the user says.
+            parent: The window on which the user is asked.
+        """
+
+        def check(public: str) -> None:
+            self._session.ask(
+                lambda engine: engine.read_revocations(path, public),
+                partial(self._have_list, public, parent or self._window),
+            )
+
+        self.read(key, check)
+
+    def _have_list(self, public: str, parent: QWidget, result: JobResult) -> None:
+        if result.failure is not None:
+            self.failed.emit(result.failure)
+            return
+        read = result.value
+        assert isinstance(read, ReadRevocations)
+        revoked = self.book.revoked
+        before = "" if revoked.found is None else revoked.found.key_id
+        take = partial(attempt, partial(revoked.take, read, public), self.failed)
+        ask_to_take_list(parent, read.found, before, take)
+
+    def _check_list(self) -> None:
+        """Check the kept list of revoked keys again: it counts once its signature was found to hold."""
+        revoked = self.book.revoked
+        try:
+            public = revoked.signer()
+        except CounterfoilError as error:
+            revoked.fail(failure_text(Failure.of(error)))
+            return
+        if public is not None:
+            self._session.ask(lambda engine: engine.read_revocations(revoked.path, public), self._have_kept_list)
+
+    def _have_kept_list(self, result: JobResult) -> None:
+        failure = result.failure
+        if failure is None:
+            assert isinstance(result.value, ReadRevocations)
+            try:
+                self.book.revoked.load(result.value)
+            except CounterfoilError as error:
+                failure = Failure.of(error)
+        if failure is not None:
+            self.book.revoked.fail(failure_text(failure))
+            self.failed.emit(failure)
 
     def _have_read(self, use: Callable[[str], None], result: JobResult) -> None:
         if result.failure is not None:
@@ -157,6 +212,15 @@ class KeyDesk(QObject):
         title, kinds = self.tr("Add a public key"), self.tr("Public keys (*.pub.pem *.pem)")
         if path := existing_file(dialog, title, self._settings.folder, kinds, here=True):
             self.offer(path, parent=dialog)
+
+    def _choose_list(self, dialog: QWidget) -> None:
+        title, kinds = self.tr("The list of revoked keys"), self.tr("Lists of keys (*.json)")
+        path = existing_file(dialog, title, self._settings.folder, kinds, here=True)
+        if path is None:
+            return
+        title, kinds = self.tr("The public key of whoever signed it"), self.tr("Public keys (*.pub.pem *.pem)")
+        if key := existing_file(dialog, title, path.parent, kinds, here=True):
+            self.take_list(path, key, dialog)
 
     def _save(self, dialog: QWidget, key: KnownKey) -> None:
         proposal = self._settings.folder / f"{key.key_id[:12]}.pub.pem"

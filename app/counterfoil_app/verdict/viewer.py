@@ -169,6 +169,11 @@ class VerdictViewer(DropDialog):
         self.trust.show_trust(None if self.withdrawn else trust)
         look = _look(verdict, trust)
         owner = self.tr("The key is that of {0}.").format(self._owner(verdict.key_id))
+        revoked = self._book.revoked.of(verdict.key_id)
+        gone = self._book.revoked.covers(verdict.key_id, verdict.signed_at)
+        if revoked is not None and not gone:
+            before = self.tr("This verdict was signed before, as its auditor says; nothing else shows when.")
+            owner = " ".join((owner, words.revoked(revoked), before))
         if trust.trainer is TrainerTrust.AUDITOR:
             self._show(
                 Look(self.tr("The trainer signed this about its own run"), "failed", Tone.BAD),
@@ -176,6 +181,12 @@ class VerdictViewer(DropDialog):
                     "The key that signed this is the key that signed the run. A trainer cannot audit itself: what it "
                     "says of its own run shows nothing."
                 ),
+            )
+        elif revoked is not None and gone:
+            self.trust.show_trust(None)
+            self._show(
+                Look(self.tr("This verdict no longer counts: its auditor's key was revoked"), "failed", Tone.BAD),
+                " ".join((words.revoked(revoked), self.tr("What it said was: {0}.").format(look.word), owner)),
             )
         elif reading.bundle_matches is False:
             self._show(
@@ -196,7 +207,7 @@ class VerdictViewer(DropDialog):
         self._facts.show_fields(self._fields(verdict, reading.claimed_name))
         self.page.show()
         self._enable(True)
-        compare = reading.bundle_matches is None and not self.withdrawn
+        compare = reading.bundle_matches is None and not self.withdrawn and not gone
         self._make_primary(self.choose_bundle if compare else self.close_button)
         self._show_bundle(verdict, reading.bundle_matches)
 
@@ -209,7 +220,11 @@ class VerdictViewer(DropDialog):
         """What it rests on, for who knows the keys in the book."""
         order = verdict.run_order
         digest = order.hex if order is not None else ""
-        return self._book.seen(verdict.trust, verdict.trainer_key, digest, verdict.client_key)
+        # Run and order were signed before the verdict; it does not say when.
+        latest = verdict.signed_at
+        return self._book.seen(
+            verdict.trust, verdict.trainer_key, digest, verdict.client_key, run_signed=latest, order_signed=latest
+        )
 
     def _owner(self, key_id: str) -> str:
         known = self._book.find(key_id)
@@ -303,6 +318,7 @@ class VerdictViewer(DropDialog):
             Field(self.tr("Signed at"), self.tr("{0}, as the auditor says").format(text.moment(verdict.signed_at))),
             Field(self.tr("Auditor's key"), verdict.key_id, exact=True),
             *([Field(self.tr("Claimed name"), self._claim(claimed_name))] if claimed_name else []),
+            *self._revoked_fields(verdict),
             Field(self.tr("Bundle") if isinstance(verdict, Verdict) else self.tr("Capsule"), verdict.bundle_name),
             digest_field(self.tr("SHA-256"), verdict.bundle_digest, unread),
             digest_field(self.tr("Run root"), verdict.run_root, unread),
@@ -319,6 +335,15 @@ class VerdictViewer(DropDialog):
 
     def _claim(self, name: str) -> str:
         return self.tr("{0}. The window checks no certificate; 'counterfoil verify --roots' does.").format(name)
+
+    def _revoked_fields(self, verdict: Verdict | Adjudication) -> list[Field]:
+        keys = (
+            (self.tr("Auditor's key is revoked"), verdict.key_id),
+            (self.tr("Trainer's key is revoked"), verdict.trainer_key),
+            (self.tr("Client's key is revoked"), verdict.client_key),
+        )
+        found = [(title, self._book.revoked.of(key_id)) for title, key_id in keys]
+        return [Field(title, words.revoked(each)) for title, each in found if each is not None]
 
     def _steps(self, verdict: Verdict | Adjudication) -> str:
         if isinstance(verdict, Verdict):

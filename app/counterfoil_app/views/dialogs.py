@@ -8,8 +8,10 @@ from pathlib import Path
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMessageBox, QWidget
 
+from counterfoil import RevocationList, grouped
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.language import texts
 
@@ -78,6 +80,30 @@ def ask_to_forget(parent: QWidget, name: str, then: Callable[[], None]) -> QMess
     return _ask(parent, "forget-question", question, more, (_tr("Remove"), DESTROY, then))
 
 
+def ask_to_take_list(parent: QWidget, found: RevocationList, before: str, then: Callable[[], None]) -> QMessageBox:
+    """Ask whether a list of revoked keys is taken in, and go on with ``then`` if so.
+
+    Args:
+        parent: The window that is asked on.
+        found: The list; its signature holds.
+        before: Key id of whoever signed the list that is known; empty where none is.
+        then: What is done on yes.
+    """
+    question = _tr("Take in list {0} of revoked keys, of {1}?").format(
+        text.count(found.number), text.moment(found.issued_at)
+    )
+    lines = [
+        _tr("Keys in it: {0}").format(text.count(len(found.revocations))),
+        _tr("It is signed with the key {0}. Compare these digits with those of whoever answers for the list.").format(
+            grouped(found.key_id)
+        ),
+    ]
+    if before and before != found.key_id:
+        lines.append(_tr("The list that is known is signed with another key, {0}. It is given up.").format(before[:12]))
+    take = (_tr("Take it in"), ACCEPT, then)
+    return _ask(parent, "revoked-question", question, "\n\n".join(lines), take, leave=_tr("Leave it"))
+
+
 def ask_to_sign_with(parent: QWidget, name: str, then: Callable[[], None]) -> QMessageBox:
     """Ask whether a private key that arrived is the one to sign with, and go on with ``then`` if so."""
     question = _tr("Sign with the private key {0} from now on?").format(name)
@@ -132,8 +158,8 @@ def _ask(
     box.setObjectName(name)
     box.setInformativeText(more)
     buttons = []
-    for text, role, do in (*answers, (leave or _tr("Cancel"), REJECT, None)):
-        buttons.append(box.addButton(text, role))
+    for said, role, do in (*answers, (leave or _tr("Cancel"), REJECT, None)):
+        buttons.append(box.addButton(said, role))
         if do is not None:
             buttons[-1].clicked.connect(do)
     box.setDefaultButton(buttons[default])

@@ -138,6 +138,8 @@ class KeysDialog(QDialog):
 
     add_wanted = Signal()
     """The user wants to choose a key file."""
+    list_wanted = Signal()
+    """The user wants to take in a list of revoked keys."""
     save_wanted = Signal(KnownKey)
     """The user wants a key in a file."""
     failed = Signal(Failure)
@@ -152,23 +154,26 @@ class KeysDialog(QDialog):
         self.sentence = label("", "muted")
         self.notice = label("", "notice")
         restyle(self.notice, "tone", Tone.BAD.value)
+        self.revoked = label("", "muted")
         self.model: RecordTable[KnownKey] = RecordTable(self._columns(), theme, self)
         self.table = table_view(self.model, self.tr("Keys"))
         self.facts = FieldGrid()
         self.name = line_edit(name=self.tr("Name of this key"), most=MAX_NAME)
         self.rename = button(self.tr("&Rename"), self._rename)
         self.add = button(self.tr("&Add a key\u2026"), self.add_wanted)
+        self.take_list = button(self.tr("Take in a &list of revoked keys\u2026"), self.list_wanted)
         self.copy = button(self.tr("C&opy public key"), self._copy)
         self.save = button(self.tr("&Save public key\u2026"), self._save)
         self.remove = button(self.tr("Re&move\u2026"), self._remove)
         self.close_button = button(self.tr("&Close"), self.close)
-        for one in (self.rename, self.add, self.copy, self.save, self.remove):
+        for one in (self.rename, self.add, self.take_list, self.copy, self.save, self.remove):
             one.setAutoDefault(False)
         title = QLabel(self.tr("&Name"))
         title.setBuddy(self.name)
         named = layouts.row(title, (self.name, 1), self.rename)
         row = layouts.row(self.add, self.copy, self.save, self.remove, 1, self.close_button)
-        shown = (self.sentence, self.notice, (self.table, 1), self.facts, named, row)
+        listed = layouts.row((self.revoked, 1), self.take_list)
+        shown = (self.sentence, self.notice, listed, (self.table, 1), self.facts, named, row)
         layouts.column(*shown, inside=self, spacing=10)
         self.table.selectionModel().selectionChanged.connect(self._show_chosen)
         self.name.textChanged.connect(self._refresh_buttons)
@@ -193,14 +198,26 @@ class KeysDialog(QDialog):
     def _columns(self) -> list[Column[KnownKey]]:
         return [
             Column(self.tr("Key of"), lambda key: words.role(key.role), 12),
-            Column(self.tr("Name"), lambda key: key.name or self.tr("no name yet"), 22, look=words.known_key),
+            Column(self.tr("Name"), lambda key: key.name or self.tr("no name yet"), 22, look=self._look),
             Column(self.tr("Fingerprint"), lambda key: f"{key.key_id[:SHORT]}\u2026", 19, fixed=True, tip=_key_id),
             Column(self.tr("Since"), lambda key: key.since, 12),
             Column(self.tr("Came from"), lambda key: key.source, 12, tip=lambda key: key.source),
         ]
 
+    def _look(self, key: KnownKey) -> words.Look:
+        return words.known_key(key, self._book.revoked.of(key.key_id))
+
+    def _revoked_words(self) -> str:
+        found = self._book.revoked.found
+        if found is None:
+            return self.tr("No list of revoked keys is known.")
+        said = self.tr("List {0} of revoked keys, of {1}, with {2} keys; signed with the key {3}.")
+        counts = text.count(found.number), text.count(len(found.revocations))
+        return said.format(counts[0], text.moment(found.issued_at), counts[1], found.key_id[:12])
+
     def _refresh(self) -> None:
         chosen = self._shown
+        self.revoked.setText(self._revoked_words())
         keys = self._book.keys
         self.model.show_records(keys)
         counts = {role: sum(key.role is role for key in keys) for role in Role}
@@ -214,8 +231,9 @@ class KeysDialog(QDialog):
                 "your own comes in when you first sign."
             )
         )
-        self.notice.setText(self._book.problem)
-        self.notice.setVisible(bool(self._book.problem))
+        problem = self._book.problem or self._book.revoked.problem
+        self.notice.setText(problem)
+        self.notice.setVisible(bool(problem))
         if keys:
             self.choose(chosen if self._book.find(chosen) is not None else keys[0].key_id)
         self._show_chosen()
@@ -223,15 +241,15 @@ class KeysDialog(QDialog):
     def _show_chosen(self) -> None:
         key = self.chosen
         self._shown = key.key_id if key is not None else ""
-        self.facts.show_fields(
-            []
-            if key is None
-            else [
-                Field(self.tr("Fingerprint"), key.key_id, exact=True),
-                Field(self.tr("Came from"), key.source),
-                Field(self.tr("Orders whose runs it signed"), text.count(len(key.orders))),
-            ][: 3 if key.orders else 2]
-        )
+        fields = []
+        if key is not None:
+            revoked = self._book.revoked.of(key.key_id)
+            fields = [Field(self.tr("Fingerprint"), key.key_id, exact=True), Field(self.tr("Came from"), key.source)]
+            if key.orders:
+                fields.append(Field(self.tr("Orders whose runs it signed"), text.count(len(key.orders))))
+            if revoked is not None:
+                fields.append(Field(self.tr("Does not count"), words.revoked(revoked)))
+        self.facts.show_fields(fields)
         self.name.setText("" if key is None else key.name)
         self._refresh_buttons()
 

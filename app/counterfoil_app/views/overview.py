@@ -203,9 +203,11 @@ class OverviewView(Page):
         """Who stands by the order: its client, and its trainer."""
         order, run = summary.order, summary.run
         known = self._book.find(order.client_key)
+        revoked = self._book.revoked.of(order.client_key)
         fields = [
             Field(self.tr("Client's signature"), words.order_signature(order.client_key, known, order.signed_at)),
             *([Field(self.tr("Client's key"), order.client_key, exact=True)] if order.client_key else []),
+            *([] if revoked is None else [Field(self.tr("Client's key is revoked"), words.revoked(revoked))]),
         ]
         if run is not None:
             accepted = words.order_acceptance(bool(run.accepted_at), run.accepted_at)

@@ -82,7 +82,7 @@ class TrainerKeyPanel(QWidget):
         """Show what the book says now; a key that was only met stays as it was shown."""
         if self._key and not self._book.problem:
             meeting = self._book.look_up(self._key, self._order)
-            if meeting.standing is not Standing.MET or self._known:
+            if meeting.standing is not Standing.MET or self._known or self._book.revoked.of(self._key) is not None:
                 self._show_meeting(lambda: meeting)
 
     def _show_meeting(self, ask: Callable[[], Meeting]) -> None:
@@ -102,6 +102,13 @@ class TrainerKeyPanel(QWidget):
     def _account(self, meeting: Meeting) -> tuple[str, Tone]:
         """What is known of the key, in a sentence and its tone."""
         key = meeting.key
+        revoked, run = self._book.revoked.of(self._key), self._session.run
+        if revoked is not None:
+            said = words.revoked(revoked)
+            if run is None or self._book.revoked.covers(self._key, run.signed_at):
+                return self.tr("The key that signed this run does not count. {0}").format(said), Tone.BAD
+            before = self.tr("The run was signed before, as its trainer says; nothing else shows when. {0}")
+            return before.format(said), Tone.WARN
         if meeting.standing is Standing.CHANGED:
             return self.tr(
                 "The key changed: until now, runs of this order were signed by {0}. Ask the trainer, by another "

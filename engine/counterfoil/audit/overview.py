@@ -67,7 +67,7 @@ def inspect(
         ObstacleError: The file cannot be read, or lies elsewhere and what its server gives is not what was signed.
         CancelledError: ``cancel`` was set.
     """
-    with obstacles_noticed(), _opened(path, cancel) as reader:
+    with obstacles_noticed(), opened(path, cancel) as reader:
         inspection = Inspection(reader, with_states=not quick)
         for _ in stages(inspection, order_path, Keys(trainer_key, client_key), heads, cancel, limits, progress):
             pass
@@ -76,7 +76,8 @@ def inspect(
         return summarise(inspection)
 
 
-def _opened(path: str | os.PathLike[str] | Address, cancel: CancelToken | None) -> BundleReader:
+def opened(path: str | os.PathLike[str] | Address, cancel: CancelToken | None) -> BundleReader:
+    """Open a bundle, a file of this machine or one that is read in pieces; raises as :func:`inspect` does."""
     if not isinstance(path, Address):
         return BundleReader.open(path)
     from counterfoil.remote.opening import open_transfer  # with the libraries for networks

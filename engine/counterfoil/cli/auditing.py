@@ -42,6 +42,7 @@ from counterfoil.cli.options import (
     VerdictOption,
 )
 from counterfoil.cli.places import READS, READS_FOLDER, WRITES
+from counterfoil.cli.revoked import RevocationsKeyOption, RevocationsOption, read_revocations
 from counterfoil.cli.sealing import judges_of
 from counterfoil.cli.terminal import shown
 from counterfoil.remote.address import Address, place_of
@@ -139,13 +140,16 @@ def audit(
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     allow_large: AllowLargeOption = False,
+    revocations: RevocationsOption = None,
+    revocations_key: RevocationsKeyOption = None,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
     """Auditor: replay a run step by step, compare every step with what the trainer signed, and give a verdict.
 
     Exit code 0 VERIFIED, 1 DISPUTED, 2 INCONCLUSIVE, 3 REFUSED, 4 ERROR; 5 whatever was found where --key is the
-    trainer's own key: that is no audit. Ctrl-C stops the replay: INCONCLUSIVE; what
+    trainer's own key: that is no audit. With --revocations it is 3 before anything is replayed where a key was revoked
+    on whose signature the verdict would rest. Ctrl-C stops the replay: INCONCLUSIVE; what
     was judged by then is kept, and --resume goes on from there.
 
     Example: counterfoil audit run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
@@ -158,9 +162,12 @@ def audit(
     if facts:
         _check_facts(verdict, unsigned, partial)
     judges = judges_of(seal_for, capsule)
+    listed = read_revocations(revocations, revocations_key)
     devices = tuple(device.split(","))
     crew = _workers(workers, ray, devices)
     if partial is not None:
+        if listed is not None:
+            raise typer.BadParameter("--partial gives no verdict: give --revocations to 'counterfoil merge'.")
         _check_partial(crew, (verdict, unsigned, csv, capsule), resume)
     if isinstance(place, Address) and (crew is not None or partial is not None or subject_model is not None):
         raise typer.BadParameter(
@@ -188,9 +195,8 @@ def audit(
     )
     if partial is not None:
         raise ExitWith(_replay_part(request, partial).exit_code)
-    raise ExitWith(
-        judge(request, Wanted(json, csv, capsule, judges, verdict, signing_key, subject_model, unsigned), written)
-    )
+    wanted = Wanted(json, csv, capsule, judges, verdict, signing_key, subject_model, unsigned, listed)
+    raise ExitWith(judge(request, wanted, written))
 
 
 def merge(
@@ -224,6 +230,8 @@ def merge(
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     allow_large: AllowLargeOption = False,
+    revocations: RevocationsOption = None,
+    revocations_key: RevocationsKeyOption = None,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -239,6 +247,7 @@ def merge(
     if facts:
         _check_facts(verdict, unsigned)
     judges = judges_of(seal_for, capsule)
+    listed = read_revocations(revocations, revocations_key)
     signing_key = open_verdict_key(
         verdict, key, run, written.may_replace(verdict, force=force, going_on=resume), certificate
     )
@@ -265,7 +274,8 @@ def merge(
         f"{len(parts)} part{'s' * (len(parts) > 1)}: the machines that made them are trusted to have replayed what "
         f"they say. Replayed here too: {recheck} of their segments."
     )
-    raise ExitWith(judge(request, Wanted(json, csv, capsule, judges, verdict, signing_key, unsigned=unsigned), written))
+    wanted = Wanted(json, csv, capsule, judges, verdict, signing_key, unsigned=unsigned, listed=listed)
+    raise ExitWith(judge(request, wanted, written))
 
 
 def _check_facts(verdict: Path | None, unsigned: Path | None, partial: Path | None = None) -> None:

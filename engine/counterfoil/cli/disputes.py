@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -30,9 +31,25 @@ from counterfoil.cli.options import (
     TrainerKeyOption,
 )
 from counterfoil.cli.places import READS, WRITES_SIGNED
+from counterfoil.cli.revoked import (
+    RevocationsKeyOption,
+    RevocationsOption,
+    Revoked,
+    check_same_signers,
+    read_revocations,
+    refuse_revoked,
+    refuse_revoked_auditor,
+    revoked_signers,
+    show_revoked_signers,
+)
 from counterfoil.cli.sealing import judged_as, unsealed
 from counterfoil.remote.address import place_of
 from counterfoil.signing.keys import load_public_key
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from counterfoil.signing.revocations import RevocationList
 
 
 def adjudicate(
@@ -59,13 +76,16 @@ def adjudicate(
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     allow_large: AllowLargeOption = False,
+    revocations: RevocationsOption = None,
+    revocations_key: RevocationsKeyOption = None,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
     """Anyone: replay the one step of a dispute capsule, and say whether the trainer or the auditor is right.
 
     Exit code 0 REJECTED (the trainer is right), 1 CONFIRMED (the step is not what was ordered), 2 INCONCLUSIVE,
-    3 REFUSED, 4 ERROR; 5 whatever was found where --key is the trainer's own key.
+    3 REFUSED, 4 ERROR; 5 whatever was found where --key is the trainer's own key. With --revocations it is 3 before
+    anything is replayed where a key was revoked on whose signature the conclusion would rest.
 
     A capsule that was sealed for you (.age) is opened with --identity, in memory or a folder of yours that is removed
     afterwards. Where --key is given too, a passphrase from a script is that of --key.
@@ -73,6 +93,7 @@ def adjudicate(
     Example: counterfoil adjudicate dispute.cfoil --order job.cfoil
     """
     place = place_of(capsule)
+    listed = read_revocations(revocations, revocations_key)
     opens = None
     if identity is not None:
         from counterfoil.signer.client import Passphrase
@@ -81,6 +102,8 @@ def adjudicate(
         opens = ask_passphrase() if key is None else Passphrase.asked() if sys.stdin.isatty() else Passphrase.none()
     signing_key = open_verdict_key(verdict, key, place if identity is None else judged_as(place), force, certificate)
     console = terminal.console(stderr=json)
+    if listed is not None and signing_key is not None:
+        refuse_revoked_auditor(listed, signing_key.public.key_id)
     from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session
     from counterfoil.audit.values import events
@@ -90,6 +113,7 @@ def adjudicate(
     with (
         fetched_whole(place) as given,
         unsealed(given, identity, opens) as path,
+        _none_revoked(listed, path, order, console) as revoked,
         cancel_on_interrupt() as cancel,
         terminal.progress("Replay", console) as bar,
         open_session(device) as session,
@@ -114,12 +138,14 @@ def adjudicate(
                     bar.update(event.step - first + event.done / event.total)
                 case AdjudicationFinished():
                     report = event.report
+    check_same_signers(revoked, report)
     from counterfoil.audit.values.trust import TrainerTrust
     from counterfoil.cli import jsonform, reports
 
     trust = report.trust_signed_by("" if signing_key is None else signing_key.public.key_id)
     if json:
-        jsonform.print_json(report, trust, self_signed=trust.trainer is TrainerTrust.AUDITOR)
+        more = {} if revoked is None else {"revoked": revoked}
+        jsonform.print_json(report, trust, self_signed=trust.trainer is TrainerTrust.AUDITOR, **more)
     else:
         reports.show_adjudication(console, report, trust)
     if verdict is not None and signing_key is not None:
@@ -133,6 +159,25 @@ def adjudicate(
         reports.show_self_signed(terminal.console(stderr=True))
         raise ExitWith(SELF_SIGNED)
     raise ExitWith(report.outcome.exit_code)
+
+
+@contextmanager
+def _none_revoked(
+    listed: RevocationList | None, capsule: Path, order: Path | None, console: Console
+) -> Iterator[Revoked | None]:
+    """Ask a list who signed a capsule's run and order, before anything is replayed; None where none is asked.
+
+    Raises:
+        RefusedError: A key on whose signature the conclusion would rest was revoked.
+    """
+    found = None
+    if listed is not None:
+        from counterfoil.audit.signers import signers_of_capsule
+
+        found = revoked_signers(listed, signers_of_capsule(capsule), own_order=order is not None)
+        show_revoked_signers(console, listed, found)
+        refuse_revoked(found)
+    yield found
 
 
 def referee(

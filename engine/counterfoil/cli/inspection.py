@@ -56,6 +56,13 @@ from counterfoil.cli.options import (
     TrainerKeyOption,
 )
 from counterfoil.cli.places import READS
+from counterfoil.cli.revoked import (
+    RevocationsKeyOption,
+    RevocationsOption,
+    read_revocations,
+    revoked_signers,
+    show_revoked_signers,
+)
 from counterfoil.cli.targets import check_writable
 from counterfoil.remote.address import Address, place_of
 from counterfoil.signing.keys import load_public_key
@@ -84,20 +91,24 @@ def inspect(
             show_default="full, but quick where pieces of the file are fetched",
         ),
     ] = None,
+    revocations: RevocationsOption = None,
+    revocations_key: RevocationsKeyOption = None,
     json: JsonOption = False,
 ) -> None:
     """Anyone: say what is in a bundle, and check what can be checked without replaying it.
 
-    Exit code 0 when every such check passed, 3 when one failed: a part of the file is not what was ordered or signed;
-    2 when the program is larger than the limits.
+    Exit code 0 when every such check passed, 3 when one failed: a part of the file is not what was ordered or signed,
+    or who signed it had a key that was revoked; 2 when the program is larger than the limits.
 
     Example: counterfoil inspect run.cfoil --order job.cfoil
     """
     public = load_public_key(trainer_key) if trainer_key else None
     client = load_public_key(client_key) if client_key else None
+    listed = read_revocations(revocations, revocations_key)
     with cancel_on_interrupt() as cancel, terminal.progress("Checking", terminal.console(stderr=True), "states") as bar:
         with cancel.at_once():
             from counterfoil.audit import overview
+            from counterfoil.audit.signers import signers_in
             from counterfoil.program.limits import limits_for
 
         def show(done: int, total: int) -> None:
@@ -120,13 +131,17 @@ def inspect(
             )
     from counterfoil.cli import jsonform, reports
 
+    found = None if listed is None else revoked_signers(listed, signers_in(summary), own_order=order is not None)
     if json:
-        jsonform.print_json(summary)
+        jsonform.print_json(summary, None, **({} if found is None else {"revoked": found}))
     else:
         reports.show_summary(terminal.console(), summary)
+        if listed is not None and found is not None:
+            show_revoked_signers(terminal.console(), listed, found)
     states = {check.state for check in summary.checks}
     outcome = Outcome.INCONCLUSIVE if CheckState.SKIPPED in states else Outcome.VERIFIED
-    raise ExitWith((Outcome.REFUSED if CheckState.FAILED in states else outcome).exit_code)
+    refused = CheckState.FAILED in states or (found is not None and bool(found.gone))
+    raise ExitWith((Outcome.REFUSED if refused else outcome).exit_code)
 
 
 def plan(

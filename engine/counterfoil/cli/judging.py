@@ -21,6 +21,14 @@ from counterfoil.cli import terminal
 from counterfoil.cli.elsewhere import reached
 from counterfoil.cli.exits import SELF_SIGNED, show_error
 from counterfoil.cli.keys import sign_verdict
+from counterfoil.cli.revoked import (
+    Revoked,
+    check_same_signers,
+    refuse_revoked,
+    refuse_revoked_auditor,
+    revoked_signers,
+    show_revoked_signers,
+)
 from counterfoil.cli.sealing import show_capsule, write_for
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
@@ -34,6 +42,7 @@ if TYPE_CHECKING:
     from counterfoil.audit.values.request import AuditRequest
     from counterfoil.base.digest import Digest
     from counterfoil.signer.client import SignerProcess
+    from counterfoil.signing.revocations import RevocationList
 
 
 @dataclass(frozen=True)
@@ -49,6 +58,7 @@ class Wanted:
         key: Who signs it.
         model: A folder that the verdict names if its weights are the run's.
         unsigned: Where the verdict goes without a signature, to be signed elsewhere.
+        listed: A list of revoked keys; None where none is asked.
     """
 
     json: bool = False
@@ -59,6 +69,7 @@ class Wanted:
     key: SignerProcess | None = None
     model: Path | None = None
     unsigned: Path | None = None
+    listed: RevocationList | None = None
 
 
 def check_targets(
@@ -92,21 +103,37 @@ def judge(request: AuditRequest, wanted: Wanted, written: Written) -> int:
         The exit code.
 
     Raises:
+        RefusedError: What the run, its order or the verdict is signed with was revoked; nothing was replayed.
         CounterfoilError: Something could not be written; everything else was, and the progress is still there.
     """
     from counterfoil.audit.boxed.session import open_session
 
-    with (
-        reached(request.run, terminal.console(stderr=True)) as run,
-        open_session(request.device) as session,
-    ):
-        return _judge(session, replace(request, run=run), wanted, written)
+    with reached(request.run, terminal.console(stderr=True)) as run:
+        request = replace(request, run=run)
+        # Before the replay, which may take days.
+        found = None if wanted.listed is None else _looked_up(wanted.listed, request, wanted)
+        with open_session(request.device) as session:
+            return _judge(session, request, wanted, written, found)
 
 
-def _judge(session: Session, request: AuditRequest, wanted: Wanted, written: Written) -> int:
+def _looked_up(listed: RevocationList, request: AuditRequest, wanted: Wanted) -> Revoked:
+    """Ask a list about every key of an audit; raises RefusedError where one no longer counts."""
+    if wanted.key is not None:
+        refuse_revoked_auditor(listed, wanted.key.public.key_id)
+    with cancel_on_interrupt() as cancel:
+        from counterfoil.audit.signers import signers_of_run
+
+        found = revoked_signers(listed, signers_of_run(request.run, cancel), own_order=request.order is not None)
+    show_revoked_signers(terminal.console(stderr=wanted.json), listed, found)
+    refuse_revoked(found)
+    return found
+
+
+def _judge(session: Session, request: AuditRequest, wanted: Wanted, written: Written, revoked: Revoked | None) -> int:
     console = terminal.console(stderr=wanted.json)
     finished = _run(session, request, wanted.capsule is not None, console)
     report = finished.report
+    check_same_signers(revoked, report)
 
     from counterfoil.audit.values.trust import TrainerTrust
     from counterfoil.audit.values.workers import Followed
@@ -114,7 +141,8 @@ def _judge(session: Session, request: AuditRequest, wanted: Wanted, written: Wri
 
     trust = report.trust_signed_by("" if wanted.key is None else wanted.key.public.key_id)
     if wanted.json:
-        jsonform.print_json(report, trust, self_signed=trust.trainer is TrainerTrust.AUDITOR)
+        more = {} if revoked is None else {"revoked": revoked}
+        jsonform.print_json(report, trust, self_signed=trust.trainer is TrainerTrust.AUDITOR, **more)
     else:
         reports.show_report(console, report, trust)
     if finished.kept is not None:

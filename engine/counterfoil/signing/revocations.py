@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
-from enum import Enum
 from typing import Any
 
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import SignatureError
 from counterfoil.base.fields import Fields
 from counterfoil.base.sentence import say
-from counterfoil.base.timestamps import read_timestamp, timestamp
+from counterfoil.base.timestamps import timestamp
 from counterfoil.signing.envelope import open_named, sign_statement
 from counterfoil.signing.intoto import REVOCATIONS_PREDICATE, make_statement, make_subject
 from counterfoil.signing.keys import PublicKey, SigningKey
 from counterfoil.signing.predicates import take_time
+from counterfoil.signing.revokedkeys import Cause as Cause, Revocation as Revocation, RevocationList as RevocationList
 
 MAX_KEYS = 10_000
 MAX_BYTES = 2**24
@@ -31,61 +30,6 @@ MAX_REASON = 1000
 MAX_NUMBER = 2**31
 _WHAT = say("list of revoked keys")
 _KEY_ID = re.compile(r"[0-9a-f]{64}")
-
-
-class Cause(Enum):
-    """Why a key was revoked."""
-
-    COMPROMISED = "compromised"
-    """Somebody else has it, or may have it."""
-    RETIRED = "retired"
-    """It is no longer used; nobody else has it."""
-
-
-@dataclass(frozen=True)
-class Revocation:
-    """A key that no longer counts.
-
-    Attributes:
-        key_id: SHA-256 key id, 64 hexadecimal digits.
-        since: From when on, ISO 8601 in UTC.
-        cause: Why.
-        reason: The same in words.
-    """
-
-    key_id: str
-    since: str
-    cause: Cause
-    reason: str
-
-    def covers(self, signed_at: str) -> bool:
-        """Whether what the key signed no longer counts.
-
-        Args:
-            signed_at: When it was signed, ISO 8601 in UTC, as whoever had the key says.
-        """
-        return self.cause is Cause.COMPROMISED or read_timestamp(signed_at) >= read_timestamp(self.since)
-
-
-@dataclass(frozen=True)
-class RevocationList:
-    """A list of revoked keys; its signature holds.
-
-    Attributes:
-        number: Each later list of the same signer has a higher one.
-        issued_at: ISO 8601 time in UTC, as the clock of whoever signed had it.
-        revocations: By key id, each key once.
-        key_id: Key id of the key that signed.
-    """
-
-    number: int
-    issued_at: str
-    revocations: tuple[Revocation, ...]
-    key_id: str
-
-    def of(self, key_id: str) -> Revocation | None:
-        """Return what the list says of a key; None where it says nothing."""
-        return next((each for each in self.revocations if each.key_id == key_id), None)
 
 
 def sign_revocations(

@@ -38,6 +38,8 @@ class OrderTrust(Enum):
     NOT_COMPARED = "not compared"
     """None, and it is unsigned."""
     ANOTHER = "another"
+    REVOKED = "revoked"
+    """None, and the client's key that signed it was revoked."""
 
 
 class TrainerTrust(Enum):
@@ -53,6 +55,8 @@ class TrainerTrust(Enum):
     """Nobody's: there is no signature that holds."""
     AUDITOR = "auditor"
     """The very key that signed the verdict."""
+    REVOKED = "revoked"
+    """A key that was revoked, so that what it signed does not count."""
 
 
 class MachineTrust(Enum):
@@ -113,7 +117,9 @@ class Trust:
         return joined(*(line.reason for line in self.lines))
 
 
-def seen_by(trust: Trust, *, named: bool, changed: bool, client: bool) -> Trust:
+def seen_by(
+    trust: Trust, *, named: bool, changed: bool, client: bool, revoked: bool = False, client_revoked: bool = False
+) -> Trust:
     """Return it for a reader who knows keys.
 
     Args:
@@ -121,7 +127,13 @@ def seen_by(trust: Trust, *, named: bool, changed: bool, client: bool) -> Trust:
         named: Whether the reader knows the key that signed the run as the trainer's.
         changed: Whether the reader knows runs of this order that another key signed.
         client: Whether the reader knows the key that signed the order as the client's.
+        revoked: Whether the reader knows that the key that signed the run was revoked, and no longer counts for it.
+        client_revoked: The same of the key that signed the order; the client's own order file counts by itself.
     """
+    if client_revoked and trust.order in (OrderTrust.UNKNOWN_SIGNER, OrderTrust.SIGNED):
+        trust = replace(trust, order=OrderTrust.REVOKED)
+    if revoked and trust.trainer not in (TrainerTrust.UNSIGNED, TrainerTrust.AUDITOR):
+        trust = replace(trust, trainer=TrainerTrust.REVOKED)
     if trust.order is OrderTrust.UNKNOWN_SIGNER and client:
         trust = replace(trust, order=OrderTrust.SIGNED)
     if trust.trainer not in (TrainerTrust.NAMED, TrainerTrust.NOT_NAMED) or not (named or changed):
@@ -203,6 +215,14 @@ _ORDER = {
     OrderTrust.ANOTHER: TrustLine(
         say("Order"), say("another"), Level.NONE, say("The run was made for another order than the client's.")
     ),
+    OrderTrust.REVOKED: TrustLine(
+        say("Order"),
+        say("signed by a REVOKED key"),
+        Level.OPEN,
+        say(
+            "The client's key that signed the order was revoked, so it is open whether this is what the client ordered."
+        ),
+    ),
 }
 _TRAINER = {
     TrainerTrust.NAMED: TrustLine(say("Trainer"), say("named"), Level.WHOLE),
@@ -229,6 +249,12 @@ _TRAINER = {
         say("the auditor"),
         Level.NONE,
         say("The key that signed this is the trainer's own: a trainer cannot audit itself, so this shows nothing."),
+    ),
+    TrainerTrust.REVOKED: TrustLine(
+        say("Trainer"),
+        say("REVOKED"),
+        Level.OPEN,
+        say("The key that signed the run was revoked, so it is open who trained."),
     ),
 }
 _MACHINE = {

@@ -1,0 +1,86 @@
+"""Who signed a run or a capsule, and when as they say: what a list of revoked keys is asked about before a replay."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from counterfoil.audit.overview import opened
+from counterfoil.audit.signatures import check_claim, key_id_of, open_client_signature
+from counterfoil.audit.values.summary import BundleSummary
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import SignatureError
+from counterfoil.base.trouble import obstacles_noticed
+from counterfoil.bundle.capsule import CapsuleReader
+from counterfoil.bundle.schema import OrderManifest
+from counterfoil.remote.address import Address
+
+
+@dataclass(frozen=True)
+class Signers:
+    """Whose signatures a file holds. Each holds for the key that is named, and nothing shows when it was made.
+
+    Attributes:
+        trainer_key: Key id of who signed the run; empty where nobody did, or the signature does not hold.
+        trainer_at: When, ISO 8601 in UTC, as the trainer says; empty with the key.
+        client_key: Key id of who signed the order; empty where nobody did, or the signature does not hold.
+        client_at: When, ISO 8601 in UTC, as the client says; empty with the key.
+    """
+
+    trainer_key: str = ""
+    trainer_at: str = ""
+    client_key: str = ""
+    client_at: str = ""
+
+
+def signers_in(summary: BundleSummary) -> Signers:
+    """Say who signed what an inspection has looked at."""
+    order, run = summary.order, summary.run
+    trainer = ("", "") if run is None or not run.trainer_key else (run.trainer_key, run.signed_at)
+    return Signers(*trainer, *((order.client_key, order.signed_at) if order.client_key else ("", "")))
+
+
+def signers_of_run(path: str | os.PathLike[str] | Address, cancel: CancelToken | None = None) -> Signers:
+    """Say who signed a run, and its order.
+
+    Args:
+        path: The run: a file of this machine, or the address of one that is read in pieces.
+        cancel: Looked at while it is read.
+
+    Raises:
+        BundleError: The file is no bundle.
+        ObstacleError: It cannot be read.
+        CancelledError: ``cancel`` was set.
+    """
+    with obstacles_noticed(), opened(path, cancel) as reader:
+        return _signers(reader.manifest, reader.order_signature(), reader.claim() if reader.has_run else None)
+
+
+def signers_of_capsule(path: str | os.PathLike[str]) -> Signers:
+    """Say who signed the run that a capsule is about, and its order.
+
+    Raises:
+        BundleError: The file is no capsule.
+        ObstacleError: It cannot be read.
+    """
+    with obstacles_noticed(), CapsuleReader.open(path) as reader:
+        contents = reader.contents()
+    return _signers(contents.manifest, contents.signature, contents.claim)
+
+
+def _signers(manifest: OrderManifest, signature: bytes | None, envelope: bytes | None) -> Signers:
+    # What does not hold is nobody's signature; checks 2 and 5 say why.
+    trainer_key = trainer_at = client_key = client_at = ""
+    try:
+        signed = open_client_signature(signature, manifest)
+        if signed is not None:
+            client_key, client_at = signed.key_id, signed.signed_at
+    except SignatureError:
+        pass
+    try:
+        if envelope is not None:
+            claim = check_claim(envelope, manifest, None, None)
+            trainer_key, trainer_at = key_id_of(claim), claim.signed_at
+    except SignatureError:
+        pass
+    return Signers(trainer_key, trainer_at, client_key, client_at)
