@@ -49,6 +49,7 @@ from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.digits import DigitsNet
 from support.jobs import TINY_GPT2, Job, audited, classify, digits_order, draw, gpt2_order, own_order, record_job
+from support.shared import shared_order
 
 TIME = datetime(2026, 3, 1, tzinfo=UTC)
 KEY, OTHER_KEY = key_from_seed(b"\1" * 32), key_from_seed(b"\2" * 32)
@@ -376,6 +377,14 @@ def test_facts_keep_the_rule_under_other_profiles_and_of_texts(
     report = audited(short.run, facts=True).report
     assert report.facts is not None
     assert report.facts.data[0].filling_rows == 2
+
+
+def test_facts_of_shares_count_every_share(tmp_path: Path, trainer_key: SigningKey) -> None:
+    report = audited(record_job(tmp_path, shared_order(), trainer_key).run, facts=True).report
+    assert report.facts is not None
+    # Two linear layers, over all 12 rows of a step, in 5 steps.
+    assert by_kind(report.facts, "forward")[MATRIX] == 5 * 2 * 12 * (6 * 8 + 8 * 3)
+    assert {(use.rows_read, use.filling_rows) for use in report.facts.data} == {(60, 0)}
 
 
 def test_facts_of_a_verdict_are_counted_again(digits_job: Job, gpt2_job: Job) -> None:
