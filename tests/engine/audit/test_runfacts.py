@@ -48,7 +48,8 @@ from counterfoil.signing.keys import SigningKey, key_from_seed
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.digits import DigitsNet
-from support.jobs import TINY_GPT2, Job, audited, classify, draw, gpt2_order, own_order, record_job
+from support.jobs import TINY_GPT2, Job, audited, classify, digits_order, draw, gpt2_order, own_order, record_job
+from support.shared import shared_order
 
 TIME = datetime(2026, 3, 1, tzinfo=UTC)
 KEY, OTHER_KEY = key_from_seed(b"\1" * 32), key_from_seed(b"\2" * 32)
@@ -358,6 +359,32 @@ def test_an_audit_counts_them_only_if_asked_to(digits_job: Job, found: RunFacts)
     )
     signed = verify_verdict(sign_verdict(asked, KEY), KEY.public)
     assert signed.run_facts == asked.facts
+
+
+def test_facts_keep_the_rule_under_other_profiles_and_of_texts(
+    gpt2_job: Job, tmp_path: Path, trainer_key: SigningKey
+) -> None:
+    """What an audit counts, its reader takes: :func:`audited` judges every verdict by every rule."""
+    exact = record_job(tmp_path, digits_order(precision=ExactPrecision(20), steps=2), trainer_key)
+    facts = audited(exact.run, facts=True).report.facts
+    assert facts is not None
+    assert {each.precision for each in facts.operations if each.kind == CONVOLUTION} == {"20 bits"}
+    facts = audited(gpt2_job.run, facts=True).report.facts
+    assert facts is not None
+    assert facts.tokens == facts.steps * facts.batch_size * TINY_GPT2.context
+    (tmp_path / "short").mkdir()
+    short = record_job(tmp_path / "short", short_order(3, steps=3), trainer_key)
+    report = audited(short.run, facts=True).report
+    assert report.facts is not None
+    assert report.facts.data[0].filling_rows == 2
+
+
+def test_facts_of_shares_count_every_share(tmp_path: Path, trainer_key: SigningKey) -> None:
+    report = audited(record_job(tmp_path, shared_order(), trainer_key).run, facts=True).report
+    assert report.facts is not None
+    # Two linear layers, over all 12 rows of a step, in 5 steps.
+    assert by_kind(report.facts, "forward")[MATRIX] == 5 * 2 * 12 * (6 * 8 + 8 * 3)
+    assert {(use.rows_read, use.filling_rows) for use in report.facts.data} == {(60, 0)}
 
 
 def test_facts_of_a_verdict_are_counted_again(digits_job: Job, gpt2_job: Job) -> None:
