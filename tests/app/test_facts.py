@@ -198,7 +198,6 @@ def test_rules_are_chosen_and_each_is_shown_with_what_binds_it(
         ((RuleOutcome.HELD,), "HELD: the run holds every rule"),
         ((RuleOutcome.HELD, RuleOutcome.CANNOT_BE_TOLD), "CANNOT BE TOLD: nothing says whether a rule is held"),
         ((RuleOutcome.CANNOT_BE_TOLD, RuleOutcome.BROKEN), "BROKEN: the run breaks a rule"),
-        ((), "Nothing is asked"),
     ],
 )
 def test_what_they_come_to_is_the_headline(

@@ -21,7 +21,7 @@ from counterfoil_app.views.layouts import button
 from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, restyle, tell
 from counterfoil_app.views.tables import Column, Record, RecordTable, fit_height, table_view
 
-SIZE = (940, 680)
+SIZE = (1040, 680)
 
 
 class FactsDialog(InquiryDialog):

@@ -120,8 +120,6 @@ class RulesDialog(InquiryDialog):
             )
         if found is None:
             return Look(self.tr("Not checked"), "waiting", Tone.INFO), self.tr("The check was stopped.")
-        if not found.results:
-            return Look(self.tr("Nothing is asked"), "information", Tone.INFO), self.tr("The file asks for nothing.")
         said = self.tr("Held: {0}. Broken: {1}. Cannot be told: {2}.").format(
             *(
                 text.count(sum(each.outcome is outcome for each in found.results))
