@@ -174,7 +174,7 @@ def revoked(found: Revocation) -> str:
         Cause.COMPROMISED: _tr("somebody else has it, or may have it"),
         Cause.RETIRED: _tr("no longer used"),
     }[found.cause]
-    return _tr("Revoked from {0} on, {1}: {2}").format(text.moment(found.since), cause, found.reason)
+    return _tr("Revoked from {0} on ({1}): \u201c{2}\u201d.").format(text.moment(found.since), cause, found.reason)
 
 
 def known_key(key: KnownKey, found: Revocation | None = None) -> Look:
