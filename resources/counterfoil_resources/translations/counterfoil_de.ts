@@ -1599,6 +1599,10 @@
             <translation>Wird gezählt</translation>
         </message>
         <message>
+            <source>Between the two</source>
+            <translation>Dazwischen</translation>
+        </message>
+        <message>
             <source>By the order digest and the run root</source>
             <translation>Durch Auftrags-Hash und Laufwurzel gebunden</translation>
         </message>
@@ -1615,6 +1619,10 @@
             <translation>Schlüssel des Auftraggebers</translation>
         </message>
         <message>
+            <source>Computed in</source>
+            <translation>Gerechnet in</translation>
+        </message>
+        <message>
             <source>Count &amp;again</source>
             <translation>Noch einmal &amp;zählen</translation>
         </message>
@@ -1623,8 +1631,8 @@
             <translation>Gezählt aus den Programmen des Auftrags und den Schritten des Laufs; durch Auftrags-Hash und Laufwurzel gebunden</translation>
         </message>
         <message>
-            <source>Counted from the schedule of the steps that were run, by order digest and run root</source>
-            <translation>Gezählt aus dem Ablauf der ausgeführten Schritte; durch Auftrags-Hash und Laufwurzel gebunden</translation>
+            <source>Counted from the schedule of the steps that were run, by order digest and run root. Left out are rows that only fill a shorter batch.</source>
+            <translation>Gezählt aus dem Ablauf der ausgeführten Schritte; durch Auftrags-Hash und Laufwurzel gebunden. Weggelassen sind Zeilen, die nur einen kürzeren Batch auffüllen.</translation>
         </message>
         <message>
             <source>Data that the steps read</source>
@@ -1661,6 +1669,10 @@
         <message>
             <source>Kind</source>
             <translation>Art</translation>
+        </message>
+        <message>
+            <source>Left out</source>
+            <translation>Weggelassen</translation>
         </message>
         <message>
             <source>Not counted</source>
@@ -1751,6 +1763,10 @@
             <translation>Der Lauf wird geöffnet.</translation>
         </message>
         <message>
+            <source>Tokens looked up</source>
+            <translation>Nachgeschlagene Token</translation>
+        </message>
+        <message>
             <source>Trainer's key</source>
             <translation>Schlüssel des Trainers</translation>
         </message>
@@ -1777,6 +1793,10 @@
         <message>
             <source>forward</source>
             <translation>vorwärts</translation>
+        </message>
+        <message>
+            <source>integers</source>
+            <translation>ganze Zahlen</translation>
         </message>
         <message>
             <source>matrix product</source>
@@ -2833,6 +2853,10 @@ so lang</translation>
             <translation>Einen öffentlichen Schlüssel hinzufügen</translation>
         </message>
         <message>
+            <source>Lists of keys (*.json)</source>
+            <translation>Schlüssellisten (*.json)</translation>
+        </message>
+        <message>
             <source>Public keys (*.pub.pem *.pem)</source>
             <translation>Öffentliche Schlüssel (*.pub.pem *.pem)</translation>
         </message>
@@ -2843,6 +2867,14 @@ so lang</translation>
         <message>
             <source>The key {0} is known: {1}, {2}.</source>
             <translation>Der Schlüssel {0} ist bekannt: {1}, {2}.</translation>
+        </message>
+        <message>
+            <source>The list of revoked keys</source>
+            <translation>Die Liste widerrufener Schlüssel</translation>
+        </message>
+        <message>
+            <source>The public key of whoever signed it</source>
+            <translation>Der öffentliche Schlüssel dessen, der sie signiert hat</translation>
         </message>
     </context>
     <context>
@@ -2939,6 +2971,10 @@ so lang</translation>
             <translation>Herkunft</translation>
         </message>
         <message>
+            <source>Does not count</source>
+            <translation>Zählt nicht</translation>
+        </message>
+        <message>
             <source>Fingerprint</source>
             <translation>Fingerabdruck</translation>
         </message>
@@ -2949,6 +2985,10 @@ so lang</translation>
         <message>
             <source>Keys</source>
             <translation>Tasten</translation>
+        </message>
+        <message>
+            <source>List {0} of revoked keys, of {1}, with {2} keys; signed with the key {3}.</source>
+            <translation>Liste {0} widerrufener Schlüssel vom {1} mit {2} Schlüsseln; signiert mit dem Schlüssel {3}.</translation>
         </message>
         <message>
             <source>Name</source>
@@ -2963,6 +3003,10 @@ so lang</translation>
             <translation>Noch ist kein Schlüssel bekannt. Fügen Sie hier die öffentlichen Schlüssel von Prüfern und Trainern hinzu, oder legen Sie sie auf dem Fenster ab; Ihr eigener kommt hinzu, wenn Sie zum ersten Mal unterschreiben.</translation>
         </message>
         <message>
+            <source>No list of revoked keys is known.</source>
+            <translation>Es ist keine Liste widerrufener Schlüssel bekannt.</translation>
+        </message>
+        <message>
             <source>Orders whose runs it signed</source>
             <translation>Aufträge, deren Läufe er unterschrieb</translation>
         </message>
@@ -2973,6 +3017,10 @@ so lang</translation>
         <message>
             <source>Since</source>
             <translation>Seit</translation>
+        </message>
+        <message>
+            <source>Take in a &amp;list of revoked keys…</source>
+            <translation>&amp;Liste widerrufener Schlüssel aufnehmen…</translation>
         </message>
         <message>
             <source>The public key of {0} is copied.</source>
@@ -4153,6 +4201,10 @@ so lang</translation>
         <message>
             <source>Client's key</source>
             <translation>Schlüssel dazu</translation>
+        </message>
+        <message>
+            <source>Client's key is revoked</source>
+            <translation>Schlüssel des Auftraggebers ist widerrufen</translation>
         </message>
         <message>
             <source>Client's order</source>
@@ -5495,10 +5547,6 @@ Lauf zu finden</translation>
             <translation>Nicht geprüft</translation>
         </message>
         <message>
-            <source>Nothing is asked</source>
-            <translation>Nichts wird verlangt</translation>
-        </message>
-        <message>
             <source>Nothing is replayed. All that the trainer signed could be untrue: a rule on a verdict asks that somebody looked.</source>
             <translation>Es wird nichts nachgerechnet. Alles, was der Trainer unterschrieben hat, könnte unwahr sein: Eine Regel zu Urteilen verlangt, dass jemand nachgesehen hat.</translation>
         </message>
@@ -5537,10 +5585,6 @@ Lauf zu finden</translation>
         <message>
             <source>The check was stopped.</source>
             <translation>Die Prüfung wurde angehalten.</translation>
-        </message>
-        <message>
-            <source>The file asks for nothing.</source>
-            <translation>Die Datei verlangt nichts.</translation>
         </message>
         <message>
             <source>The rules</source>
@@ -6272,8 +6316,16 @@ Lauf zu finden</translation>
             <translation>Der Schlüssel hat gewechselt: Bisher waren Läufe dieses Auftrags von {0} unterschrieben. Fragen Sie den Trainer auf einem anderen Weg als dem, auf dem die Datei kam, ob dieser Schlüssel der richtige ist.</translation>
         </message>
         <message>
+            <source>The key that signed this run does not count. {0}</source>
+            <translation>Der Schlüssel, der diesen Lauf signiert hat, zählt nicht. {0}</translation>
+        </message>
+        <message>
             <source>The run carries no valid signature, so no key can be named.</source>
             <translation>Der Lauf trägt keine gültige Unterschrift; daher lässt sich kein Schlüssel nennen.</translation>
+        </message>
+        <message>
+            <source>The run was signed before, as its trainer says; nothing else shows when. {0}</source>
+            <translation>Der Lauf wurde vorher signiert, wie der Trainer sagt; sonst zeigt nichts, wann. {0}</translation>
         </message>
         <message>
             <source>This key is in your list as that of {0}, {1}: a run should not be signed with it.</source>
@@ -6384,6 +6436,10 @@ Lauf zu finden</translation>
             <translation>Schlüssel des Prüfers</translation>
         </message>
         <message>
+            <source>Auditor's key is revoked</source>
+            <translation>Schlüssel des Prüfers ist widerrufen</translation>
+        </message>
+        <message>
             <source>Auditor's public &amp;key…</source>
             <translation>&amp;Prüferschlüssel…</translation>
         </message>
@@ -6400,6 +6456,14 @@ Lauf zu finden</translation>
             <translation>Kapsel</translation>
         </message>
         <message>
+            <source>Claimed name</source>
+            <translation>Angegebener Name</translation>
+        </message>
+        <message>
+            <source>Client's key is revoked</source>
+            <translation>Schlüssel des Auftraggebers ist widerrufen</translation>
+        </message>
+        <message>
             <source>Compare with a &amp;bundle…</source>
             <translation>Mit &amp;Bündel vergleichen…</translation>
         </message>
@@ -6412,8 +6476,16 @@ Lauf zu finden</translation>
             <translation>Counterfoil-Bündel (*.cfoil)</translation>
         </message>
         <message>
+            <source>Data: {0}</source>
+            <translation>Daten: {0}</translation>
+        </message>
+        <message>
             <source>Disputed step</source>
             <translation>Strittiger Schritt</translation>
+        </message>
+        <message>
+            <source>Duration</source>
+            <translation>Dauer</translation>
         </message>
         <message>
             <source>Get the auditor's public key from the auditor, choose it, and confirm it. Until then anybody may have made this.</source>
@@ -6452,12 +6524,20 @@ Lauf zu finden</translation>
             <translation>Nicht geprüft: mit einem Schlüssel unterschrieben, den Sie nicht bestätigt haben</translation>
         </message>
         <message>
+            <source>Operations</source>
+            <translation>Operationen</translation>
+        </message>
+        <message>
             <source>Order</source>
             <translation>Auftrag</translation>
         </message>
         <message>
             <source>Order digest</source>
             <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Parameters</source>
+            <translation>Parameter</translation>
         </message>
         <message>
             <source>Public keys (*.pub.pem *.pem)</source>
@@ -6520,8 +6600,24 @@ Lauf zu finden</translation>
             <translation>Dieses Urteil betrifft eine andere Datei</translation>
         </message>
         <message>
+            <source>This verdict no longer counts: its auditor's key was revoked</source>
+            <translation>Dieses Urteil zählt nicht mehr: Der Schlüssel seines Prüfers wurde widerrufen</translation>
+        </message>
+        <message>
             <source>This verdict was not signed with that key</source>
             <translation>Dieses Urteil wurde nicht mit diesem Schlüssel unterschrieben</translation>
+        </message>
+        <message>
+            <source>This verdict was signed before, as its auditor says; nothing else shows when.</source>
+            <translation>Dieses Urteil wurde vorher signiert, wie sein Prüfer sagt; sonst zeigt nichts, wann.</translation>
+        </message>
+        <message>
+            <source>Tokens looked up</source>
+            <translation>Nachgeschlagene Token</translation>
+        </message>
+        <message>
+            <source>Trainer's key is revoked</source>
+            <translation>Schlüssel des Trainers ist widerrufen</translation>
         </message>
         <message>
             <source>Verdict: {0}</source>
@@ -6530,6 +6626,10 @@ Lauf zu finden</translation>
         <message>
             <source>WITHDRAWN by its auditor on {0}, as the auditor says. Do not rely on it.</source>
             <translation>WIDERRUFEN von seinem Prüfer am {0}, wie der Prüfer sagt. Verlassen Sie sich nicht darauf.</translation>
+        </message>
+        <message>
+            <source>What it said was: {0}.</source>
+            <translation>Es lautete: {0}.</translation>
         </message>
         <message>
             <source>What the verdict says</source>
@@ -6548,12 +6648,24 @@ Lauf zu finden</translation>
             <translation>{0} enthält einen anderen Schlüssel als den, den das Urteil nennt. Ist es der des Prüfers, so hat jemand anderes dieses Urteil gemacht: Verlassen Sie sich nicht darauf.</translation>
         </message>
         <message>
+            <source>{0} rows read, {1} of them different</source>
+            <translation>{0} Zeilen gelesen, davon {1} verschiedene</translation>
+        </message>
+        <message>
             <source>{0}, as the auditor says</source>
             <translation>{0}, nach Angabe des Prüfers</translation>
         </message>
         <message>
+            <source>{0}, as the trainer says</source>
+            <translation>{0}, nach Angabe des Trainers</translation>
+        </message>
+        <message>
             <source>{0}, {1}</source>
             <translation>{0} ({1})</translation>
+        </message>
+        <message>
+            <source>{0}. The window checks no certificate; 'counterfoil verify --roots' does.</source>
+            <translation>{0}. Das Fenster prüft kein Zertifikat; „counterfoil verify --roots“ tut es.</translation>
         </message>
     </context>
     <context>
@@ -6896,6 +7008,10 @@ Lauf zu finden</translation>
             <translation>Zurück</translation>
         </message>
         <message>
+            <source>It is signed with the key {0}. Compare these digits with those of whoever answers for the list.</source>
+            <translation>Sie ist mit dem Schlüssel {0} signiert. Vergleichen Sie diese Ziffern mit denen dessen, der für die Liste einsteht.</translation>
+        </message>
+        <message>
             <source>It stays among the results, and can be signed later.</source>
             <translation>Es bleibt unter den Ergebnissen und kann später unterschrieben werden.</translation>
         </message>
@@ -6906,6 +7022,10 @@ Lauf zu finden</translation>
         <message>
             <source>Keep the window</source>
             <translation>Fenster behalten</translation>
+        </message>
+        <message>
+            <source>Keys in it: {0}</source>
+            <translation>Schlüssel darin: {0}</translation>
         </message>
         <message>
             <source>Leave it</source>
@@ -6958,6 +7078,18 @@ Lauf zu finden</translation>
         <message>
             <source>Stop it and close</source>
             <translation>Abbrechen und schließen</translation>
+        </message>
+        <message>
+            <source>Take in list {0} of revoked keys, of {1}?</source>
+            <translation>Liste {0} widerrufener Schlüssel vom {1} aufnehmen?</translation>
+        </message>
+        <message>
+            <source>Take it in</source>
+            <translation>Aufnehmen</translation>
+        </message>
+        <message>
+            <source>The list that is known is signed with another key, {0}. It is given up.</source>
+            <translation>Die bekannte Liste ist mit einem anderen Schlüssel signiert, {0}. Sie wird aufgegeben.</translation>
         </message>
         <message>
             <source>The order is not saved.</source>
@@ -7332,6 +7464,10 @@ Lauf zu finden</translation>
             <translation>Ein Streitfall zählt, und seither kamen {0} saubere Läufe, die ganz nachgerechnet wurden; alles wird nachgerechnet, bis es {1} sind.</translation>
         </message>
         <message>
+            <source>A file holds the proofs of 1 to {0} places.</source>
+            <translation>Eine Datei enthält die Beweise von 1 bis {0} Stellen.</translation>
+        </message>
+        <message>
             <source>A file is sealed for {0} judges at most.</source>
             <translation>Eine Datei wird für höchstens {0} Schiedsrichter versiegelt.</translation>
         </message>
@@ -7404,6 +7540,10 @@ Lauf zu finden</translation>
             <translation>Ein Produkt addiert {0:,} Terme zu einem Element; mit Operanden von {1} und {2} Bit sind höchstens {3:,} exakt.</translation>
         </message>
         <message>
+            <source>A proof would show bytes of other rows: data are hashed in chunks of {0} bytes, and a row of {1} has {2}.</source>
+            <translation>Ein Beweis würde Bytes anderer Zeilen zeigen: Daten werden in Blöcken von {0} Bytes gehasht, und eine Zeile von {1} hat {2}.</translation>
+        </message>
+        <message>
             <source>A public sealing key is damaged: its checksum does not fit.</source>
             <translation>Ein öffentlicher Siegelschlüssel ist beschädigt: Seine Prüfsumme stimmt nicht.</translation>
         </message>
@@ -7442,6 +7582,10 @@ Lauf zu finden</translation>
         <message>
             <source>A row of {0} has the shape {1}, which does not fit.</source>
             <translation>Eine Zeile von {0} hat die Form {1}, was nicht passt.</translation>
+        </message>
+        <message>
+            <source>A row without any bytes has no proof.</source>
+            <translation>Von einer Zeile ohne Bytes gibt es keinen Beweis.</translation>
         </message>
         <message>
             <source>A rule to stop early asks for a fall of {0}; it must be a number from 0.</source>
@@ -7616,6 +7760,18 @@ Lauf zu finden</translation>
             <translation>Alle {0} Schritte wurden nachgerechnet, und jeder kam genau so heraus, wie der Trainer ihn unterschrieben hat.</translation>
         </message>
         <message>
+            <source>Allow it with --neighbours if whoever gets the proof may see these rows.</source>
+            <translation>Erlauben Sie es mit --neighbours, wenn der Empfänger diese Zeilen sehen darf.</translation>
+        </message>
+        <message>
+            <source>An X.509 certificate is malformed.</source>
+            <translation>Ein X.509-Zertifikat ist fehlerhaft.</translation>
+        </message>
+        <message>
+            <source>An absence has no proof: whoever holds the data can sign that it looked.</source>
+            <translation>Ein Fehlen lässt sich nicht beweisen: Wer die Daten hat, kann unterschreiben, dass er gesucht hat.</translation>
+        </message>
+        <message>
             <source>An argument of the program is nested too deeply.</source>
             <translation>Ein Argument des Programms ist zu tief geschachtelt.</translation>
         </message>
@@ -7688,6 +7844,10 @@ Lauf zu finden</translation>
             <translation>Fragen Sie nach einer Kapsel über den Anteil, der das ergibt.</translation>
         </message>
         <message>
+            <source>Ask for fewer rows.</source>
+            <translation>Fragen Sie nach weniger Zeilen.</translation>
+        </message>
+        <message>
             <source>Ask for fewer workers.</source>
             <translation>Verlangen Sie weniger Helfer.</translation>
         </message>
@@ -7704,6 +7864,10 @@ Lauf zu finden</translation>
             <translation>Bitten Sie erneut um die Datei.</translation>
         </message>
         <message>
+            <source>Ask for the newest list: an old one knows less.</source>
+            <translation>Fragen Sie nach der neuesten Liste: Eine alte weiß weniger.</translation>
+        </message>
+        <message>
             <source>Ask for the weights again, as safetensors files.</source>
             <translation>Bitten Sie erneut um die Gewichte, als safetensors-Dateien.</translation>
         </message>
@@ -7717,7 +7881,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Ask its auditor for a verdict of 'counterfoil audit --facts', or count them yourself.</source>
-            <translation type="unfinished" />
+            <translation>Bitten Sie den Prüfer um ein Urteil mit 'counterfoil audit --facts', oder zählen Sie sie selbst.</translation>
         </message>
         <message>
             <source>Ask the auditor for the verdict that stands in its place.</source>
@@ -7829,7 +7993,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Audit without the facts, and look at them by themselves.</source>
-            <translation type="unfinished" />
+            <translation>Prüfen Sie ohne die Angaben, und sehen Sie sich diese für sich an.</translation>
         </message>
         <message>
             <source>Begin another log.</source>
@@ -7878,6 +8042,18 @@ Lauf zu finden</translation>
         <message>
             <source>Cache of this user</source>
             <translation>Cache dieses Benutzers</translation>
+        </message>
+        <message>
+            <source>Certificate {0} of the chain does not count: {1}.</source>
+            <translation>Zertifikat {0} der Kette zählt nicht: {1}.</translation>
+        </message>
+        <message>
+            <source>Certificate {0} of the chain is valid from {1} to {2}, and not at {3}.</source>
+            <translation>Zertifikat {0} der Kette gilt von {1} bis {2}, und nicht zur Zeit {3}.</translation>
+        </message>
+        <message>
+            <source>Certificate {0} of the chain was not issued by certificate {1}.</source>
+            <translation>Zertifikat {0} der Kette wurde nicht von Zertifikat {1} ausgestellt.</translation>
         </message>
         <message>
             <source>Channels of the first block.</source>
@@ -7998,6 +8174,10 @@ Lauf zu finden</translation>
         <message>
             <source>Columns of the table that is made up.</source>
             <translation>Spalten der erfundenen Tabelle.</translation>
+        </message>
+        <message>
+            <source>Commit to each row of the data by itself, so that a dispute shows its judge the rows of its step and no others. The order digest is another each time.</source>
+            <translation>Jede Zeile der Daten einzeln festlegen, damit ein Streitfall dem Richter nur die Zeilen seines Schritts zeigt. Der Digest des Auftrags ist jedes Mal ein anderer.</translation>
         </message>
         <message>
             <source>Comparing</source>
@@ -8266,6 +8446,10 @@ Lauf zu finden</translation>
         <message>
             <source>Give more tokens, such as 1e12.</source>
             <translation>Geben Sie mehr Token an, etwa 1e12.</translation>
+        </message>
+        <message>
+            <source>Give one whose parts begin with -----BEGIN CERTIFICATE-----.</source>
+            <translation>Geben Sie eine an, deren Teile mit -----BEGIN CERTIFICATE----- beginnen.</translation>
         </message>
         <message>
             <source>Give sizes in operations, such as 3.14e23.</source>
@@ -8980,6 +9164,14 @@ Lauf zu finden</translation>
             <translation>In {0} wurde keine Aufzeichnung begonnen.</translation>
         </message>
         <message>
+            <source>No root that was given answers for the certificate of the key {0}.</source>
+            <translation>Keine der angegebenen Wurzeln steht für das Zertifikat des Schlüssels {0} ein.</translation>
+        </message>
+        <message>
+            <source>No row was found, so that there is no place to prove.</source>
+            <translation>Es wurde keine Zeile gefunden; es gibt also keine Stelle zu beweisen.</translation>
+        </message>
+        <message>
             <source>No sampling rate can be proposed for these wishes.</source>
             <translation>Zu diesen Wünschen lässt sich kein Anteil der Stichprobe vorschlagen.</translation>
         </message>
@@ -9144,10 +9336,6 @@ Lauf zu finden</translation>
             <translation>Bestellen, was ein Trainingsskript von Ihnen trainiert, so wie es ist; seine Argumente stehen hinter --. Es läuft hier und jetzt, bis dahin, wo sein Training beginnt (docs/for-trainers.md).</translation>
         </message>
         <message>
-            <source>Order with the data inside, or ask whoever holds that file.</source>
-            <translation>Beauftragen Sie mit den Daten in der Datei, oder fragen Sie, wer jene Datei hat.</translation>
-        </message>
-        <message>
             <source>Order your own model: a function of yours that returns a counterfoil.CustomJob. It runs here and now, and never on the trainer's or the auditor's machine.</source>
             <translation>Ihr eigenes Modell bestellen: eine Funktion von Ihnen, die einen counterfoil.CustomJob zurückgibt. Sie läuft hier und jetzt, und nie auf dem Rechner des Trainers oder des Prüfers.</translation>
         </message>
@@ -9210,6 +9398,10 @@ Lauf zu finden</translation>
         <message>
             <source>Public weights to start from, a .safetensors file.</source>
             <translation>Veröffentlichte Gewichte, mit denen begonnen wird, eine .safetensors-Datei.</translation>
+        </message>
+        <message>
+            <source>REVOKED</source>
+            <translation>WIDERRUFEN</translation>
         </message>
         <message>
             <source>Rank 0 signs the run, and was given no key.</source>
@@ -9336,8 +9528,12 @@ Lauf zu finden</translation>
             <translation>Zeile {0} des Stapels ist Zeile {1} der Daten, wo Zeile {2} beauftragt war.</translation>
         </message>
         <message>
-            <source>Rows are looked for only where each step reads whole rows, and every one that it names.</source>
-            <translation>Nach Zeilen wird nur gesucht, wo jeder Schritt ganze Zeilen liest, und jede, die er nennt.</translation>
+            <source>Row {0} of {1} has the wrong length.</source>
+            <translation>Zeile {0} von {1} hat die falsche Länge.</translation>
+        </message>
+        <message>
+            <source>Rows are looked for only where it can be told which of those that a step names it reads.</source>
+            <translation>Zeilen werden nur gesucht, wo sich sagen lässt, welche der genannten ein Schritt liest.</translation>
         </message>
         <message>
             <source>Rows of the data per step.</source>
@@ -9620,12 +9816,24 @@ Lauf zu finden</translation>
             <translation>Nehmen Sie einen früheren gespeicherten Zustand, oder rechnen Sie die letzten Schritte nach.</translation>
         </message>
         <message>
+            <source>Take in the newest list again.</source>
+            <translation>Nehmen Sie die neueste Liste noch einmal auf.</translation>
+        </message>
+        <message>
             <source>Take it for no one's key, and ask whoever gave it to you for another.</source>
             <translation>Nehmen Sie ihn als niemandes Schlüssel, und bitten Sie den, der ihn Ihnen gab, um einen anderen.</translation>
         </message>
         <message>
             <source>Take it out of the folder, or name it as unused (--unused) if nobody loads it.</source>
             <translation>Nehmen Sie die Datei aus dem Ordner, oder nennen Sie sie als unbenutzt (--unused), wenn niemand sie lädt.</translation>
+        </message>
+        <message>
+            <source>Take no name from it, or give the root of an authority that you trust.</source>
+            <translation>Entnehmen Sie ihm keinen Namen, oder geben Sie die Wurzel einer Zertifizierungsstelle an, der Sie vertrauen.</translation>
+        </message>
+        <message>
+            <source>Take no name from it.</source>
+            <translation>Entnehmen Sie ihm keinen Namen.</translation>
         </message>
         <message>
             <source>Take statement and signature out of the verdict, and build the bytes that were signed (DSSE):</source>
@@ -9800,12 +10008,28 @@ Lauf zu finden</translation>
             <translation>Der Tensor {0} von Anteil {1} in der Kapsel ist nicht der, der unterschrieben wurde.</translation>
         </message>
         <message>
+            <source>The certificate is about another key than {0}, which signed.</source>
+            <translation>Das Zertifikat gilt einem anderen Schlüssel als {0}, der signiert hat.</translation>
+        </message>
+        <message>
+            <source>The certificate of the key is itself given as a root: nobody else answers for it.</source>
+            <translation>Das Zertifikat des Schlüssels ist selbst als Wurzel angegeben: Niemand sonst steht dafür ein.</translation>
+        </message>
+        <message>
+            <source>The chain begins with the certificate of the key, and each was issued by the next.</source>
+            <translation>Die Kette beginnt mit dem Zertifikat des Schlüssels, und jedes wurde vom nächsten ausgestellt.</translation>
+        </message>
+        <message>
             <source>The chunk proof of tensor {0} speaks of another tensor.</source>
             <translation>Der Stückbeweis des Tensors {0} spricht von einem anderen Tensor.</translation>
         </message>
         <message>
             <source>The chunks of tensor {0} are not those that hold the rows that are asked for.</source>
             <translation>Die Stücke des Tensors {0} sind nicht die mit den verlangten Zeilen.</translation>
+        </message>
+        <message>
+            <source>The client's key that signed the order was revoked, so it is open whether this is what the client ordered.</source>
+            <translation>Der Schlüssel des Auftraggebers, der den Auftrag signiert hat, wurde widerrufen; es ist offen, ob dies der Auftrag ist.</translation>
         </message>
         <message>
             <source>The client's key {0} did not sign it.</source>
@@ -9882,10 +10106,6 @@ Lauf zu finden</translation>
         <message>
             <source>The data file {0}.</source>
             <translation>Die Datendatei {0}.</translation>
-        </message>
-        <message>
-            <source>The data of this order lie in a file of their own, {0}, which is not looked through.</source>
-            <translation>Die Daten dieses Auftrags liegen in einer eigenen Datei, {0}, die nicht durchsucht wird.</translation>
         </message>
         <message>
             <source>The data root of the order is not the root over its data arrays.</source>
@@ -9969,7 +10189,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The facts of the run cannot be signed: one of them is longer or larger than a verdict has room for.</source>
-            <translation type="unfinished" />
+            <translation>Die Angaben zum Lauf lassen sich nicht unterschreiben: Eine davon ist länger oder größer, als ein Urteil Platz hat.</translation>
         </message>
         <message>
             <source>The fall of the rule to stop early, {0}, is not in canonical form.</source>
@@ -9978,6 +10198,14 @@ Lauf zu finden</translation>
         <message>
             <source>The field {0} of the {1} has {2} characters; {3} are allowed.</source>
             <translation>Das Feld {0} ({1}) hat {2} Zeichen; erlaubt sind {3}.</translation>
+        </message>
+        <message>
+            <source>The field {0} of the {1} holds something else than numbers.</source>
+            <translation>Das Feld {0} der {1} enthält anderes als Zahlen.</translation>
+        </message>
+        <message>
+            <source>The field {0} of the {1} is longer than a chunk.</source>
+            <translation>Das Feld {0} im {1} ist länger als ein Block.</translation>
         </message>
         <message>
             <source>The field {0} of the {1} is no digest.</source>
@@ -9990,6 +10218,10 @@ Lauf zu finden</translation>
         <message>
             <source>The field {0} of the {1} is not a time.</source>
             <translation>Das Feld {0} ({1}) ist keine Zeit.</translation>
+        </message>
+        <message>
+            <source>The field {0} of the {1} is not base64.</source>
+            <translation>Das Feld {0} im {1} ist kein Base64.</translation>
         </message>
         <message>
             <source>The field {0} of the {1} is {2}; it must lie in {3} to {4}.</source>
@@ -10066,6 +10298,10 @@ Lauf zu finden</translation>
         <message>
             <source>The file lacks {0}.</source>
             <translation>In der Datei fehlt {0}.</translation>
+        </message>
+        <message>
+            <source>The file of row proofs is not canonical JSON.</source>
+            <translation>Die Datei mit Zeilenbeweisen ist kein kanonisches JSON.</translation>
         </message>
         <message>
             <source>The file says that the rounding log of step {0} has {1} entries, and the log itself, which the trainer signed, has {2}. Nobody signed that number: the file was altered or damaged, or was not recorded by Counterfoil.</source>
@@ -10292,6 +10528,10 @@ Lauf zu finden</translation>
             <translation>Der Schlüssel einer Partei, die für einen Anteil einsteht, besteht nicht aus 64 hexadezimalen Ziffern.</translation>
         </message>
         <message>
+            <source>The key that signed the run was revoked, so it is open who trained.</source>
+            <translation>Der Schlüssel, der den Lauf signiert hat, wurde widerrufen; es ist offen, wer trainiert hat.</translation>
+        </message>
+        <message>
             <source>The key that signed this is the trainer's own: a trainer cannot audit itself, so this shows nothing.</source>
             <translation>Der Schlüssel, der dies unterschrieben hat, ist der des Trainers: Ein Trainer kann sich nicht selbst prüfen, dies zeigt also nichts.</translation>
         </message>
@@ -10382,6 +10622,10 @@ Lauf zu finden</translation>
         <message>
             <source>The list of keys {0} is damaged, so no key is known.</source>
             <translation>Die Liste der Schlüssel {0} ist beschädigt; deshalb ist kein Schlüssel bekannt.</translation>
+        </message>
+        <message>
+            <source>The list of revoked keys {0} is damaged or was exchanged, so no key is known to be revoked.</source>
+            <translation>Die Liste widerrufener Schlüssel {0} ist beschädigt oder wurde ausgetauscht; kein Schlüssel gilt deshalb als widerrufen.</translation>
         </message>
         <message>
             <source>The log of a step that differs belongs to other values.</source>
@@ -10864,6 +11108,10 @@ Lauf zu finden</translation>
             <translation>Der aufbewahrte Fortschritt wurde von einer anderen Version geschrieben.</translation>
         </message>
         <message>
+            <source>The proof speaks of another row.</source>
+            <translation>Der Beweis handelt von einer anderen Zeile.</translation>
+        </message>
+        <message>
             <source>The public key is neither an Ed25519 key nor an ECDSA key on the curve P-256.</source>
             <translation>Der öffentliche Schlüssel ist weder ein Ed25519-Schlüssel noch ein ECDSA-Schlüssel auf der Kurve P-256.</translation>
         </message>
@@ -10952,6 +11200,14 @@ Lauf zu finden</translation>
             <translation>Die Rundungsprotokolle von Schritt {0} sind nicht mehr die geprüften.</translation>
         </message>
         <message>
+            <source>The row proof does not hold what lies beside row {0} of {1}.</source>
+            <translation>Der Zeilenbeweis enthält nicht, was neben Zeile {0} von {1} liegt.</translation>
+        </message>
+        <message>
+            <source>The row proof has another number of chunks than row {0} lies in.</source>
+            <translation>Der Zeilenbeweis hat eine andere Zahl von Blöcken, als Zeile {0} berührt.</translation>
+        </message>
+        <message>
             <source>The rows of step {0} were read.</source>
             <translation>Gelesen wurden die Zeilen von Schritt {0}.</translation>
         </message>
@@ -10962,6 +11218,18 @@ Lauf zu finden</translation>
         <message>
             <source>The rows of the batch were read moved along by {0}.</source>
             <translation>Die Zeilen des Stapels wurden um {0} verschoben gelesen.</translation>
+        </message>
+        <message>
+            <source>The rows of the {0} are leaves, and it lies in a data file or has no rows.</source>
+            <translation>Die Zeilen sind Blätter, aber das Datenfeld liegt in einer Datendatei oder hat keine Zeilen: {0}.</translation>
+        </message>
+        <message>
+            <source>The rows of {0} are not those that are asked for.</source>
+            <translation>Die Zeilen von {0} sind nicht die, nach denen gefragt ist.</translation>
+        </message>
+        <message>
+            <source>The rows stand at {0} places; at most {1} are proven at once.</source>
+            <translation>Die Zeilen stehen an {0} Stellen; bewiesen werden höchstens {1} auf einmal.</translation>
         </message>
         <message>
             <source>The rows {0} and {1} of the batch changed places.</source>
@@ -11062,6 +11330,10 @@ Lauf zu finden</translation>
         <message>
             <source>The run has {0} steps, and its order {1}.</source>
             <translation>Der Lauf hat {0} Schritte, und sein Auftrag {1}.</translation>
+        </message>
+        <message>
+            <source>The run is another than that in which the rows were found.</source>
+            <translation>Der Lauf ist ein anderer als der, in dem die Zeilen gefunden wurden.</translation>
         </message>
         <message>
             <source>The run is signed and complete. Compare it with the client's own order before you rely on it.</source>
@@ -11609,7 +11881,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict states no facts of its run.</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil macht keine Angaben zu seinem Lauf.</translation>
         </message>
         <message>
             <source>The verdict was not made by Counterfoil.</source>
@@ -11852,6 +12124,10 @@ Lauf zu finden</translation>
             <translation>Die {0} hat einen Namen, der keiner einer Datei ohne Ordner ist.</translation>
         </message>
         <message>
+            <source>The {0} has a path of {1} hashes.</source>
+            <translation>Der {0} hat einen Pfad von {1} Hashes.</translation>
+        </message>
+        <message>
             <source>The {0} has another sentence in its template and values than in its text, under {1}: in another language it would say something else.</source>
             <translation>Das {0} hat in Vorlage und Werten einen anderen Satz als im Text, unter {1}: In einer anderen Sprache würde es etwas anderes sagen.</translation>
         </message>
@@ -11866,6 +12142,10 @@ Lauf zu finden</translation>
         <message>
             <source>The {0} has no files.</source>
             <translation>Die {0} hat keine Dateien.</translation>
+        </message>
+        <message>
+            <source>The {0} has paths that are none.</source>
+            <translation>Der {0} hat Pfade, die keine sind.</translation>
         </message>
         <message>
             <source>The {0} has the dtype {1}; supported are {2}.</source>
@@ -11896,6 +12176,10 @@ Lauf zu finden</translation>
             <translation>Es geht um keinen Lauf ({0}).</translation>
         </message>
         <message>
+            <source>The {0} is about something else than a run.</source>
+            <translation>Die {0} handelt von etwas anderem als einem Lauf.</translation>
+        </message>
+        <message>
             <source>The {0} is about the order {1}, but the file holds the order {2}.</source>
             <translation>Die Erklärung ({0}) gilt dem Auftrag {1}, aber die Datei enthält den Auftrag {2}.</translation>
         </message>
@@ -11916,8 +12200,16 @@ Lauf zu finden</translation>
             <translation>Das ist kein SHA-256-Digest: {0}.</translation>
         </message>
         <message>
+            <source>The {0} is not about the rows of one order.</source>
+            <translation>Die {0} handelt nicht von den Zeilen eines einzigen Auftrags.</translation>
+        </message>
+        <message>
             <source>The {0} is of a kind that there is not.</source>
             <translation>Von einer Art, die es nicht gibt: {0}.</translation>
+        </message>
+        <message>
+            <source>The {0} is of another format than {1}.</source>
+            <translation>Der {0} hat ein anderes Format als {1}.</translation>
         </message>
         <message>
             <source>The {0} lacks the field {1}.</source>
@@ -11972,6 +12264,10 @@ Lauf zu finden</translation>
             <translation>Der Schlüssel, der unterschrieben hat, wird selbst widerrufen ({0}).</translation>
         </message>
         <message>
+            <source>The {0} speaks of no array of rows.</source>
+            <translation>Der {0} handelt von keinem Array mit Zeilen.</translation>
+        </message>
+        <message>
             <source>The {0} steps have the signed run root {1}.</source>
             <translation>Die {0} Schritte haben die unterschriebene Laufwurzel {1}.</translation>
         </message>
@@ -11986,6 +12282,10 @@ Lauf zu finden</translation>
         <message>
             <source>There are {0} bytes to sign; the signer takes {1}.</source>
             <translation>Zu unterschreiben sind {0} Bytes; der unterschreibende Prozess nimmt {1} an.</translation>
+        </message>
+        <message>
+            <source>There are {0} certificates; {1} of {2} bytes are allowed.</source>
+            <translation>Es sind {0} Zertifikate; erlaubt sind {1} zu je {2} Bytes.</translation>
         </message>
         <message>
             <source>There is already a file {0}.</source>
@@ -12096,8 +12396,16 @@ Lauf zu finden</translation>
             <translation>Das ist bestätigt. Vom gemeinsamen Zustand vor Schritt {0} aus ergibt der bestellte Schritt etwas anderes, als der Trainer unterschrieben hat ({1}).</translation>
         </message>
         <message>
+            <source>This is list {0} of revoked keys, and list {1} is known.</source>
+            <translation>Dies ist Liste {0} widerrufener Schlüssel, bekannt ist Liste {1}.</translation>
+        </message>
+        <message>
             <source>This is neither a step, a hash, nor a condition such as {0}.</source>
             <translation>Das ist weder ein Schritt noch ein Hash noch eine Bedingung wie {0}.</translation>
+        </message>
+        <message>
+            <source>This is no file of X.509 certificates in PEM form.</source>
+            <translation>Das ist keine Datei mit X.509-Zertifikaten in PEM-Form.</translation>
         </message>
         <message>
             <source>This is not a public key in PEM form.</source>
@@ -12144,8 +12452,8 @@ Lauf zu finden</translation>
             <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1:.3g}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
-            <source>This order's rows are not its data's: it cuts batches, or windows out of a text.</source>
-            <translation>Die Zeilen dieses Auftrags sind nicht die seiner Daten: Er schneidet Batches zu, oder Fenster aus einem Text.</translation>
+            <source>This order's rows are not its data's: it picks rows of a batch, or cuts windows out of a text.</source>
+            <translation>Die Zeilen dieses Auftrags sind nicht die seiner Daten: Er wählt Zeilen eines Batches aus oder schneidet Fenster aus einem Text.</translation>
         </message>
         <message>
             <source>This signer has already signed what it was started to sign.</source>
@@ -12505,7 +12813,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Write a rule, such as steps = [1, 1000] under [hyperparameters]: docs/rules.md lists them.</source>
-            <translation type="unfinished" />
+            <translation>Schreiben Sie eine Regel, etwa steps = [1, 1000] unter [hyperparameters]: docs/rules.md führt sie auf.</translation>
         </message>
         <message>
             <source>Write ssh://host, ssh://user@host or ssh://user@host:port.</source>
@@ -12570,6 +12878,10 @@ Lauf zu finden</translation>
         <message>
             <source>a line of a witness's log</source>
             <translation>eine Zeile im Protokoll eines Zeugen</translation>
+        </message>
+        <message>
+            <source>a list of keys</source>
+            <translation>eine Schlüsselliste</translation>
         </message>
         <message>
             <source>a list of revoked keys</source>
@@ -13208,6 +13520,18 @@ Lauf zu finden</translation>
             <translation>sie endet bei {0} Byte, ihre Tensoren bei {1}</translation>
         </message>
         <message>
+            <source>it has the extension {0}, which is not known here</source>
+            <translation>es hat die Erweiterung {0}, die hier unbekannt ist</translation>
+        </message>
+        <message>
+            <source>it is an authority's</source>
+            <translation>es ist das einer Zertifizierungsstelle</translation>
+        </message>
+        <message>
+            <source>it is no authority's</source>
+            <translation>es ist nicht das einer Zertifizierungsstelle</translation>
+        </message>
+        <message>
             <source>it is no key</source>
             <translation>er ist kein Schlüssel</translation>
         </message>
@@ -13305,7 +13629,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>it states facts of a run that was not checked</source>
-            <translation type="unfinished" />
+            <translation>es macht Angaben zu einem Lauf, der nicht geprüft wurde</translation>
         </message>
         <message>
             <source>it went on after a confirmed dispute</source>
@@ -13333,23 +13657,23 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>its facts are those of another run</source>
-            <translation type="unfinished" />
+            <translation>seine Angaben sind die eines anderen Laufs</translation>
         </message>
         <message>
             <source>its facts have another duration than from begin to end</source>
-            <translation type="unfinished" />
+            <translation>seine Angaben nennen eine andere Dauer als die vom Anfang bis zum Ende</translation>
         </message>
         <message>
             <source>its facts have rows that cannot have been read</source>
-            <translation type="unfinished" />
+            <translation>seine Angaben nennen Zeilen, die nicht gelesen worden sein können</translation>
         </message>
         <message>
             <source>its facts name a moment that is none</source>
-            <translation type="unfinished" />
+            <translation>seine Angaben nennen einen Zeitpunkt, den es nicht gibt</translation>
         </message>
         <message>
             <source>its facts name an energy, which no audit finds</source>
-            <translation type="unfinished" />
+            <translation>seine Angaben nennen eine Energie, die keine Prüfung findet</translation>
         </message>
         <message>
             <source>its header cannot be used: {0}</source>
@@ -13362,6 +13686,14 @@ Lauf zu finden</translation>
         <message>
             <source>its header is not a JSON object</source>
             <translation>ihr Kopf ist kein JSON-Objekt</translation>
+        </message>
+        <message>
+            <source>its key may not issue certificates</source>
+            <translation>sein Schlüssel darf keine Zertifikate ausstellen</translation>
+        </message>
+        <message>
+            <source>its key may not sign</source>
+            <translation>sein Schlüssel darf nicht signieren</translation>
         </message>
         <message>
             <source>its log is at fault, and check 9 passed</source>
@@ -13394,6 +13726,10 @@ Lauf zu finden</translation>
         <message>
             <source>its process was ended by signal {0}</source>
             <translation>sein Prozess wurde durch das Signal {0} beendet</translation>
+        </message>
+        <message>
+            <source>its purpose is not to sign documents, code or mail</source>
+            <translation>es ist nicht dazu da, Dokumente, Code oder E-Mails zu signieren</translation>
         </message>
         <message>
             <source>its run root and the key that signed it do not come together</source>
@@ -13620,6 +13956,10 @@ Lauf zu finden</translation>
             <translation>überschreibt Elemente; bei wiederholten Indizes gilt das letzte Schreiben, und welches das letzte ist, ist verschieden</translation>
         </message>
         <message>
+            <source>path of the {0}</source>
+            <translation>Pfad im {0}</translation>
+        </message>
+        <message>
             <source>per-step scalars</source>
             <translation>Skalare der Schritte</translation>
         </message>
@@ -13662,6 +14002,10 @@ Lauf zu finden</translation>
         <message>
             <source>result</source>
             <translation>Ergebnis</translation>
+        </message>
+        <message>
+            <source>row proof</source>
+            <translation>Zeilenbeweis</translation>
         </message>
         <message>
             <source>rows of {0}</source>
@@ -13708,6 +14052,10 @@ Lauf zu finden</translation>
             <translation>Anteile der Kapsel</translation>
         </message>
         <message>
+            <source>signed by a REVOKED key</source>
+            <translation>mit einem WIDERRUFENEN Schlüssel signiert</translation>
+        </message>
+        <message>
             <source>signed by an unknown key</source>
             <translation>unterschrieben, Schlüssel unbekannt</translation>
         </message>
@@ -13722,6 +14070,10 @@ Lauf zu finden</translation>
         <message>
             <source>small: 10 million parameters, for 32x32 pixels; torchvision: 129 million.</source>
             <translation>small: 10 Millionen Parameter, für 32x32 Pixel; torchvision: 129 Millionen.</translation>
+        </message>
+        <message>
+            <source>so many may not stand below it</source>
+            <translation>so viele dürfen nicht darunter stehen</translation>
         </message>
         <message>
             <source>source of the order</source>
@@ -13849,7 +14201,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>the data of its facts are not in order</source>
-            <translation type="unfinished" />
+            <translation>die Daten seiner Angaben stehen nicht in der richtigen Reihenfolge</translation>
         </message>
         <message>
             <source>the default</source>
@@ -13949,15 +14301,15 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>the operations of its facts are not in order</source>
-            <translation type="unfinished" />
+            <translation>die Operationen seiner Angaben stehen nicht in der richtigen Reihenfolge</translation>
         </message>
         <message>
             <source>the operations of its facts do not add up</source>
-            <translation type="unfinished" />
+            <translation>die Operationen seiner Angaben ergeben nicht die Summe</translation>
         </message>
         <message>
             <source>the operations of its facts have another precision than the order</source>
-            <translation type="unfinished" />
+            <translation>die Operationen seiner Angaben haben eine andere Genauigkeit als der Auftrag</translation>
         </message>
         <message>
             <source>the order</source>
@@ -14026,6 +14378,10 @@ Lauf zu finden</translation>
         <message>
             <source>the rounding log of step {0}</source>
             <translation>das Rundungsprotokoll von Schritt {0}</translation>
+        </message>
+        <message>
+            <source>the row tree of the data array {0}</source>
+            <translation>der Zeilenbaum des Datenfelds {0}</translation>
         </message>
         <message>
             <source>the run</source>
@@ -14429,7 +14785,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} asks for nothing: there is no rule in it.</source>
-            <translation type="unfinished" />
+            <translation>{0} verlangt nichts: Es steht keine Regel darin.</translation>
         </message>
         <message>
             <source>{0} beside the verdict cannot be read.</source>
@@ -14494,6 +14850,14 @@ Lauf zu finden</translation>
         <message>
             <source>{0} does not hold the bytes and the proofs of the chunks that it names.</source>
             <translation>{0} enthält nicht die Bytes und die Beweise der Stücke, die es nennt.</translation>
+        </message>
+        <message>
+            <source>{0} does not hold the bytes and the salts of the rows that it names.</source>
+            <translation>{0} enthält nicht die Bytes und die Salze der Zeilen, die es nennt.</translation>
+        </message>
+        <message>
+            <source>{0} does not hold the proofs of the rows that it names.</source>
+            <translation>{0} enthält nicht die Beweise der Zeilen, die es nennt.</translation>
         </message>
         <message>
             <source>{0} does not hold what {1} shares give of one tensor, in float32.</source>
@@ -14610,6 +14974,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} holds a private key; a public one is needed.</source>
             <translation>{0} enthält einen privaten Schlüssel; gebraucht wird ein öffentlicher.</translation>
+        </message>
+        <message>
+            <source>{0} holds a row that its array does not have.</source>
+            <translation>{0} enthält eine Zeile, die sein Datenfeld nicht hat.</translation>
         </message>
         <message>
             <source>{0} holds a truth value that is neither 0 nor 1.</source>
@@ -15102,6 +15470,10 @@ Lauf zu finden</translation>
     <context>
         <name>lookup</name>
         <message>
+            <source>a file that the order names as its source: {0}</source>
+            <translation>eine Datei, die der Auftrag als Quelle nennt: {0}</translation>
+        </message>
+        <message>
             <source>adjudicated: CONFIRMED</source>
             <translation>entschieden: CONFIRMED</translation>
         </message>
@@ -15378,6 +15750,10 @@ Lauf zu finden</translation>
         <message>
             <source>Layout</source>
             <translation>Aufbau</translation>
+        </message>
+        <message>
+            <source>Leaf for each row</source>
+            <translation>Blatt für jede Zeile</translation>
         </message>
         <message>
             <source>Learning rate</source>
@@ -16274,6 +16650,10 @@ Lauf zu finden</translation>
             <translation>REJECTED: Der Trainer hat recht</translation>
         </message>
         <message>
+            <source>Revoked from {0} on ({1}): “{2}”.</source>
+            <translation>Widerrufen ab {0} ({1}): „{2}“.</translation>
+        </message>
+        <message>
             <source>a client</source>
             <translation>Auftraggeber</translation>
         </message>
@@ -16390,6 +16770,10 @@ Lauf zu finden</translation>
             <translation>Name des Geräts</translation>
         </message>
         <message>
+            <source>no longer used</source>
+            <translation>nicht mehr verwendet</translation>
+        </message>
+        <message>
             <source>no name yet</source>
             <translation>noch ohne Namen</translation>
         </message>
@@ -16446,6 +16830,10 @@ Lauf zu finden</translation>
             <translation>Ergebnis</translation>
         </message>
         <message>
+            <source>revoked</source>
+            <translation>widerrufen</translation>
+        </message>
+        <message>
             <source>share {0}</source>
             <translation>Anteil {0}</translation>
         </message>
@@ -16464,6 +16852,10 @@ Lauf zu finden</translation>
         <message>
             <source>signed with the client's key, which was given</source>
             <translation>mit dem Schlüssel des Auftraggebers unterschrieben, der angegeben wurde</translation>
+        </message>
+        <message>
+            <source>somebody else has it, or may have it</source>
+            <translation>jemand anders hat ihn oder könnte ihn haben</translation>
         </message>
         <message>
             <source>state</source>
