@@ -22,13 +22,16 @@ from counterfoil import (
     CounterfoilError,
     FileUse,
     FollowEnded,
+    Ledger,
     Outcome,
 )
-from counterfoil.signing.keys import SigningKey, generate_key
+from counterfoil.audit.statement.verdict import sign_verdict
+from counterfoil.signing.keys import SigningKey, generate_key, key_from_seed
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_app.engine import elsewhere
 from counterfoil_app.engine.elsewhere import Elsewhere, FarEngine
+from counterfoil_app.engine.port import LedgerRequest
 from counterfoil_app.engine.recordings import KnownFollow, RecordRequest, RunMade
 from counterfoil_app.model.bench import Bench
 from counterfoil_app.shell.window import MainWindow
@@ -38,6 +41,7 @@ from counterfoil_app.views.recording_forms import RecordForm
 from support.fake_engine import FakeEngine
 from support.job_fixtures import digits_job, once, trainer_key
 from support.jobs import Job, record_run
+from support.reports import verified_report
 from support.ssh_server import SshServer, ssh_server
 
 __all__ = ["digits_job", "once", "trainer_key"]
@@ -80,6 +84,17 @@ def test_a_machine_without_ssh_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elsewhere.shutil, "which", lambda _name: None)
     with pytest.raises(CounterfoilError, match="no ssh"):
         FarEngine(Elsewhere("gpu")).version()
+
+
+def test_verdicts_are_put_together_here(tmp_path: Path) -> None:
+    """As every signed statement: no machine of this name exists, and none is asked."""
+    auditor = key_from_seed(b"\1" * 32)
+    (tmp_path / "good.json").write_bytes(sign_verdict(verified_report(), auditor, datetime(2026, 3, 1, tzinfo=UTC)))
+    engine = FarEngine(Elsewhere("nowhere.invalid"))
+    *_, found = engine.read_ledger(LedgerRequest(tmp_path, (auditor.public.public,)), CancelToken())
+    engine.close()
+    assert isinstance(found, Ledger)
+    assert [trainer.key_id for trainer in found.trainers] == [verified_report().trainer_key]
 
 
 def test_the_engine_there_needs_no_qt() -> None:

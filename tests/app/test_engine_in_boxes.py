@@ -23,26 +23,32 @@ from counterfoil import (
     CounterfoilError,
     Difference,
     DisputedRows,
+    Ledger,
+    LedgerProgress,
+    Located,
     Outcome,
     PanelFinished,
     PanelOutcome,
+    Place,
     Plan,
     ProgressRestored,
     StepReplayed,
     TensorSides,
 )
 from counterfoil.audit.recognition import FileUse
-from counterfoil.signing.keys import SigningKey, generate_key
+from counterfoil.audit.statement.verdict import sign_verdict
+from counterfoil.signing.keys import SigningKey, generate_key, key_from_seed
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_app.engine.broker import _device
 from counterfoil_app.engine.enclosures import Enclosure, enclosure_of
-from counterfoil_app.engine.port import BundlesRequest, LookRequest, ProvidersRequest
+from counterfoil_app.engine.port import BundlesRequest, LedgerRequest, LocateRequest, LookRequest, ProvidersRequest
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.sample import SampleKind
 from counterfoil_app.engine.worker import ReportedError
 from support.boxes import closed
 from support.job_fixtures import digits_job, once, trainer_key
 from support.jobs import Job, digits_order, record_job, record_run
+from support.reports import verified_report
 
 __all__ = ["closed", "digits_job", "once", "trainer_key"]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are boxes on Linux only")
@@ -235,6 +241,34 @@ def test_runs_are_compared_in_a_box(engine: ProcessEngine, tampered: Path, digit
     *_, found = engine.compare_bundles(BundlesRequest(digits_job.run, tampered, threads=1), CancelToken())
     assert isinstance(found, Difference)
     assert (found.step, found.inputs) == (3, ("labels",))
+
+
+def test_verdicts_are_put_together_and_hashes_found_in_a_box(
+    engine: ProcessEngine, digits_job: Job, tmp_path: Path
+) -> None:
+    auditor, folder = key_from_seed(b"\1" * 32), tmp_path / "verdicts"
+    folder.mkdir()
+    (folder / "good.json").write_bytes(sign_verdict(verified_report(), auditor, datetime(2026, 3, 1, tzinfo=UTC)))
+    (folder / "link.json").symlink_to(digits_job.order)
+    asked = LedgerRequest(folder, (auditor.public.public,))
+    *said, found = engine.read_ledger(asked, CancelToken())
+    assert isinstance(found, Ledger)
+    assert [trainer.key_id for trainer in found.trainers] == [verified_report().trainer_key]
+    assert said[-1] == LedgerProgress(1, 1), "the link is left alone"
+    assert enclosure_of("read_ledger", (asked,), "").reads == (str(folder),)
+    with pytest.raises(CounterfoilError, match="cannot be looked through"):
+        list(engine.read_ledger(LedgerRequest(tmp_path / "gone", ()), CancelToken()))
+    *_, summary = engine.inspect(digits_job.run, None, (), CancelToken())
+    located = LocateRequest(digits_job.run, summary.order.digest)
+    *_, places = engine.locate(located, CancelToken())
+    assert places == Located(places=(Place("order"),))
+    assert enclosure_of("locate", (located,), "").reads == (str(digits_job.run),)
+    weights = LocateRequest(digits_job.run, tmp_path / "model.safetensors")
+    assert enclosure_of("locate", (weights,), "").reads == tuple(sorted((str(weights.wanted), str(digits_job.run))))
+    stopped = CancelToken()
+    stopped.cancel()
+    with pytest.raises(CounterfoilError, match="cancelled"):
+        list(engine.locate(located, stopped))
 
 
 def test_the_name_of_a_tensor_opens_no_box() -> None:

@@ -149,7 +149,7 @@ def test_no_letter_stands_for_two_things(
     window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     assert (doubles(), in_menus()) == ({}, {})
-    for name in ("preferences", "verdict", "shortcuts", "about"):
+    for name in ("preferences", "verdict", "shortcuts", "about", "ledger", "locate"):
         window.commands[name].trigger()
     for dialog in window.findChildren(QDialog):
         if dialog.isVisible():

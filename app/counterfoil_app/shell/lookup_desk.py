@@ -46,7 +46,7 @@ class LookupDesk(QObject):
             self.tr("See what a folder of verdicts says of each trainer, and how much of the next run to replay"),
         )
         locate = Face(
-            self.tr("&Find a hash or weights\u2026"),
+            self.tr("Find a &hash or weights\u2026"),
             "compare",
             self.tr("Say which step of the open run holds a hash or a file of weights; nothing is replayed"),
         )

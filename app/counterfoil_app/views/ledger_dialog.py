@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QModelIndex
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QDoubleSpinBox, QFileDialog, QGridLayout, QSpinBox, QTabWidget, QWidget
+from PySide6.QtWidgets import QDoubleSpinBox, QFileDialog, QGridLayout, QSizePolicy, QSpinBox, QTabWidget, QWidget
 
 from counterfoil import LedgerRun, LedgerVerdict, NotCounted, RatePolicy, RunOutcome, TrainerRecord
 from counterfoil_app.engine import strangers
@@ -20,6 +20,7 @@ from counterfoil_app.looks.words import Look
 from counterfoil_app.model.ledger import LedgerReading
 from counterfoil_app.views import layouts
 from counterfoil_app.views.dropped import dropped_files
+from counterfoil_app.views.frame import Frame
 from counterfoil_app.views.inquiry import InquiryDialog
 from counterfoil_app.views.layouts import button, choice_action, menu_button
 from counterfoil_app.views.parts import Page, caption, label, restyle, tell
@@ -63,11 +64,13 @@ class LedgerDialog(InquiryDialog):
         self.tabs = QTabWidget()
         self.tabs.tabBar().setAccessibleName(self.tr("What is known of the trainer"))
         self.tabs.setMinimumHeight(scaled(LEAST_TABS))
+        # They take the room that is left: what is long scrolls in them, and not the page.
+        self.tabs.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         inside = QWidget()
         layouts.column(self.rate, 1, inside=inside, margins=(12, 12, 12, 12))
         self.tabs.addTab(table_view(self.runs, self.tr("Runs of the trainer")), "")
         self.tabs.addTab(table_view(self.disputes, self.tr("Disputes of the trainer's runs")), "")
-        self.tabs.addTab(inside, self.tr("&Proposed rate"))
+        self.tabs.addTab(Frame(inside), self.tr("&Proposed rate"))
         self.tabs.addTab(table_view(self.not_counted, self.tr("Files that do not count")), "")
         self._trainer_title = caption(self.tr("Trainers"), "section")
         self._rest = QWidget()  # below the wishes, while nothing is known
@@ -157,8 +160,8 @@ class LedgerDialog(InquiryDialog):
                 self.tr("Run"), lambda one: _short(one.run_root), 14, fixed=True, tip=lambda one: _hex(one.run_root)
             ),
             Column(self.tr("Trainer answered"), lambda one: self.tr("yes") if one.replied else self.tr("no"), 12),
-            Column(self.tr("Auditor"), lambda one: self._key_name(one.auditor), 28, tip=lambda one: one.auditor),
-            Column(self.tr("Signed"), lambda one: text.moment(one.signed_at), 23),
+            Column(self.tr("Auditor"), lambda one: self._key_name(one.auditor), 26, tip=lambda one: one.auditor),
+            Column(self.tr("Signed"), lambda one: text.moment(one.signed_at), 25),
             Column(self.tr("File"), lambda one: one.name, 12, tip=lambda one: one.name),
         ]
 
