@@ -36,8 +36,11 @@ def is_public_key(text: str) -> bool:
 
 
 def is_ed25519(public: str) -> bool:
-    """Whether a key, as :func:`is_public_key` says, is an Ed25519 key, and not one on P-256."""
-    return len(public) == DIGITS
+    """Whether a key, as :func:`is_public_key` says, is an Ed25519 key, and not one on P-256.
+
+    What is neither counts as Ed25519, so that its id is that of no key, and nothing fails on it.
+    """
+    return len(public) == DIGITS or not is_public_key(public)
 
 
 def key_id_of(public: str) -> str:

@@ -3564,12 +3564,12 @@ so lang</translation>
     <context>
         <name>LookupDesk</name>
         <message>
-            <source>&amp;Find a hash or weights…</source>
-            <translation>Hash oder Gewichte &amp;suchen…</translation>
-        </message>
-        <message>
             <source>&amp;Ledger of verdicts…</source>
             <translation>&amp;Verzeichnis der Urteile…</translation>
+        </message>
+        <message>
+            <source>Find a &amp;hash or weights…</source>
+            <translation>Hash oder Gewichte &amp;suchen…</translation>
         </message>
         <message>
             <source>Say which step of the open run holds a hash or a file of weights; nothing is replayed</source>
