@@ -12,6 +12,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -165,12 +166,24 @@ class Witness:
         line = make_line(kind, self._before, self._number, self._mean, snapshot)
         signed = sign_line(line, self._key)
         with writing(self._log, say("the log")):
-            left = memoryview(signed + b"\n")
-            while left:
-                left = left[self._file.write(left) or 0 :]
-            os.fsync(self._file.fileno())
+            _append(self._file, signed + b"\n")
         self._before, self._number = signed, self._number + 1
         self._told(line)
+
+
+def _append(file: io.FileIO, line: bytes) -> None:
+    """Write a line to the disk, whole or not at all: behind a torn one nothing of the log could be read."""
+    start = file.tell()
+    try:
+        left = memoryview(line)
+        while left:
+            left = left[file.write(left) or 0 :]
+        os.fsync(file.fileno())
+    except OSError:
+        with suppress(OSError):  # what failed first is what is said
+            file.truncate(start)
+            file.seek(start)
+        raise
 
 
 def watch_recording(place: Path, order: Path, witness: Witness, cancel: CancelToken, seconds: float = math.inf) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import errno
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -19,7 +21,14 @@ import torch
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CounterfoilError, DataError, RecordingError, SignatureError, TargetExistsError
+from counterfoil.base.errors import (
+    CounterfoilError,
+    DataError,
+    FileWriteError,
+    RecordingError,
+    SignatureError,
+    TargetExistsError,
+)
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.delivery import snapshots, witnessing
@@ -125,6 +134,34 @@ def test_no_witness_goes_on_with_a_log_that_lies_there(log: Path) -> None:
     with pytest.raises(TargetExistsError):
         Witness(log, KEY)
     assert log.read_bytes() == b"another's"
+
+
+class FullDisk(io.FileIO):
+    """A file of which the first write ends in the middle, and the second writes nothing."""
+
+    writes = 0
+
+    def write(self, data: Any) -> int:
+        self.writes += 1
+        if self.writes == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().write(bytes(data)[:100] if self.writes == 1 else data)
+
+
+def test_a_line_that_was_cut_off_by_a_full_disk_leaves_the_log_whole(log: Path) -> None:
+    state = {"w": np.ones(3, np.float32)}
+    with Witness(log, KEY, wait=at_once) as witness:
+        own, full = witness._file, FullDisk(log, "r+")
+        assert own is not None
+        full.seek(0, io.SEEK_END)
+        before = log.read_bytes()
+        witness._file = full
+        with pytest.raises(FileWriteError):
+            witness.look(state)
+        assert log.read_bytes() == before
+        assert witness.look(state)
+        own.close()
+    assert len(open_log(log.read_bytes(), KEY.public).snapshots) == 1
 
 
 @pytest.mark.parametrize("mean", [0, -1, 10**9])
