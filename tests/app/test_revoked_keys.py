@@ -86,8 +86,9 @@ def test_a_list_is_taken_in_by_the_users_word_and_marks_its_keys(
     assert looks == {"Ada": "revoked", "Carl": "known"}
     dialog.choose(KEY_ID)
     (said,) = (field.value for field in dialog.facts._shown if field.name == "Does not count")
-    since = "Revoked from 2020-01-01 00:00:00 UTC on (somebody else has it, or may have it): "
-    assert said.startswith(f"{since}\u201claptop")
+    assert said.startswith(
+        "Revoked from 2020-01-01 00:00:00 UTC on (somebody else has it, or may have it): \u201claptop"
+    )
     assert "\n" not in said, "a text of somebody else's stays in its line"
 
 
