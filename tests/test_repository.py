@@ -46,6 +46,10 @@ BundleSummary
 CancelToken
 CapsuleContents
 CapsuleSubject
+Cause
+Revocation
+RevocationList
+open_revocations
 Check
 CheckChanged
 CheckNumber
