@@ -20,6 +20,7 @@ from counterfoil.operators.products import facts as products
 from counterfoil.operators.reductions import facts as reductions
 from counterfoil.program.estimate import node_flops
 from counterfoil.program.graph import Program, node_values
+from counterfoil.program.rowreads import positions_read
 
 _KINDS = {
     operator.name: kind
@@ -29,7 +30,6 @@ _KINDS = {
     for operator in family.FACTS
 }  # fmt: skip
 _COPY = "aten._to_copy.default"
-_CUTS = frozenset(("aten.slice.Tensor", "aten.narrow.default"))
 
 Sort = tuple[str, str, str]
 """Part of a step, kind and precision of operations."""
@@ -105,55 +105,15 @@ def _shows(node: Node) -> bool:
 def rows_used(program: Program) -> dict[str, npt.NDArray[np.bool_]]:
     """Say which rows of a step a program reads: of a batch that is shorter it leaves out those that fill it.
 
-    A row counts as left out where everything that takes an input takes a slice along its first axis, or a slice of
-    such a slice, and none of these has the row. Anything else reads every row that it is given.
+    Where that cannot be told (:func:`counterfoil.program.rowreads.positions_read`) every row counts as read.
 
     Returns:
         For each data array a truth for each row of the program, bool ``[rows]``.
     """
-    shown: dict[int, tuple[int, npt.NDArray[np.int64]]] = {}
-    used: dict[int, npt.NDArray[np.bool_]] = {}
-    for number, item in enumerate(program.inputs):
-        if item.kind == "batch":
-            count = item.type.shape[0]
-            shown[number], used[number] = (number, np.arange(count)), np.zeros(count, np.bool_)
-    for node in program.nodes:
-        for position, value in enumerate(node_values(node)):
-            if value.number not in shown:
-                continue
-            origin, rows = shown[value.number]
-            left = _left(node, rows) if position == 0 else None
-            if left is None:
-                used[origin][rows] = True
-            else:
-                shown[node.first_value] = origin, left
-    for value in (*program.results, program.loss):
-        if value.number in shown:
-            origin, rows = shown[value.number]
-            used[origin][rows] = True
-    return {program.inputs[number].name: truth for number, truth in used.items()}
-
-
-def _left(node: Node, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64] | None:
-    """Return which of some rows a slice of a tensor shows; None where the operator is no slice with plain numbers."""
-    if node.operator not in _CUTS or node.kwargs:
-        return None
-    given = [each for each in node.args[1:] if each is None or (isinstance(each, int) and not isinstance(each, bool))]
-    if len(given) != len(node.args) - 1:
-        return None
-    axis, first, last, step = (given + [None] * 4)[:4]
-    if step is not None and step < 1:
-        return None
-    shape = next((output.shape for output in node.outputs if output is not None), ())
-    if axis not in (None, 0, -len(shape)):
-        return rows
-    if node.operator == "aten.narrow.default":
-        if first is None or last is None or first < 0:
-            return None
-        last = first + last
-    found = rows[slice(first, last, step)]
-    # What the slice gives was checked against the operator's declared shape when the program was admitted.
-    return found if len(shape) and len(found) == shape[0] else None
+    found = positions_read(program)
+    if found is None:
+        found = {item.name: np.ones(item.type.shape[0], np.bool_) for item in program.inputs if item.kind == "batch"}
+    return found
 
 
 def data_uses(

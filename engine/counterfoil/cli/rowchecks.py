@@ -92,8 +92,8 @@ def verify_row(
 def _with_row(out: Console, signed: SignedRowUse, row: Path, proof: Path | None) -> list[str]:
     """Compare the statement, and the proofs of its places, with the row itself."""
     from counterfoil.base.digest import Digest
+    from counterfoil.delivery.rowfile import fitting, packed, read_rows
     from counterfoil.delivery.rowproof import MAX_BYTES, read_proofs, verify_row as verify_proof
-    from counterfoil.delivery.rowreads import fitting, packed, read_rows
 
     given = read_rows(row)
     held: dict[Digest, bytes] = {}

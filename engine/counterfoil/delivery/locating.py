@@ -31,9 +31,10 @@ from counterfoil.bundle.schema import ArraySpec, StepRecord, run_tree
 from counterfoil.commit.state import chunk_tree, tensor_digest
 from counterfoil.delivery.comparison import compare_tensor, dtype_misfit
 from counterfoil.delivery.module import saved_names
-from counterfoil.delivery.rowreads import digests_of, fitting, places_of, positions_read, read_rows
+from counterfoil.delivery.rowfile import digests_of, fitting, places_of, read_rows
 from counterfoil.delivery.weights import DeliveredWeights
 from counterfoil.program.graph import Program
+from counterfoil.program.rowreads import positions_read
 
 _WINDOWS = "window.start"
 """The data array of an order that cuts windows out of a text, which lies in its state (training/windows.py)."""

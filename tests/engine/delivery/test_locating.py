@@ -30,10 +30,10 @@ from counterfoil.cli import main
 from counterfoil.delivery import locating
 from counterfoil.delivery.locating import RowUse, locate_rows
 from counterfoil.delivery.rowproof import prove_rows, read_proofs, verify_row, write_proofs
-from counterfoil.delivery.rowreads import positions_read
 from counterfoil.delivery.rowuse import open_row_use, sign_row_use
 from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.program.graph import Input, Program
+from counterfoil.program.rowreads import positions_read
 from counterfoil.signing.keys import SigningKey, key_from_seed
 from counterfoil.training.custom import CustomJob, order_custom
 from support.jobs import Job, digits_order, record_job
