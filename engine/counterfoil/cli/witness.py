@@ -18,7 +18,7 @@ from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import JsonOption, KeyOption
-from counterfoil.cli.places import READS, WRITES
+from counterfoil.cli.places import READS, READS_FOLDER, WRITES
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signing.keys import load_public_key
@@ -44,6 +44,7 @@ witness_app = group_of_commands(
 def watch(
     run: Annotated[
         Path,
+        READS_FOLDER,
         typer.Argument(
             metavar="RUN", help="The run that is recorded, or the folder of its recording.", show_default=False
         ),

@@ -44,6 +44,9 @@ def files(tmp_path_factory: pytest.TempPathFactory, digits_job: Job, trainer_key
     assert main([*train, "--heads", str(folder / "e")]) == 0
     found[FileUse.WEIGHTS] = folder / "f"
     save_file({"weight": torch.zeros(3)}, folder / "f")
+    seal = pytest.importorskip("pyrage", reason="the extra sealing is not installed")
+    found[FileUse.SEALED] = folder / "i"
+    found[FileUse.SEALED].write_bytes(seal.encrypt(b"anything", [seal.x25519.Identity.generate().to_public()]))
     found[FileUse.OTHER] = folder / "g"
     (folder / "g").write_text("{}")
     return found
