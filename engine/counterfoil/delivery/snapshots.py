@@ -284,11 +284,11 @@ def _read(raw: bytes, key: PublicKey) -> Line:
     line = Line(
         kind,
         fields.integer("number", 0, MOST_LINES),
-        _digest(fields, "before"),
+        fields.digest("before"),
         take_time(fields, "at", _WHAT),
         fields.integer("mean_seconds", 1, MOST_GAP_SECONDS),
         _snapshot(fields.take("snapshot", dict, type(None))),
-        _digest(fields, "nonce") if kind is Kind.BEGUN else fields.take("nonce", type(None)),
+        fields.digest("nonce") if kind is Kind.BEGUN else fields.take("nonce", type(None)),
     )
     fields.end()
     if (line.snapshot is None) is (kind is Kind.SNAPSHOT) or statement["subject"] != _subjects(line):
@@ -301,18 +301,11 @@ def _snapshot(value: Any) -> Snapshot | None:
         return None
     fields = Fields(value, _WHAT, SignatureError)
     found = Snapshot(
-        _digest(fields, "state_root"),
-        _digest(fields, "layout"),
+        fields.digest("state_root"),
+        fields.digest("layout"),
         fields.text("tensor", _MOST_NAME),
         fields.integer("chunk", 0, 2**50),
-        _digest(fields, "leaf"),
+        fields.digest("leaf"),
     )
     fields.end()
     return found
-
-
-def _digest(fields: Fields, name: str) -> Digest:
-    try:
-        return Digest.from_hex(fields.text(name, 2 * DIGEST_BYTES))
-    except ValueError as error:
-        raise SignatureError(say("The field {0} of the {1} is no digest.", repr(name), _WHAT)) from error

@@ -9,8 +9,6 @@ from __future__ import annotations
 import argparse
 import io
 import os
-import signal
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +19,7 @@ from counterfoil.base.wholefiles import writing
 from counterfoil.sealed.agefile import check_header, library
 from counterfoil.sealed.identity import load_identities, make_identity, needs_passphrase
 from counterfoil.sealed.writing import Kept, Told, passing
-from counterfoil.signer.asking import FRAME_SECONDS, FROM_NOWHERE, take_passphrase, tell_failure
+from counterfoil.signer.asking import FRAME_SECONDS, FROM_NOWHERE, serve_client, take_passphrase, tell_failure
 from counterfoil.signer.frames import FrameKind, Pipe, send_frame
 from counterfoil.signer.hardening import ignore_signals, protect_memory
 
@@ -33,17 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
         The exit code: 0 when it is done, 1 when not.
     """
     protect_memory()
-    # Ctrl-C ends the question for the passphrase: it is asked here, and by nobody else.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    options = _parse(arguments)
-    requests = io.FileIO(sys.stdin.fileno(), "rb", closefd=False)
-    # Nothing but frames may go to the client, whatever a library prints.
-    answers = io.FileIO(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    try:
-        return _serve(options, requests, answers)
-    except OSError:  # the client is gone
-        return 1
+    return serve_client(partial(_serve, _parse(arguments)))
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:

@@ -6,6 +6,8 @@ import getpass
 import io
 import json
 import os
+import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +24,27 @@ FRAME_SECONDS = 30.0
 FROM_PIPE, FROM_RELAY, FROM_TERMINAL, FROM_NOWHERE = "pipe", "relay", "terminal", "none"
 _TIMED_OUT = 3
 """Exit code when a frame did not come to its end."""
+
+
+def serve_client(serve: Callable[[Pipe, Pipe], int]) -> int:
+    """Serve the client of this process through its standard input and output.
+
+    Args:
+        serve: Given the client's pipe and that of the answers; returns the exit code.
+
+    Returns:
+        The exit code: that of ``serve``, or 1 when the client is gone.
+    """
+    # Until the key is open Ctrl-C ends the question for the passphrase: it is asked here, and by nobody else.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    requests = io.FileIO(sys.stdin.fileno(), "rb", closefd=False)
+    # Nothing but frames may go to the client, whatever a library prints.
+    answers = io.FileIO(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    try:
+        return serve(requests, answers)
+    except OSError:  # the client is gone
+        return 1
 
 
 def take_passphrase(

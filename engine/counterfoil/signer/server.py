@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import io
 import os
-import signal
-import sys
 from functools import partial
 from pathlib import Path
 
 from counterfoil.base.errors import CancelledError, SignerError
 from counterfoil.base.sentence import say
-from counterfoil.signer.asking import FRAME_SECONDS, FROM_NOWHERE, deadline, take_passphrase, tell_failure
+from counterfoil.signer.asking import FRAME_SECONDS, FROM_NOWHERE, deadline, serve_client, take_passphrase, tell_failure
 from counterfoil.signer.frames import FrameKind, Pipe, receive_body, receive_kind, send_frame
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signer.hardening import ignore_signals, protect_memory
@@ -27,17 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
         The exit code: 0 when the client is done, 1 when there was no key to sign with, or the client broke the rules.
     """
     protect_memory()
-    # Until the key is open Ctrl-C ends the question for the passphrase: it is asked here, and by nobody else.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    options = _parse(arguments)
-    requests = io.FileIO(sys.stdin.fileno(), "rb", closefd=False)
-    # Nothing but frames may go to the client, whatever a library prints.
-    answers = io.FileIO(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    try:
-        return _serve(options, requests, answers)
-    except OSError:  # the client is gone
-        return 1
+    return serve_client(partial(_serve, _parse(arguments)))
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
