@@ -148,9 +148,32 @@ def order(
     second_look: Annotated[
         bool,
         typer.Option(
-            help="Run the code once more in another process, with --script or --from, while the first step is tried: "
-            "a step that hangs on the order of a set, say, is another program there. --no-second-look for code that "
-            "must not run twice."
+            help="Run the code once more in another process, with --from, while the first step is tried: a step that "
+            "hangs on the order of a set, say, is another program there. --no-second-look for code that must not run "
+            "twice."
+        ),
+    ] = True,
+    compare: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Hold so many steps of the order against the script, with --script: it runs as it is, and each step is "
+            "executed from its state. 0 compares nothing, and the order says so wherever it is shown.",
+            show_default="all, or as many as it makes in two minutes",
+        ),
+    ] = None,
+    answer: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What the script decides by a value of its training beyond the steps that are compared, with --script: "
+            "yes or no, or train.py:42=yes for one line.",
+            show_default=False,
+        ),
+    ] = None,
+    network: Annotated[
+        bool,
+        typer.Option(
+            help="Let the script use the network the first time that it runs, with --script; the other times it has none."
         ),
     ] = True,
     key: OrderKeyOption = None,
@@ -165,10 +188,12 @@ def order(
     if context.invoked_subcommand is not None:
         given = (
             source, script, out, max_steps, precision, shares, recompute_activations, stop_early_patience,
-            stop_early_fall, key,
+            stop_early_fall, key, compare, answer,
         )  # fmt: skip
         plain = last_checkpoint is LastCheckpoint.WHOLE
-        if any(item is not None for item in given) or force or row_leaves or not (trial and second_look and plain):
+        if any(item is not None for item in given) or force or row_leaves or not all(
+            (trial, second_look, plain, network)
+        ):
             raise typer.BadParameter(
                 f"Options of '{context.invoked_subcommand}' stand behind it; --from and --script are used without a "
                 "recipe."
@@ -178,6 +203,8 @@ def order(
         raise typer.BadParameter("Name a recipe, or give --script FILE or --from MODULE:FUNCTION, and --out FILE.")
     if max_steps is not None and script is None:
         raise typer.BadParameter("--max-steps is for --script: a job says its own steps.")
+    if script is None and (compare is not None or answer or not network):
+        raise typer.BadParameter("--compare, --answer and --no-network are for --script.")
     if shares is not None and script is not None:
         raise typer.BadParameter(
             "--shares is for --from and for recipes: of a script its steps are known, and not how their rows could be "
@@ -189,16 +216,24 @@ def order(
     signer = open_order_key(key)
     profile = None if precision is None else PROFILES[precision.value]
     if script is not None:
-        draft = order_script(script, context.obj, max_steps, profile, segments)
+        from counterfoil.training.following.answers import parse_answers
+        from counterfoil.training.scripts.handing import Wanted
+
+        wanted = Wanted(profile, max_steps, answers=parse_answers(answer or ()), compare=compare, network=network)
+        made = order_script(script, context.obj, wanted, segments)
+        draft, look = made.draft, None
     else:
         assert source is not None
         from counterfoil.training.named import load_job
 
         job = load_job(source)
+        made = None
         draft = drafted(job if shares is None else job.divided(shares), profile, segments)
-    look = look_again(draft, source, script, context.obj, max_steps, profile, segments, shares) if second_look else None
+        look = look_again(draft, source, profile, segments, shares) if second_look else None
     draft = ended(draft.stopping_early(stopping), last_checkpoint, row_leaves)
     write_order(draft, out, trial=trial, signer=signer, look=look)
+    if script is not None:
+        write_compared(None if made is None else made.compared, draft, out, signer, force)
 
 
 @order_app.command("digits-cnn")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from counterfoil.training.custom import ClientJob
     from counterfoil.training.order import OrderDraft
     from counterfoil.training.preparing import Preparing
+    from counterfoil.training.scripts.handing import ScriptOrder, Wanted
     from counterfoil.training.secondlook import SecondLook
 
 
@@ -44,78 +45,69 @@ def drafted(job: ClientJob, precision: AnyPrecision | None, segments: Segments |
         return show_stages(job.drafting(precision, segments, cancel))
 
 
-def order_script(
-    script: Path, arguments: Sequence[str], steps: int | None, precision: AnyPrecision | None, segments: Segments | None
-) -> OrderDraft:
-    """Run a training script, draft the order of what it would train, and say what was taken over.
+def order_script(script: Path, arguments: Sequence[str], wanted: Wanted, segments: Segments | None) -> ScriptOrder:
+    """Run a training script, draft the order of what it trains, and say what was taken over.
 
     Args:
         script: The script.
         arguments: Its arguments.
-        steps: Most steps that are ordered; None for as many as it would train.
-        precision: The precision profile; None leaves it to the script.
+        wanted: What is wanted of the order besides.
         segments: Segments of the forward pass whose activations are recomputed.
     """
     from counterfoil.training.following.script import order_of_script
-    from counterfoil.training.scripts.handing import Wanted
 
     console = terminal.console()
-    with _following(console) as (tell, done):
+    with _stages(console) as (tell, done):
 
         def draft(job: ClientJob, profile: AnyPrecision | None) -> OrderDraft:
             done()
             return drafted(job, profile, segments)
 
-        made = order_of_script(script, arguments, Wanted(precision, steps, _choose_profile, draft, tell))
+        wanted.draft, wanted.tell, wanted.choose = draft, tell, _choose_profile
+        made = order_of_script(script, arguments, wanted)
     for note in made.notes:
         console.print(shown(note), soft_wrap=True)
-    return made.draft
+    return made
 
 
 @contextmanager
-def _following(console: Console) -> Iterator[tuple[Callable[[Preparing], None], Callable[[], None]]]:
-    """Show how many steps of a script were followed, from the first one on; yields what tells so, and what ends it."""
+def _stages(console: Console) -> Iterator[tuple[Callable[[Preparing], None], Callable[[], None]]]:
+    """Show how far a script is, stage by stage, from the first step of each on; yields what tells so and what ends it."""
     with ExitStack() as bars:
         bar: list[terminal.StepProgress] = []
+        stage = [""]
 
         def tell(event: Preparing) -> None:
-            if not bar:
-                bar.append(bars.enter_context(terminal.progress(event.stage, console, unit=event.unit)))
+            if stage[0] != event.stage:
+                bars.close()
+                bar[:] = [bars.enter_context(terminal.progress(event.stage, console, unit=event.unit))]
+                stage[0] = event.stage
                 if event.total:
                     bar[0].start(event.total)
             bar[0].update(event.done)
 
-        yield tell, bars.close
+        def done() -> None:
+            bars.close()
+            stage[0] = ""
+
+        yield tell, done
 
 
 def look_again(
-    draft: OrderDraft,
-    source: str | None,
-    script: Path | None,
-    arguments: Sequence[str] | None,
-    steps: int | None,
-    precision: AnyPrecision | None,
-    segments: Segments | None,
-    shares: int | None,
+    draft: OrderDraft, source: str, precision: AnyPrecision | None, segments: Segments | None, shares: int | None
 ) -> SecondLook | None:
-    """Begin a second look at the code that was ordered, in a process of its own; None where there can be none.
+    """Begin a second look at the function that was ordered, in a process of its own; None where there can be none.
 
     Args:
         draft: The order.
-        source: The function that it is of, or None.
-        script: The script that it is of, or None.
-        arguments: The script's arguments.
-        steps: Most steps of the script.
+        source: The function that it is of.
         precision: The precision profile that was named.
         segments: Segments of the forward pass whose activations are recomputed.
         shares: Into how many shares steps are divided; None where the function says.
     """
     from counterfoil.training.secondlook import Source, begin
 
-    # A script may have asked for a profile; what was answered counts.
-    profile = profile_name(draft.manifest.precision if script is not None else precision)
-    named = "" if script is None else str(script)
-    return begin(Source(source or "", named, tuple(arguments or ()), steps, profile, segments, shares))
+    return begin(Source(source, profile_name(precision), segments, shares))
 
 
 def _choose_profile(question: str, profiles: Sequence[str]) -> AnyPrecision:

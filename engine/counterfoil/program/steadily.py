@@ -155,7 +155,7 @@ class Tracer:
         decisions = Decisions(location.at_line, self._held.storages)
         answers = answers or Answers()
         asked = AskedValues(
-            lambda place: answers.decide(place, location.sentence),
+            lambda place, _: answers.decide(place, location.sentence),
             self._names,
             known=decisions.knows,
             hold=decisions.hold,

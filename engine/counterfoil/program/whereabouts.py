@@ -33,6 +33,26 @@ _BORDERS = tuple(str(Path(__file__).parent / part) for part in ("capture.py", f"
 """The frames below belong to whoever asked for the capture, not to the step."""
 _sorts: dict[CodeType, str] = {}
 _noted = ""
+_copied: tuple[str, str] = ("", "")
+"""A private copy of the client's folder, and that folder."""
+
+
+def stand_for(copy: str, original: str) -> None:
+    """Say of code that lies in a private copy of a folder that it lies in that folder, from now on.
+
+    Args:
+        copy: The copy; empty for none.
+        original: The folder.
+    """
+    global _copied
+    _copied = (copy, original)
+
+
+def file_of(code: CodeType) -> str:
+    """Return the file that code is of, as the client knows it."""
+    copy, original = _copied
+    name = code.co_filename
+    return original + name[len(copy) :] if copy and name.startswith(copy + os.sep) else name
 
 
 def _sort(code: CodeType) -> str:
@@ -98,7 +118,7 @@ def client_line() -> str:
     if _noted:
         return _noted
     frame = client_frame()
-    return "" if frame is None else f"{frame.f_code.co_filename}, line {frame.f_lineno}"
+    return "" if frame is None else f"{file_of(frame.f_code)}, line {frame.f_lineno}"
 
 
 class LineLabels(TorchFunctionMode):
@@ -128,7 +148,7 @@ def where_raised(error: BaseException) -> str:
     for frame, line in traceback.walk_tb(error.__traceback__):
         sort = _sort(frame.f_code)
         if sort == "client":
-            found = f"{frame.f_code.co_filename}, line {line}"
+            found = f"{file_of(frame.f_code)}, line {line}"
         elif sort == "border":
             found = ""
     return found

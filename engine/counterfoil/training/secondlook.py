@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
@@ -40,19 +40,13 @@ class Source:
     """What was ordered.
 
     Attributes:
-        reference: ``module:function``; empty for a script.
-        script: The script; empty for a function.
-        arguments: Its arguments.
-        steps: Most steps of it; None for as many as it would train.
+        reference: ``module:function``.
         profile: Name of the precision profile; empty where none was named.
         segments: Segments of the forward pass whose activations are recomputed.
         shares: Into how many shares steps are divided; None where the function says.
     """
 
-    reference: str = ""
-    script: str = ""
-    arguments: tuple[str, ...] = ()
-    steps: int | None = None
+    reference: str
     profile: str = ""
     segments: Segments | None = None
     shares: int | None = None
@@ -148,8 +142,7 @@ def main() -> int:
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
     sys.path[:] = request["paths"]
-    source = Source(**{**request["source"], "arguments": tuple(request["source"]["arguments"])})
-    found = programs_of(source)
+    found = programs_of(Source(**request["source"]))
     with os.fdopen(answer, "wb") as stream_out:
         stream_out.write(json.dumps(found).encode())
     return 0
@@ -157,31 +150,15 @@ def main() -> int:
 
 def programs_of(source: Source) -> dict[str, Any]:
     """Return the programs of what was ordered as text; or why there are none."""
+    from counterfoil.training.named import load_job
+
     try:
-        draft = _DRAFTED[bool(source.script)](source)
+        job = load_job(source.reference)
+        job = job if source.shares is None else job.divided(source.shares)
+        draft = finish(job.drafting(PROFILES.get(source.profile), source.segments))
         return {"programs": [program.to_bytes().decode() for program in draft.all_programs]}
     except CounterfoilError as error:
         return {"failed": error.sentence.rstrip(".")}
     except BaseException as error:
         theirs(error)
         return {"failed": told(error)}
-
-
-def _of_function(source: Source) -> OrderDraft:
-    from counterfoil.training.named import load_job
-
-    job = load_job(source.reference)
-    job = job if source.shares is None else job.divided(source.shares)
-    return finish(job.drafting(PROFILES.get(source.profile), source.segments))
-
-
-def _of_script(source: Source) -> OrderDraft:
-    from counterfoil.training.following.script import order_of_script
-    from counterfoil.training.scripts.handing import Wanted
-
-    wanted = Wanted(PROFILES.get(source.profile), source.steps)
-    wanted.draft = lambda job, precision: finish(job.drafting(precision, source.segments))
-    return order_of_script(source.script, source.arguments, wanted).draft
-
-
-_DRAFTED: dict[bool, Callable[[Source], OrderDraft]] = {False: _of_function, True: _of_script}

@@ -24,16 +24,19 @@ from counterfoil.program.asked.numbers import (
     current,
     decides_size,
     is_asked,
+    kind_of,
     looks_up,
 )
 from counterfoil.program.asked.plain import ORIGINALS, Again, PlainNames, nonsense, writes_text
 from counterfoil.program.noform import NoFormError
 
-Policy = Callable[[str], bool]
-"""The truth of a value that nobody knows, by file and line at which Python asks for it."""
+Policy = Callable[[str, Any], bool]
+"""The truth of a value, by file and line at which Python asks for it, and its answer; None where nobody knows it."""
 _PAIRS = {torch.equal, Tensor.equal, torch.allclose, Tensor.allclose}
 _SINGLE = {torch.is_nonzero, Tensor.is_nonzero}
 _NUMBERS: Mapping[Any, Kind] = {Tensor.__float__: float, Tensor.__int__: int, Tensor.__index__: int}
+ASKING = frozenset({Tensor.item, Tensor.tolist, Tensor.__bool__, Tensor.__format__, *_NUMBERS, *_SINGLE, *_PAIRS})
+"""Functions that Python calls for the value of a tensor: each of them asks once."""
 _UNSUITABLE = (f"not {Asked.__name__}", "numpy.object_")
 """What functions that make tensors call placeholders; they look at their arguments before anybody else can."""
 
@@ -47,6 +50,7 @@ class AskedValues(TorchFunctionMode):
         known: Whether the value of a tensor is known; it is asked then.
         hold: Lets the step end training where a truth value does not hold; None leaves that to the policy.
         stand_in: Makes the tensor that a placeholder is where it comes back into tensors; None refuses it there.
+        answers: Returns the answer to what is asked at a file and line; None where nobody knows it.
 
     Attributes:
         refusal: The first refusal, also where the step's code swallowed it.
@@ -61,6 +65,7 @@ class AskedValues(TorchFunctionMode):
         known: Callable[[Tensor], bool],
         hold: Callable[[Tensor], None] | None = None,
         stand_in: Callable[[Asked], Tensor] | None = None,
+        answers: Callable[[str], Any] = lambda _: None,
     ) -> None:
         super().__init__()
         self._policy = policy
@@ -68,6 +73,7 @@ class AskedValues(TorchFunctionMode):
         self._known = known
         self._hold = hold
         self._stand_in = stand_in
+        self._answers = answers
         self._entered = ExitStack()
         self.refusal: NoFormError | None = None
         self.again = False
@@ -117,28 +123,31 @@ class AskedValues(TorchFunctionMode):
         return func(*args, **named)
 
     def _answer(self, func: Any, tensor: Tensor, args: tuple[Any, ...]) -> Any:
+        if func in (Tensor.numpy, Tensor.__array__):
+            return filled(tensor.shape, _kind(tensor))
+        if func is Tensor.__repr__:
+            return f"tensor({SHOWN}, shape={tuple(tensor.shape)})"
+        if func not in ASKING:
+            return NotImplemented
+        answer = self._answers(whereabouts.client_line())
         if func is Tensor.item and tensor.numel() == 1:
-            return asked_at(_kind(tensor), lambda: tensor.detach().reshape(()))
+            return asked_at(_kind(tensor), lambda: tensor.detach().reshape(()), answer)
         if func is Tensor.tolist:
-            return _listed(tensor.shape, asked_at(_kind(tensor)))
+            return _listed(tensor.shape, asked_at(_kind(tensor)), answer)
         if func is Tensor.__bool__ and tensor.numel() == 1:
-            return self.truth(asked_at(bool, lambda: tensor.detach().reshape(()) != 0))
+            return self.truth(asked_at(bool, lambda: tensor.detach().reshape(()) != 0, answer))
         if func in _NUMBERS and tensor.numel() == 1:
-            asked = asked_at(_kind(tensor))
+            asked = asked_at(_kind(tensor), None, answer)
             if func is Tensor.__index__:
                 raise self.refuse(decides_size(asked))
             return self.plain(asked, _NUMBERS[func])
-        if func in (Tensor.numpy, Tensor.__array__):
-            return filled(tensor.shape, _kind(tensor))
         if func is Tensor.__format__ and not tensor.dim():
-            return format(asked_at(float), args[1])
-        if func is Tensor.__repr__:
-            return f"tensor({SHOWN}, shape={tuple(tensor.shape)})"
+            return format(asked_at(float, None, answer), args[1])
         if func in _SINGLE:
-            return asked_at(bool, lambda: tensor.detach().reshape(()) != 0)
+            return asked_at(bool, lambda: tensor.detach().reshape(()) != 0, answer)
         if func in _PAIRS and isinstance(args[1], Tensor):
             same = func in (torch.equal, Tensor.equal) and tensor.shape == args[1].shape
-            return asked_at(bool, (lambda: (tensor == args[1]).all()) if same else None)
+            return asked_at(bool, (lambda: (tensor == args[1]).all()) if same else None, answer)
         return NotImplemented
 
     def truth(self, asked: Asked) -> bool:
@@ -150,7 +159,7 @@ class AskedValues(TorchFunctionMode):
         if check is not None and made is not None and self._hold is not None:
             self._hold((made() != 0) == check.passes)
             return check.passes
-        return self._policy(whereabouts.client_line())
+        return self._policy(whereabouts.client_line(), asked.answer)
 
     def plain(self, asked: Asked, kind: Kind) -> Any:
         """What a text shows of a placeholder; else the module that asks is taken in, or refused."""
@@ -200,5 +209,8 @@ def _kind(tensor: Tensor) -> Kind:
     return float if tensor.is_floating_point() else int
 
 
-def _listed(shape: Any, item: Asked) -> Any:
-    return item if not shape else [_listed(shape[1:], item) for _ in range(shape[0])]
+def _listed(shape: Any, item: Asked, answers: Any) -> Any:
+    if not shape:
+        return item.made(kind_of(item), None, answers)
+    known = answers if isinstance(answers, list) and len(answers) == shape[0] else [None] * shape[0]
+    return [_listed(shape[1:], item, answer) for answer in known]

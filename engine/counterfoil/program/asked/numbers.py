@@ -7,6 +7,7 @@ number past it, and whatever they make of it bears no mark. So each way to a pla
 from __future__ import annotations
 
 import builtins
+import math
 import operator
 import re
 from collections.abc import Callable
@@ -56,13 +57,18 @@ class Asked:
         kind: What it stands for.
         place: File and line at which it was asked for.
         tensor: Makes a tensor of the same value, where it can be told as one.
+        answer: What it was where the same was run with values; None where nobody knows. It decides what Python asks
+            for, and goes nowhere else: a program that held it would hold a value of one run.
     """
 
-    __slots__ = ("_kind", "_tensor", "asker", "place")
+    __slots__ = ("_kind", "_tensor", "answer", "asker", "place")
 
-    def __init__(self, kind: Kind, place: str, tensor: Callable[[], Tensor] | None = None) -> None:
+    def __init__(
+        self, kind: Kind, place: str, tensor: Callable[[], Tensor] | None = None, answer: Any = None
+    ) -> None:
         self._kind = kind
         self._tensor = tensor
+        self.answer = answer
         self.place = place
         self.asker = current.get()
 
@@ -80,9 +86,9 @@ class Asked:
         """What makes a tensor of the same value; None where there is none, or it is one of another run of the step."""
         return self._tensor if self.asker is not None and self.asker is current.get() else None
 
-    def made(self, kind: Kind, tensor: Callable[[], Tensor] | None = None) -> Asked:
+    def made(self, kind: Kind, tensor: Callable[[], Tensor] | None = None, answer: Any = None) -> Asked:
         """Return what was computed from this one."""
-        return Asked(kind, self.place, tensor)
+        return Asked(kind, self.place, tensor, answer)
 
     # Shown.
 
@@ -135,7 +141,8 @@ class Asked:
 
     def __round__(self, digits: int | None = None) -> Asked:
         """Another placeholder."""
-        return self.made(int if digits is None else _number(self._kind))
+        answer = None if self.answer is None else round(self.answer, digits)
+        return self.made(int if digits is None else _number(self._kind), None, answer)
 
     def item(self) -> Asked:
         """Itself, as numpy's numbers give themselves."""
@@ -145,7 +152,7 @@ class Asked:
 
     def is_integer(self) -> Asked:
         """A truth value that was asked for."""
-        return self.made(bool)
+        return self.made(bool, None, None if self.answer is None else float(self.answer).is_integer())
 
 
 def kind_of(asked: Asked) -> Kind:
@@ -211,6 +218,8 @@ def _other_kind(other: Any) -> Kind | None:
 
 def _binary(name: str, give: Callable[[Kind, Kind], Kind]) -> Callable[[Asked, Any], Any]:
     compute = getattr(operator, name, None)
+    # A reflected operator is the other one with its operands exchanged.
+    own = compute or (lambda one, other: getattr(operator, f"__{name[3:]}")(other, one))
 
     def operate(self: Asked, other: Any) -> Any:
         if isinstance(other, Tensor):
@@ -222,15 +231,17 @@ def _binary(name: str, give: Callable[[Kind, Kind], Kind]) -> Callable[[Asked, A
         if name in _COMPARED and compute is not None and not is_asked(other) and self.tensor is not None:
             made = self.tensor
             tensor = lambda: compute(made(), other)  # noqa: E731
-        return self.made(give(self._kind, kind), tensor)
+        return self.made(give(self._kind, kind), tensor, answered(own, self, other))
 
     operate.__name__ = name
     return operate
 
 
 def _unary(name: str, kind: Kind | None) -> Callable[[Asked], Asked]:
+    compute = getattr(operator, name, None) or getattr(math, name, None) or getattr(math, name.strip("_"), None)
+
     def operate(self: Asked) -> Asked:
-        return self.made(kind or _number(self._kind))
+        return self.made(kind or _number(self._kind), None, None if compute is None else answered(compute, self))
 
     operate.__name__ = name
     return operate
@@ -263,6 +274,17 @@ for _name in _BY_NUMPY:
     setattr(Asked, _name, _unary(_name, builtins.float))
 
 
-def asked_at(kind: Kind, tensor: Callable[[], Tensor] | None = None) -> Asked:
+def answered(compute: Callable[..., Any], *operands: Any) -> Any:
+    """Return what a function gives for answers; None where one of them is not known.
+
+    Args:
+        compute: The function. Whatever it raises of answers goes to the script, as it did where it ran with values.
+        operands: Placeholders and plain values.
+    """
+    values = [item.answer if is_asked(item) else item for item in operands]
+    return None if any(value is None for value in values) else compute(*values)
+
+
+def asked_at(kind: Kind, tensor: Callable[[], Tensor] | None = None, answer: Any = None) -> Asked:
     """Return a placeholder of what is asked for now."""
-    return Asked(kind, whereabouts.client_line(), tensor)
+    return Asked(kind, whereabouts.client_line(), tensor, answer)

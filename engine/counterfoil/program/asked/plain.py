@@ -24,7 +24,7 @@ import numpy as np
 from torch import Tensor
 
 from counterfoil.program.asked.arrays import AskedArray
-from counterfoil.program.asked.numbers import Asked, Kind, is_asked
+from counterfoil.program.asked.numbers import Asked, Kind, answered, is_asked
 
 _NONSENSE = itertools.count(-(10**18))
 _TRUTHS = frozenset({"isnan", "isinf", "isfinite", "isclose"})
@@ -77,7 +77,7 @@ def _asked_of(value: Any, kind: Kind) -> Asked | None:
     if isinstance(value, AskedArray) and value.size == 1:
         value = value.item()
     if is_asked(value):
-        made: Asked = value.made(kind, value.tensor if kind is builtins.float else None)
+        made: Asked = value.made(kind, value.tensor if kind is builtins.float else None, answered(kind, value))
         return made
     if isinstance(value, Tensor) and value.numel() == 1:
         found = value.item()
@@ -94,10 +94,23 @@ def _in_math(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             for part in item if isinstance(item, (list, tuple)) else (item,):
                 asked = _asked_of(part, float)
                 if asked is not None:
-                    return asked.made(kind, _finite(name, asked) if len(args) == 1 else None)
+                    finite = _finite(name, asked) if len(args) == 1 else None
+                    return asked.made(kind, finite, _answer_of(function, args, named))
         return function(*args, **named)
 
     return wrapped
+
+
+def _answer_of(function: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+    """What a function gives for the answers; None where one is not known."""
+    values = []
+    for item in args:
+        parts = [_asked_of(part, float) or part for part in (item if isinstance(item, (list, tuple)) else (item,))]
+        answers = [part.answer if is_asked(part) else part for part in parts]
+        if any(answer is None or isinstance(answer, Tensor) for answer in answers):
+            return None
+        values.append(answers if isinstance(item, (list, tuple)) else answers[0])
+    return function(*values, **named)
 
 
 def _finite(name: str, asked: Asked) -> Callable[[], Tensor] | None:

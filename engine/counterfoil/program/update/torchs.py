@@ -214,6 +214,26 @@ def is_stranger(optimizer: Optimizer) -> bool:
     return type(optimizer) not in _KINDS
 
 
+def slots_of_torch(key: str) -> frozenset[str]:
+    """Return our names of a state tensor that torch's optimizers keep for a parameter.
+
+    Args:
+        key: What they call it.
+    """
+    return frozenset(kind.slots[key] for kind in _KINDS.values() if key in kind.slots)
+
+
+def slots_by_torch(optimizer: Optimizer) -> Mapping[str, str]:
+    """Return our names of the state tensors that an optimizer keeps for a parameter, by its own; none of a stranger."""
+    kind = _KINDS.get(type(optimizer))
+    return {} if kind is None else kind.slots
+
+
+def counts_steps(optimizer: Optimizer) -> bool:
+    """Whether an optimizer that a rule of ours stands for counts the steps of each parameter in its state."""
+    return type(optimizer) is not torch.optim.SGD
+
+
 def write_back(optimizer: Optimizer, model: nn.Module, state: Mapping[str, Tensor], steps: int) -> None:
     """Put an optimizer that a rule of ours stands for into the state that it would be in after so many more steps.
 
@@ -230,7 +250,7 @@ def write_back(optimizer: Optimizer, model: nn.Module, state: Mapping[str, Tenso
             kept = {torchs: state.get(f"{ours}:{names[id(parameter)]}") for torchs, ours in slots.items()}
             own = optimizer.state[parameter]
             own.update({name: tensor.to(parameter).clone() for name, tensor in kept.items() if tensor is not None})
-            if type(optimizer) is not torch.optim.SGD and any(tensor is not None for tensor in kept.values()):
+            if counts_steps(optimizer) and any(tensor is not None for tensor in kept.values()):
                 own["step"] = torch.tensor(float(steps))
 
 

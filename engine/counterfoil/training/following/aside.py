@@ -15,7 +15,7 @@ from counterfoil.program.notes import Notes
 from counterfoil.program.sparse import DenseConstants
 from counterfoil.program.substitutes import Substitutes
 from counterfoil.training.following.steps import Geometry
-from counterfoil.training.following.world import World
+from counterfoil.training.following.world import World, advance_generator, valued
 
 _MAKERS = {torch.tensor, torch.as_tensor}
 """Functions that make tensors of numbers, which they want to know."""
@@ -56,7 +56,10 @@ class WithoutValues(TorchFunctionMode):
             return _made(args[0], self._world, named.get("dtype"))
         if any(isinstance(item, Tensor) and item.layout is not torch.strided for item in _given((args, named))):
             return self._dense.__torch_function__(func, types, args, named)
-        return self._substitutes.__torch_function__(dropout_of(func), types, args, named)
+        drawn = dropout_of(func)
+        if drawn is not func:
+            advance_generator(lambda: func(*(valued(item) for item in args), **{n: valued(v) for n, v in named.items()}))
+        return self._substitutes.__torch_function__(drawn, types, args, named)
 
 
 def _made(items: Any, world: World, dtype: torch.dtype | None = None) -> Tensor:

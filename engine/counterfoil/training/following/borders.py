@@ -1,12 +1,14 @@
 """Where the steps of a script's loop begin and end: told by what it calls of torch.
 
 A loop that takes batches from a loader has a step from one batch to the next, once a parameter was changed. A loop
-without one has a step from one ``zero_grad()``, or forward pass, to the next.
+without one has a step from one ``zero_grad()``, or forward pass, to the next. The script as it is and the script as it
+is followed are told apart into steps by the same :class:`Borders`, so that one can be compared with the other.
 """
 
 from __future__ import annotations
 
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from types import MethodType, ModuleType
@@ -18,10 +20,11 @@ from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
-from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils.data import DataLoader
 from torch.utils.data.dataloader import _BaseDataLoaderIter, _SingleProcessDataLoaderIter
 
+from counterfoil.program import whereabouts
+from counterfoil.training.following.models import Models, find_models
 from counterfoil.training.scripts.patches import Patch, Patches, patched
 
 _SAVING = {
@@ -39,8 +42,8 @@ class Watcher(Protocol):
     def made(self, optimizer: Optimizer) -> None:
         """It made an optimizer."""
 
-    def fetches(self, first: bool) -> bool:
-        """It asks a loader for a batch, the first of this pass or another; returns whether it gets one."""
+    def fetches(self) -> None:
+        """It asks a loader for a batch."""
 
     def clears(self, owner: Optimizer | nn.Module) -> None:
         """It clears gradients."""
@@ -51,11 +54,8 @@ class Watcher(Protocol):
     def goes_back(self, losses: Sequence[Tensor]) -> None:
         """It calls ``backward``."""
 
-    def waits(self, scheduler: ReduceLROnPlateau) -> None:
-        """It gives a scheduler a metric."""
-
-    def updates(self, optimizer: Optimizer, closure: Callable[[], Any] | None) -> Any:
-        """It calls an optimizer's ``step()``; returns what that returns."""
+    def updates(self, optimizer: Optimizer, closure: Callable[[], Any] | None, step: Callable[[], Any]) -> Any:
+        """It calls an optimizer's ``step()``, which is handed in; returns what that returns."""
 
     def compiles(self) -> None:
         """It has something compiled, which stays as it is written."""
@@ -64,22 +64,123 @@ class Watcher(Protocol):
         """It saves something; returns whether that is done."""
 
 
+class Borders(ABC):
+    """Tells where the steps of a script begin and end, by what it calls.
+
+    Attributes:
+        made_optimizers: The optimizers that it has made, in order.
+        calls: What it called in the step that it is in, as texts: what two runs of a script have in common.
+        models: The models that it trains; None before the first step.
+    """
+
+    def __init__(self) -> None:
+        self.made_optimizers: list[Optimizer] = []
+        self.calls: list[str] = []
+        self.models: Models | None = None
+        self._from_loader = False
+
+    @property
+    @abstractmethod
+    def is_updated(self) -> bool:
+        """Whether the step that the script is in has changed a parameter."""
+
+    @abstractmethod
+    def begin(self) -> None:
+        """The first step begins."""
+
+    @abstractmethod
+    def grow(self) -> None:
+        """Models were made after the first step began."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """The step that the script is in is over, and the next begins."""
+
+    def made(self, optimizer: Optimizer) -> None:
+        """Remember an optimizer."""
+        self.made_optimizers.append(optimizer)
+        if self.models is None:
+            self._from_loader = False
+
+    def fetches(self) -> None:
+        """End the step where a loader is asked for the next batch."""
+        if self.models is not None and self.is_updated:
+            self.finish()
+        self._from_loader = bool(self.made_optimizers)
+        self.calls.append("fetch")
+
+    def clears(self, owner: Optimizer | nn.Module) -> None:
+        """Begin with the first step, or with the next where there is no loader."""
+        if self.models is None and (isinstance(owner, Optimizer) or not self.made_optimizers):
+            self.start(owner)
+        elif self.models is not None:
+            self._next_without_loader()
+        self.calls.append("clear")
+
+    def runs(self, module: nn.Module) -> None:
+        """Begin with the first step where what is trained is called, or with the next where there is no loader."""
+        if not torch.is_grad_enabled():
+            return
+        models = self.models
+        if models is None:
+            trained = {id(parameter) for parameter in self._trained(None)}
+            if any(id(parameter) in trained for parameter in module.parameters()):
+                self.start(None)
+        elif id(module) in models.roots:
+            self._next_without_loader()
+
+    def start(self, owner: Optimizer | nn.Module | None) -> None:
+        """Begin with the first step, where something is trained.
+
+        Args:
+            owner: What was called: of a script without an optimizer, the module that is trained.
+        """
+        trained = self._trained(owner)
+        if trained:
+            self.calls = []
+            self.models = find_models(trained, whereabouts.client_frame())
+            self.begin()
+
+    def note_new(self, optimizer: Optimizer) -> None:
+        """Take in what an optimizer trains that is of a model made after the first step began."""
+        assert self.models is not None
+        present = {id(tensor) for tensor in self.models.present().values()}
+        given = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        if any(id(parameter) not in present for parameter in given):
+            self.models = self.models.grown(find_models(self._trained(None), whereabouts.client_frame()))
+            self.grow()
+
+    def _trained(self, owner: Optimizer | nn.Module | None) -> list[Tensor]:
+        if not self.made_optimizers and isinstance(owner, nn.Module):
+            return [parameter for parameter in owner.parameters() if parameter.requires_grad]
+        return [p for made in self.made_optimizers for group in made.param_groups for p in group["params"]]
+
+    def _next_without_loader(self) -> None:
+        if self.is_updated and not self._from_loader:
+            self.finish()
+
+
 @contextmanager
-def watched(watcher: Watcher) -> Iterator[None]:
+def watched(watcher: Watcher, *, plainly: bool = False) -> Iterator[None]:
     """Tell a watcher what happens within; afterwards torch is as it was.
 
     Args:
         watcher: Is told.
+        plainly: Whether everything is done as it is; else loaders load where they are asked, nothing is compiled or
+            spread over processes, and the watcher says what is saved.
     """
     patches = Patches()
     hook = register_module_forward_pre_hook(lambda module, _: watcher.runs(module))
     made: list[weakref.ref[Optimizer]] = []
     try:
         _optimizers(patches, watcher, made)
-        _loaders(patches, watcher)
         _passes(patches, watcher)
-        with patched({module: _saving(names, watcher) for module, names in _SAVING.items()}):
+        if plainly:
             yield
+        else:
+            _replacements(patches, watcher)
+            with patched({module: _saving(names, watcher) for module, names in _SAVING.items()}):
+                yield
     finally:
         hook.remove()
         patches.undo()
@@ -106,13 +207,13 @@ def _saving(names: Sequence[str], watcher: Watcher) -> Patch:
 
 def _optimizers(patches: Patches, watcher: Watcher, made: list[weakref.ref[Optimizer]]) -> None:
     init, clear, clear_module = Optimizer.__init__, Optimizer.zero_grad, nn.Module.zero_grad
-    move = ReduceLROnPlateau.step
 
     def begun(self: Optimizer, *args: Any, **kwargs: Any) -> None:
         init(self, *args, **kwargs)
 
-        def step(self: Optimizer, closure: Callable[[], Any] | None = None, *_: Any, **__: Any) -> Any:
-            return watcher.updates(self, closure)
+        def step(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+            closure = args[0] if args else kwargs.get("closure")
+            return watcher.updates(self, closure, lambda: type(self).step(self, *args, **kwargs))
 
         # A method of the instance: schedulers wrap it once more, and count its calls.
         vars(self)["step"] = MethodType(step, self)
@@ -127,39 +228,33 @@ def _optimizers(patches: Patches, watcher: Watcher, made: list[weakref.ref[Optim
         watcher.clears(self)
         clear_module(self, *args, **kwargs)
 
-    def moved(self: ReduceLROnPlateau, *args: Any, **kwargs: Any) -> None:
-        watcher.waits(self)
-        move(self, *args, **kwargs)
-
-    patches.put(ReduceLROnPlateau, "step", moved)
     patches.put(Optimizer, "__init__", begun)
     patches.put(Optimizer, "zero_grad", cleared)
     patches.put(nn.Module, "zero_grad", cleared_module)
 
 
-def _loaders(patches: Patches, watcher: Watcher) -> None:
-    following = _BaseDataLoaderIter.__next__
+def _passes(patches: Patches, watcher: Watcher) -> None:
+    following, backward = _BaseDataLoaderIter.__next__, torch.autograd.backward
 
     def fetched(self: Any) -> Any:
-        if not watcher.fetches(self._num_yielded == 0):
-            raise StopIteration
+        watcher.fetches()
         return following(self)
+
+    def gone_back(tensors: Any, *args: Any, **kwargs: Any) -> None:
+        watcher.goes_back([tensors] if isinstance(tensors, Tensor) else list(tensors))
+        backward(tensors, *args, **kwargs)
+
+    patches.put(_BaseDataLoaderIter, "__next__", fetched)
+    patches.put(torch.autograd, "backward", gone_back)
+
+
+def _replacements(patches: Patches, watcher: Watcher) -> None:
+    save = torch.save
 
     def iterator(self: DataLoader[Any]) -> Any:
         # Batches are loaded where the script is followed: what another process loads would be unknown here.
         self.__dict__.update(num_workers=0, timeout=0, prefetch_factor=None, persistent_workers=False)
         return _SingleProcessDataLoaderIter(self)
-
-    patches.put(_BaseDataLoaderIter, "__next__", fetched)
-    patches.put(DataLoader, "_get_iterator", iterator)
-
-
-def _passes(patches: Patches, watcher: Watcher) -> None:
-    backward, save = torch.autograd.backward, torch.save
-
-    def gone_back(tensors: Any, *args: Any, **kwargs: Any) -> None:
-        watcher.goes_back([tensors] if isinstance(tensors, Tensor) else list(tensors))
-        backward(tensors, *args, **kwargs)
 
     def saved(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         if watcher.saves(str(f)):
@@ -182,5 +277,5 @@ def _passes(patches: Patches, watcher: Watcher) -> None:
     # Here too: a call that begins the first step has looked its forward up before.
     patches.put(DistributedDataParallel, "forward", lambda self, *args, **kwargs: self.module(*args, **kwargs))
     patches.put(DistributedDataParallel, "no_sync", lambda self: nullcontext())
-    patches.put(torch.autograd, "backward", gone_back)
+    patches.put(DataLoader, "_get_iterator", iterator)
     patches.put(torch, "save", saved)

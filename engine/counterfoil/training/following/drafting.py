@@ -20,7 +20,7 @@ from counterfoil.training.custom import ClientJob
 from counterfoil.training.following.layout import Layout, Made, Plan, plan_of
 from counterfoil.training.following.optimizers import FollowedOptimizer
 from counterfoil.training.following.retracing import BatchInput, Sources, carried, retrace
-from counterfoil.training.following.steps import Geometry, Update
+from counterfoil.training.following.steps import Update
 from counterfoil.training.following.taken import TakenSteps, Variant
 from counterfoil.training.forms import pattern_of
 from counterfoil.training.order import OrderDraft, assemble_order
@@ -39,7 +39,6 @@ class Followed(ClientJob):
         taken: Its steps.
         optimizers: The optimizers.
         state: The initial state by name.
-        stands: What stood for it.
         tied: As of a captured step.
         unsaved: Likewise.
         seed: Seed of the draws.
@@ -50,7 +49,6 @@ class Followed(ClientJob):
     taken: TakenSteps
     optimizers: Sequence[FollowedOptimizer]
     state: Mapping[str, Tensor]
-    stands: Mapping[str, Geometry]
     tied: Mapping[str, str]
     unsaved: tuple[str, ...]
     seed: int = 0
@@ -123,7 +121,7 @@ class Followed(ClientJob):
             if place not in plan.varying
         }
         scalars = {tape.used[place]: name for place, name in plan.numbered.items()}
-        return Sources(self.stands, self.state, self.optimizers, batch, constants, scalars, self._carried)
+        return Sources(self.state, self.optimizers, batch, constants, scalars, self._carried)
 
     def _pattern(self, variants: int) -> tuple[str, ...]:
         """The shortest pattern that gives every step its program."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import traceback
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.optim import Optimizer
-from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._python_dispatch import _disable_current_modes
 
 from counterfoil.base.errors import CounterfoilError, DataError, ProgramError
@@ -24,34 +24,35 @@ from counterfoil.program.attribution import Location, label_line
 from counterfoil.program.held import tensor_type, tied_names, unsaved_names
 from counterfoil.program.notes import Notes
 from counterfoil.program.steadiness import generators_kept
+from counterfoil.program.update.torchs import slots_by_torch
 from counterfoil.training.custom import check_model
 from counterfoil.training.following.aside import WithoutValues
-from counterfoil.training.following.borders import watched
-from counterfoil.training.following.branches import STEPS, Copy, Inside, digest, fork
+from counterfoil.training.following.answers import Answers
+from counterfoil.training.following.borders import Borders, watched
 from counterfoil.training.following.drafting import Followed
-from counterfoil.training.following.models import Models, find_models
 from counterfoil.training.following.optimizers import FollowedOptimizer
+from counterfoil.training.following.plainrun import set_generators, slot_key
 from counterfoil.training.following.steps import Geometry, Update
+from counterfoil.training.following.survey import Survey
 from counterfoil.training.following.taken import TakenSteps
 from counterfoil.training.following.world import World
 from counterfoil.training.preparing import Preparing
-from counterfoil.training.schedules import waiting
 from counterfoil.training.scripts.handing import ScriptOrder, Wanted
+from counterfoil.training.scripts.workfolder import files_unwatched
 
 _FOLLOWING = "Following the script"
 _LABELLED = 2
 """In so many steps it is noted which line each gradient belongs to."""
-_MOST_ASKED = 100_000
-"""So often one line may ask for a value: a loop that waits for a yes would not end."""
 
 
-def follow(run: Callable[[], None], wanted: Wanted, title: str) -> ScriptOrder | None:
+def follow(run: Callable[[], None], wanted: Wanted, title: str, survey: Survey | None = None) -> ScriptOrder | None:
     """Run a script, and return the order of what its own loop trains; None where it trains nothing.
 
     Args:
         run: Runs the script.
         wanted: What is wanted of the order besides.
         title: The name of the job.
+        survey: What the script does where it runs with values; None where nobody has seen that.
 
     Raises:
         HandedOver: So many steps as are wanted were followed, which ends the script.
@@ -59,7 +60,7 @@ def follow(run: Callable[[], None], wanted: Wanted, title: str) -> ScriptOrder |
     """
     names = PlainNames()
     while True:
-        follower = Follower(wanted, title, names)
+        follower = Follower(wanted, title, names, survey or Survey())
         wanted.before = follower.close
         try:
             with follower.ended(), generators_kept(), watched(follower):
@@ -74,10 +75,14 @@ def follow(run: Callable[[], None], wanted: Wanted, title: str) -> ScriptOrder |
 def _run_to_its_end(run: Callable[[], None], follower: Follower) -> None:
     """Run a script; raises DataError where it fails after it has begun to train."""
     try:
+        set_generators(follower.first_generators)
         run()
     except CounterfoilError:
-        raise
+        if not follower.has_all_steps:
+            raise
     except tracing.SHAPELESS as error:
+        if follower.has_all_steps:
+            return
         with tracing.explained(follower.location):
             raise error
     except SystemExit as ended:
@@ -86,7 +91,7 @@ def _run_to_its_end(run: Callable[[], None], follower: Follower) -> None:
     except Exception as error:
         if not follower.steps:
             raise
-        if follower.complete:
+        if follower.complete or follower.has_all_steps:
             return
         if isinstance(error, KeyError) and any(map(is_asked, error.args)):
             raise ProgramError(
@@ -95,7 +100,7 @@ def _run_to_its_end(run: Callable[[], None], follower: Follower) -> None:
                 remedy="Leave that out where nothing is trained, or order the steps before with --max-steps.",
             ) from error
         raise DataError(
-            f"The script failed after {follower.steps} steps: {told(error)}"
+            f"The script failed after {follower.steps} steps while it was followed: {told(error)}"
             f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
             remedy=f"Nothing is trained or saved while it is followed. If its training had ended, say --max-steps "
             f"{follower.steps}.",
@@ -103,35 +108,37 @@ def _run_to_its_end(run: Callable[[], None], follower: Follower) -> None:
         ) from error
 
 
-class Follower:
+class Follower(Borders):
     """Watches a script: see :class:`counterfoil.training.following.borders.Watcher`.
 
     Args:
         wanted: What is wanted of the order.
         title: The name of the job.
         names: The modules that make plain numbers of values that are not known.
+        survey: What the script does where it runs with values.
     """
 
-    def __init__(self, wanted: Wanted, title: str, names: PlainNames) -> None:
+    def __init__(self, wanted: Wanted, title: str, names: PlainNames, survey: Survey) -> None:
+        super().__init__()
         self._wanted = wanted
         self._title = title
         self.location = Location()
         self._stack = ExitStack()
         self._world: World | None = None
-        self._taken: TakenSteps
-        self._models: Models | None = None
+        self._taken = TakenSteps()
         self._seed = 0
-        self._roots: set[int] = set()
-        self._made: list[Optimizer] = []
         self._optimizers: dict[int, FollowedOptimizer] = {}
-        self._from_loader = False
+        self._slots: dict[str, str] = {}
+        """What the plain run calls each slot, by its name in the order."""
         self._names = names
         self._lines = whereabouts.LineLabels(label_line)
-        self._calls: list[int] = []
-        self._asked: Counter[tuple[str, int]] = Counter()
-        self._yes: tuple[str, int] | None = None
-        self._copies: list[Copy] = []
-        self._inside: Inside | None = None
+        self._calls_of_rules: list[int] = []
+        self._groups: list[tuple[object, ...]] = []
+        self._kinds: list[tuple[object, ...]] = []
+        """What tells steps apart besides their programs: optimizers, groups, and whether rates have moved."""
+        self._answers = Answers(survey, wanted.answers)
+        self._generators: dict[str, Any] = {}
+        self._survey = survey
         self._notes = Notes()
         self._handing = False
 
@@ -140,87 +147,77 @@ class Follower:
     def made(self, optimizer: Optimizer) -> None:
         """Remember an optimizer."""
         if not self._handing:
-            self._made.append(optimizer)
-            if self._world is None:
-                self._from_loader = False
+            super().made(optimizer)
 
-    def fetches(self, first: bool) -> bool:
-        """End the step where a loader is asked for the next batch; an evaluation gets one batch alone."""
-        if self._handing:
-            return True
-        world = self._world
-        if world is not None and world.step.updated:
-            self._finish(world)
-        self._from_loader = bool(self._made)
-        return first or world is None or torch.is_grad_enabled()
+    def fetches(self) -> None:
+        """End the step where a loader is asked for the next batch."""
+        if not self._handing:
+            super().fetches()
 
     def clears(self, owner: Optimizer | nn.Module) -> None:
         """Begin with the first step, or with the next where there is no loader."""
-        if self._handing:
-            return
-        if self._world is None and (isinstance(owner, Optimizer) or not self._made):
-            self._start(owner)
-        elif self._world is not None:
-            self._next_without_loader(self._world)
+        if not self._handing:
+            super().clears(owner)
 
     def runs(self, module: nn.Module) -> None:
         """Begin with the first step where what is trained is called, or with the next where there is no loader."""
-        if self._handing or not torch.is_grad_enabled():
-            return
-        if self._world is None:
-            trained = {id(p) for made in self._made for group in made.param_groups for p in group["params"]}
-            if any(id(parameter) in trained for parameter in module.parameters()):
-                self._start(None)
-        elif id(module) in self._roots:
-            self._next_without_loader(self._world)
+        if not self._handing:
+            super().runs(module)
 
     def goes_back(self, losses: Sequence[Tensor]) -> None:
         """Note what the gradients are those of."""
         world = self._world
-        if world is None:
+        if world is None or self._handing:
             return
+        self.calls.append("backward")
         for loss in losses:
             if world.is_noted(loss):
                 self.location.attribute_backward(loss)
                 with torch.no_grad():
                     world.step.losses.append(Geometry.of(loss.detach()))
 
-    def waits(self, scheduler: ReduceLROnPlateau) -> None:
-        """Refuse a scheduler that waits for a value of the training."""
-        if self._world is not None:
-            raise waiting(scheduler)
-
-    def updates(self, optimizer: Optimizer, closure: Callable[[], Any] | None) -> Any:
+    def updates(self, optimizer: Optimizer, closure: Callable[[], Any] | None, step: Callable[[], Any]) -> Any:
         """Note an optimizer's step."""
         if closure is not None and self._world is None:
-            self._start(optimizer)
+            self.start(optimizer)
         world = self._world
         if world is None:
             raise DataError(
                 f"{type(optimizer).__name__} makes a step, and no model was called before.",
                 remedy="Let the script call a torch.nn.Module that holds the parameters.",
             )
+        self.note_new(optimizer)
         own = self._optimizer(optimizer, world)
-        rates = own.call(whereabouts.in_brackets(whereabouts.client_line()))
+        rates = own.call()
+        self.calls.append(f"update {own.number}")
+        sizes = tuple(len(group["params"]) for group in optimizer.param_groups)
+        self._groups.append((own.number, sizes, rates != own.rates[0]))
         self.location.at_slot("")
-        if own.rule is None:
-            # Its step is what it is written to be, like everything else of the script.
-            return type(optimizer).step(optimizer, *([] if closure is None else [closure]))
-        result = None
-        if closure is not None:
+        if closure is not None and own.rule is not None and not own.is_hooked:
             with torch.enable_grad():
                 result = closure()
-        self._note_update(own, rates, world)
+            if own.fits_rule():
+                self._note_update(own, rates, world)
+                return result
+            closure_result, given = result, result
+            result = type(optimizer).step(optimizer, lambda: given)  # type: ignore[call-arg, arg-type, return-value]
+            self._adopt_slots(own, world)
+            return closure_result
+        if own.fits_rule():
+            self._note_update(own, rates, world)
+            return None
+        result = step()
+        self._adopt_slots(own, world)
         return result
 
     def _note_update(self, own: FollowedOptimizer, rates: tuple[float, ...], world: World) -> None:
-        number = list(self._optimizers).index(id(own.optimizer))
         gradients = {
             own.names[id(parameter)]: Geometry.of(parameter.grad)
             for group in own.optimizer.param_groups
             for parameter in group["params"]
             if parameter.grad is not None
         }
+        number = list(self._optimizers).index(id(own.optimizer))
         time = world.step.updates.get(number, 0)
         world.step.updates[number] = time + 1
         written = (*gradients, *own.slots)
@@ -228,7 +225,40 @@ class Follower:
             world.note_change(name)
         state = tuple(Geometry.of(world.stands[name]) for name in written)
         world.step.events.append(Update(number, time, gradients, state, rates, self.location.place))
-        self._calls.append(len(own.rates) - 1)
+        self._calls_of_rules.append(len(own.rates) - 1)
+        with _disable_current_modes():
+            own.keep_state({name: world.real[name] for name in own.slots})
+
+    def _adopt_slots(self, own: FollowedOptimizer, world: World) -> None:
+        """Take what an optimizer's own step has made of its state as slots of the order."""
+        for parameter, key, value in own.entries():
+            if isinstance(value, FakeTensor) and value.untyped_storage()._cdata not in world.names:
+                source = slot_key(own.number, parameter, key)
+                known = next((name for name, other in self._slots.items() if other == source), None)
+                world.adopt(known or self._slot_name(own, parameter, key), value)
+
+    def _slot_name(self, own: FollowedOptimizer, parameter: str, key: str) -> str:
+        """Name a slot of an optimizer, and remember what it is of."""
+        name = f"{key}:{parameter}"
+        if name in self._slots:
+            name = f"o{own.number + 1}.{name}"
+        self._slots[name] = slot_key(own.number, parameter, key)
+        return name
+
+    def _is_slot(self, memory: int) -> str:
+        """Return a name for a memory that is that of an entry of an optimizer's state; empty for any other."""
+        assert self.models is not None
+        present = self.models.present()
+        known = {id(tensor): name for name, tensor in present.items()}
+        for number, optimizer in enumerate(self.made_optimizers):
+            for parameter, entries in optimizer.state.items():
+                for key, value in entries.items() if isinstance(entries, dict) else ():
+                    if isinstance(value, Tensor) and value.untyped_storage()._cdata == memory and id(parameter) in known:
+                        name = f"{key}:{known[id(parameter)]}"
+                        name = name if name not in self._slots else f"o{number + 1}.{name}"
+                        self._slots[name] = slot_key(number, known[id(parameter)], str(key))
+                        return name
+        return ""
 
     def compiles(self) -> None:
         """Note that nothing is compiled."""
@@ -239,6 +269,9 @@ class Follower:
         if self._world is None:
             return True
         self._notes.add(f"{what} was not written: the weights come with the run (counterfoil export).")
+        with suppress(OSError, ValueError), files_unwatched():
+            # Whoever looks whether it is there finds it.
+            Path(what).touch()
         return False
 
     def _casts(self, dtype: torch.dtype) -> bool:
@@ -249,71 +282,18 @@ class Follower:
         self._wanted.profile(question, (*near, "float64-24", "exact-20"))
         return True
 
-    def _decide(self, place: str) -> bool:
-        """Answer a question for a value that nobody knows: no, and in a copy of the script yes."""
-        frame = whereabouts.client_frame()
-        # A line may ask several times.
-        question = (place, -1 if frame is None else frame.f_lasti)
-        self._asked[question] += 1
-        if self._asked[question] > _MOST_ASKED:
-            raise ProgramError(
-                f"The script decides by a value of the training{whereabouts.in_brackets(place)} again and again.",
-                remedy="Repeat a known number of times.",
-            )
-        if self._asked[question] == 1:
-            copy = None if self._inside is not None else fork(place, len(self._taken))
-            if isinstance(copy, Inside):
-                self._inside, self._copies = copy, []
-                self._yes = question
-            elif copy is not None:
-                self._copies.append(copy)
-        return question == self._yes
-
-    def _compare(self, *, ended: bool) -> None:
-        """Compare with copies of the script that have made as many steps since as are compared."""
-        made, keys = self._taken.made, list(self._taken.variants)
-        if self._inside is not None:
-            self._inside.tell(made, keys, "ended" if ended else "")
-        for copy in list(self._copies):
-            own = [digest(step, keys) for step in made[copy.begins : copy.begins + STEPS]]
-            if len(own) == STEPS or ended:
-                self._copies.remove(copy)
-                self._judge(copy, own)
-
-    def _judge(self, copy: Copy, own: Sequence[str]) -> None:
-        told, where = copy.told(), whereabouts.in_brackets(copy.place)
-        same = told is not None and all(one == other for one, other in zip(told.steps, own, strict=False))
-        if told is None:
-            note = "what a yes would change could not be told"
-        elif not own:
-            note = "no step came behind it"
-        elif same and len(told.steps) >= len(own):
-            note = (
-                f"with a yes the next {len(own)} steps are the same"
-                if len(own) > 1
-                else "with a yes the next step is the same"
-            )
-        elif same and self._wanted.max_steps is not None:
-            note = "a yes would end the training, which is ordered to its last step"
-        else:
-            raise ProgramError(
-                f"The script decides by a value of the training{where}, and "
-                + ("ends with a yes." if same else "does something else with a yes."),
-                remedy="An order says beforehand what is done: order the steps before with --max-steps, or decide by "
-                "what is known, such as the number of the step.",
-            )
-        self._notes.add(f"The script decides by a value of the training{where}: {note}; answered no.")
-
     # Steps.
 
-    def _start(self, owner: Optimizer | nn.Module | None) -> None:
-        trained = [p for made in self._made for group in made.param_groups for p in group["params"]]
-        if not self._made and isinstance(owner, nn.Module):
-            trained = [parameter for parameter in owner.parameters() if parameter.requires_grad]
-        if not trained:
-            return
+    @property
+    def is_updated(self) -> bool:
+        """Whether the step that the script is in has changed a parameter."""
+        return self._world is not None and self._world.step.updated
+
+    def begin(self) -> None:
+        """Begin to follow."""
+        models = self.models
+        assert models is not None
         frame = whereabouts.client_frame()
-        models = find_models(trained, frame)
         while frame is not None and frame.f_globals.get("__name__") != "__main__":
             frame = frame.f_back
         if frame is not None:
@@ -324,9 +304,10 @@ class Follower:
             tensor_type(name, tensor)
         # What the script seeded; it is put back before the order is made.
         self._seed = torch.initial_seed() % 2**64
-        self._models = models
-        self._roots = {id(models.modules[name]) for name in models.trained}
-        world = World(models.tensors, models.others, self.location, self._notes)
+        world = World(models.tensors, models.others, self.location, self._notes, self._is_slot)
+        # What the script changes of other modules is state from the beginning, whatever it does to it first.
+        for name in self._survey.held & models.others.keys():
+            world.hold(name, models.others[name])
         stack = self._stack
         stack.enter_context(tracing.plainly(ignore_autocast=self._casts, notes=self._notes))
         stack.enter_context(counting_draws())
@@ -335,51 +316,91 @@ class Follower:
         stack.enter_context(self._lines)
         aside = WithoutValues(world, self._notes)
         stack.enter_context(
-            AskedValues(self._decide, self._names, known=aside.knows, hold=aside.hold, stand_in=world.unknown)
+            AskedValues(
+                self._answers.decide,
+                self._names,
+                known=aside.knows,
+                hold=aside.hold,
+                stand_in=world.unknown,
+                answers=self._answers.take,
+            )
         )
         # Above: whether a number is finite has a usual answer, which becomes a part of the step.
         stack.enter_context(aside)
         stack.enter_context(world)
         self._wanted.followed = True
-        self._world, self._taken = world, TakenSteps(world.names)
+        self._world = world
+        self._settle_generators(0)
+
+    def grow(self) -> None:
+        """Take in what was made since the first step began."""
+        assert self.models is not None
+        assert self._world is not None
+        for name, tensor in self.models.present().items():
+            if name not in self._world.real and name not in self.models.others:
+                with _disable_current_modes():
+                    tensor_type(name, tensor)
+                    self._world.hold(name, tensor)
 
     def _optimizer(self, optimizer: Optimizer, world: World) -> FollowedOptimizer:
+        assert self.models is not None
         if id(optimizer) not in self._optimizers:
-            assert self._models is not None
-            prefix = f"o{len(self._optimizers) + 1}." if len(self._made) > 1 else ""
+            prefix = f"o{len(self._optimizers) + 1}." if len(self.made_optimizers) > 1 else ""
+            number = next((n for n, made in enumerate(self.made_optimizers) if made is optimizer), -1)
             with _disable_current_modes():
-                own = FollowedOptimizer.of(optimizer, prefix, self._models.tensors)
+                present = self.models.present()
+                own = FollowedOptimizer.of(optimizer, number, prefix, present, world.real)
                 for name, slot in own.slots.items():
                     world.hold(name, slot)
+            keys = {ours: key for key, ours in slots_by_torch(optimizer).items()}
+            for name in own.slots:
+                slot_name, _, parameter = name.partition(":")
+                self._slots[name] = slot_key(number, parameter, keys.get(slot_name, slot_name))
             self._optimizers[id(optimizer)] = own
-        return self._optimizers[id(optimizer)]
+        own = self._optimizers[id(optimizer)]
+        own.learn_names(self.models.present())
+        return own
 
-    def _next_without_loader(self, world: World) -> None:
-        if world.step.updated and not self._from_loader:
-            self._finish(world)
+    def _settle_generators(self, border: int) -> None:
+        """Put the generators where they were at a border when the script ran with values."""
+        if border < len(self._survey.borders):
+            set_generators(self._survey.borders[border].generators_now)
 
-    def _finish(self, world: World) -> None:
+    def finish(self) -> None:
         """Take the step that the script has made."""
-        taken = self._taken
-        taken.take(world.step, tuple(self._calls), self._kept)
-        self._compare(ended=False)
-        self._calls = []
+        world, taken = self._world, self._taken
+        assert world is not None
+        self._check_refusal()
+        taken.take(world.step, tuple(self._calls_of_rules), self._kept, self.calls)
+        self._kinds.append(tuple(self._groups))
+        self.calls, self._calls_of_rules, self._groups = [], [], []
+        self._answers.step = len(taken) + 1
+        self._settle_generators(len(taken))
         # Lines of backward passes are known by then; they cost more than all else.
         self._lines.label = label_line if len(taken) < _LABELLED else None
         world.begin()
-        if self._inside is None:
-            self._wanted.tell(Preparing(_FOLLOWING, "steps", len(taken), self._wanted.max_steps or 0))
+        self._wanted.tell(Preparing(_FOLLOWING, "steps", len(taken), self._wanted.max_steps or self._survey.steps))
         if len(taken) == self._wanted.max_steps:
             taken.end(self._kept)
-            self._compare(ended=True)
             self.close()
-            self._wanted.hand_over(self._job(), self._notes.sentences)
+            self._wanted.hand_over(self._job(), self._sentences)
+
+    def _check_refusal(self) -> None:
+        """Raise what was refused before, also where the script has swallowed it."""
+        assert self._world is not None
+        if self._world.refusal is not None:
+            with tracing.explained(self.location):
+                raise self._world.refusal
+
+    @property
+    def _sentences(self) -> tuple[str, ...]:
+        return (*self._notes.sentences, *self._answers.sentences)
 
     @property
     def _kept(self) -> frozenset[str]:
         """Names of the state whose new value counts: of modules, and of optimizers."""
-        assert self._models is not None
-        return self._models.kept.union(*(own.slots for own in self._optimizers.values()))
+        assert self.models is not None
+        return frozenset(self.models.present()) | self._slots.keys()
 
     @property
     def steps(self) -> int:
@@ -391,42 +412,52 @@ class Follower:
         """Whether as many steps were made as are wanted."""
         return self.steps == self._wanted.max_steps
 
+    @property
+    def first_generators(self) -> Mapping[str, Any]:
+        """Where the generators are when the script begins, by their names; empty where nobody has seen that."""
+        return self._survey.generators
+
+    @property
+    def has_all_steps(self) -> bool:
+        """Whether all steps were followed that the script makes, from where it runs with values to its end."""
+        return self._survey.is_whole and 0 < self.steps == self._survey.steps
+
     def end(self) -> None:
         """Take the last step, where the script has ended."""
-        if self._world is None:
+        world = self._world
+        if world is None:
             return
-        if self._world.step.updated:
-            self._taken.take(self._world.step, tuple(self._calls), self._kept)
-        self._taken.end(self._kept)
-        self._compare(ended=True)
+        if not self.has_all_steps:
+            self._check_refusal()
+        if world.step.updated:
+            self._taken.take(world.step, tuple(self._calls_of_rules), self._kept, self.calls)
+            self._taken.end(self._kept)
+        else:
+            self._taken.end(self._kept, world.step)
 
     @contextmanager
     def ended(self) -> Iterator[None]:
-        """Let go of torch, and of copies of the script, however it ends; a copy tells how."""
+        """Let go of torch, however the script ends."""
         try:
             yield
-        except BaseException as error:
-            if self._inside is not None:
-                self._inside.tell(self._taken.made, list(self._taken.variants), type(error).__name__)
-            raise
         finally:
             self.close()
 
     def close(self) -> None:
         """Let torch compute as ever."""
         self._handing = True
+        self._wanted.calls, self._wanted.sources = tuple(self._taken.calls), dict(self._slots)
+        self._wanted.kinds = (*self._kinds, tuple(self._groups))
         self._stack.close()
-        while self._copies:
-            self._copies.pop().end()
 
     def ordered(self) -> ScriptOrder | None:
         """Return the order of all steps; None where there was none."""
         if self._world is None or not self._taken.made:
             return None
-        return ScriptOrder(self._wanted.draft(self._job(), self._wanted.precision), self._notes.sentences)
+        return ScriptOrder(self._wanted.draft(self._job(), self._wanted.precision), self._sentences)
 
     def _job(self) -> Followed:
-        world, models, taken = self._world, self._models, self._taken
+        world, models, taken = self._world, self.models, self._taken
         assert world is not None
         assert models is not None
         used = {name for variant in taken.variants.values() for name in (*variant.tape.read, *variant.tape.written)}
@@ -438,14 +469,13 @@ class Follower:
             used.update(own.values())
             tied.update((models.name(name, other), own[first]) for other, first in tied_names(module, own).items())
             unsaved += [own[buffer] for buffer in unsaved_names(module) if buffer in own]
-        used.update(name for optimizer in self._optimizers.values() for name in optimizer.slots)
+        used.update(self._slots)
         state = {name: tensor.detach() for name, tensor in world.real.items() if name in used}
         return Followed(
             self._title,
             taken,
             tuple(self._optimizers.values()),
             state,
-            {name: Geometry.of(world.stands[name]) for name in state},
             tied,
             tuple(sorted(unsaved)),
             seed=self._seed,

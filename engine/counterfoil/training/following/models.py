@@ -28,10 +28,12 @@ class Models:
     Attributes:
         modules: The outermost modules that hold tensors, by the names that the script has for them.
         trained: The names of those of them that hold what is trained.
+        alone: The name of the only one that was trained when the first step began: its tensors have no prefix.
     """
 
     modules: Mapping[str, nn.Module]
     trained: tuple[str, ...]
+    alone: str = ""
 
     @cached_property
     def tensors(self) -> dict[str, Tensor]:
@@ -41,9 +43,14 @@ class Models:
     @cached_property
     def others(self) -> dict[str, Tensor]:
         """Parameters and buffers of the others, by name."""
-        known = {id(tensor) for tensor in self.tensors.values()}
+        return {name: tensor for name, tensor in self.present().items() if name not in self.tensors}
+
+    def present(self) -> dict[str, Tensor]:
+        """Return the parameters and buffers of all of them as they are now: one may have taken another's place."""
+        trained = self._tensors(self.trained)
+        known = {id(tensor) for tensor in trained.values()}
         found = self._tensors([name for name in self.modules if name not in self.trained])
-        return {name: tensor for name, tensor in found.items() if id(tensor) not in known}
+        return {**trained, **{name: tensor for name, tensor in found.items() if id(tensor) not in known}}
 
     def _tensors(self, modules: Iterable[str]) -> dict[str, Tensor]:
         found: dict[str, Tensor] = {}
@@ -56,6 +63,11 @@ class Models:
         return found
 
     @cached_property
+    def roots(self) -> frozenset[int]:
+        """The identities of those that are trained."""
+        return frozenset(id(self.modules[name]) for name in self.trained)
+
+    @cached_property
     def kept(self) -> frozenset[str]:
         """Names of the tensors whose new values count: those of every module."""
         return frozenset({*self.tensors, *self.others})
@@ -66,7 +78,25 @@ class Models:
 
     def name(self, module: str, own: str) -> str:
         """Return the name of a module's tensor in the order."""
-        return own if self.trained == (module,) else f"{module}.{own}"
+        return own if module == self.alone else f"{module}.{own}"
+
+    def grown(self, found: Models) -> Models:
+        """Return these with whatever was found later; what has a name keeps it.
+
+        Args:
+            found: The models of the script as they are now.
+        """
+        names = {id(module): name for name, module in self.modules.items()}
+        modules, trained = dict(self.modules), list(self.trained)
+        for name, module in found.modules.items():
+            own = names.get(id(module), name)
+            number = 2
+            while own in modules and modules[own] is not module:
+                own, number = f"{name}{number}", number + 1
+            modules[own] = module
+            if name in found.trained and own not in trained:
+                trained.append(own)
+        return Models(modules, tuple(trained), self.alone)
 
 
 def find_models(trained: Collection[Tensor], frame: FrameType | None) -> Models:
@@ -100,7 +130,7 @@ def find_models(trained: Collection[Tensor], frame: FrameType | None) -> Models:
             f"An optimizer holds a tensor of shape {tuple(lost.shape)} that is no parameter of a module.",
             remedy="Register it with nn.Parameter in a module of the script's.",
         )
-    return Models(names, tuple(chosen))
+    return Models(names, tuple(chosen), chosen[0] if len(chosen) == 1 else "")
 
 
 def _own(module: nn.Module) -> Iterator[tuple[str, Tensor]]:

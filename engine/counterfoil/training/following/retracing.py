@@ -54,7 +54,6 @@ class Sources:
     """Where the values of a step come from, besides what it computes.
 
     Attributes:
-        state: What stands for each tensor of the state.
         types: Its initial value, by name; only its type is used.
         optimizers: The script's optimizers.
         batch: The tensors that are read from the data, by what stands for them.
@@ -63,7 +62,6 @@ class Sources:
         carried: What steps hand to the next that is no state of the script's: zeros of its shape, by name.
     """
 
-    state: Mapping[str, Geometry]
     types: Mapping[str, Tensor]
     optimizers: Sequence[FollowedOptimizer]
     batch: Mapping[Geometry, BatchInput]
@@ -139,7 +137,7 @@ class _Again:
         given = {(item.kind, item.name): value for item, value in zip(self._inputs, values, strict=True)}
         sources = self._sources
         self._scalars = {name: value for (kind, name), value in given.items() if kind == "scalar"}
-        self._values = {place: given["state", name] for name, place in sources.state.items()}
+        self._values = {place: given["state", name] for name, place in self._tape.begins.items() if name in sources.types}
         self._values |= {place: item.cut(given["batch", item.name]) for place, item in sources.batch.items()}
         self._values |= sources.constants
         self._values |= {place: given["state", carried(number)] for number, place in enumerate(self._tape.carried)}
@@ -150,7 +148,7 @@ class _Again:
             else:
                 self._operate(event)
         loss = self._loss()
-        new = [self._values[sources.state[name]] for name in self._tape.written]
+        new = [self._value(self._tape.ends[name]) for name in self._tape.written]
         return [loss, *new, *map(self._value, self._tape.handed)]
 
     def _loss(self) -> Tensor:
@@ -200,7 +198,8 @@ class _Again:
     def _update(self, event: Update) -> None:
         """Put new parameters and slots in the place of the old ones."""
         own = self._sources.optimizers[event.optimizer]
-        state = {name: self._values[place] for name, place in self._sources.state.items()}
+        begins = {name: self._values[place] for name, place in self._tape.begins.items() if place in self._values}
+        state = {name: value for name, value in begins.items() if name in self._sources.types}
         assert own.rule is not None
         names = own.scalar_names(event.time)
         scalars = dict(zip(own.rule.scalar_names, (self._scalars[name] for name in names), strict=True))

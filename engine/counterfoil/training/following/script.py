@@ -1,23 +1,43 @@
-"""The order of a script, by whichever way there is: a library's loop is taken over, and any other one followed."""
+"""The order of a script: it runs as it is, is followed into an order, and is held against that order step by step.
+
+Three runs, each in a private copy of the working folder. The first runs with values, and shows how many steps there
+are, what the script asks of values, which files it uses, and where its generators are. The second is followed without
+values (a library's loop is taken over where that is known how), and gives the order. The third runs as the first does,
+under another hash seed, and waits at the border of each step while the step that is ordered is executed from its state.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
-from counterfoil.base.errors import ProgramError
+from counterfoil.base.errors import DataError, ProgramError
+from counterfoil.program import whereabouts
 from counterfoil.training.following.follower import follow
-from counterfoil.training.scripts.handing import ScriptOrder, Wanted
+from counterfoil.training.following.oracle import Oracle, steps_to_compare
+from counterfoil.training.following.plainprocess import OFFLINE, Request, plain_process
+from counterfoil.training.following.survey import Survey, survey_of
+from counterfoil.training.scripts.workfolder import FileUse, WorkFolder, files_watched, work_folder
+from counterfoil.training.preparing import Preparing
+from counterfoil.training.scripts.handing import Compared, ScriptOrder, Wanted
 from counterfoil.training.scripts.run import run_script
+
+SECONDS = 120.0
+"""A script that makes its steps in this time is compared in all of them, and any other in those that it makes in it."""
+_RUNNING = "Running the script as it is"
+_COMPARING = "Comparing the order with the script"
 
 
 def order_of_script(script: str | os.PathLike[str], arguments: Sequence[str], wanted: Wanted) -> ScriptOrder:
-    """Run a script, and return the order of what it would train. Nothing is trained.
+    """Return the order of what a script trains, compared with the script.
 
-    Where a library's loop is taken over, and the step that it names cannot be captured, the script runs once more and
-    that loop is followed like any other.
+    Where a library's loop is taken over, and the step that it names cannot be captured, or is another one than the
+    script makes, the script is followed once more, and that loop is followed like any other.
 
     Args:
         script: The script.
@@ -26,18 +46,151 @@ def order_of_script(script: str | os.PathLike[str], arguments: Sequence[str], wa
 
     Raises:
         DataError: As :func:`counterfoil.training.scripts.run.run_script`.
+        ProgramError: The order would be another training than the script's.
         CounterfoilError: The training cannot be ordered; of both ways, what the second says.
     """
+    path = Path(script)
+    if not path.is_file():
+        raise DataError(f"There is no script {path}.", remedy="Name a file of Python's: --script train.py.")
+    if wanted.compare == 0:
+        return _by_either_way(lambda way: _followed(path, arguments, way, None, Path.cwd()), wanted)
+    survey = _surveyed(path, arguments, wanted)
+    return _by_either_way(lambda way: _compared(path, arguments, way, survey), wanted)
+
+
+def _by_either_way(ordered: Callable[[Wanted], ScriptOrder], wanted: Wanted) -> ScriptOrder:
     try:
-        return _ordered(script, arguments, wanted)
+        return ordered(wanted)
     except ProgramError as error:
         if not wanted.taken_over:
             raise
-        note = f"The library's loop was followed, since its step cannot be captured by itself: {error.sentence}"
-    made = _ordered(script, arguments, replace(wanted, takeovers=False))
+        note = f"The library's loop was followed, since taking it over gives another step, or none: {error.sentence}"
+    made = ordered(replace(wanted, takeovers=False))
     return replace(made, notes=(note, *made.notes))
 
 
-def _ordered(script: str | os.PathLike[str], arguments: Sequence[str], wanted: Wanted) -> ScriptOrder:
-    title = Path(script).stem
-    return run_script(script, arguments, wanted, around=lambda run: follow(run, wanted, title))
+def _surveyed(path: Path, arguments: Sequence[str], wanted: Wanted) -> Survey:
+    most = [steps for steps in (wanted.compare, wanted.max_steps) if steps is not None]
+    request = Request(
+        path,
+        tuple(arguments),
+        min(most, default=None),
+        SECONDS if wanted.compare is None else None,
+        network=wanted.network,
+    )
+
+    def tell(steps: int) -> None:
+        wanted.tell(Preparing(_RUNNING, "steps", steps, min(most, default=0)))
+
+    with _scratch() as scratch, work_folder(Path.cwd()) as folder:
+        survey = survey_of(request, folder, scratch, tell)
+    failure = None if survey.end is None else survey.end.failure
+    if failure is not None and not survey.steps:
+        raise DataError(
+            f"{path.name} failed: {failure.sentence}{whereabouts.in_brackets(failure.place)}.",
+            remedy="Correct the script, or its arguments behind --.",
+            detail=failure.detail,
+        )
+    survey.check()
+    return survey
+
+
+def _followed(
+    path: Path, arguments: Sequence[str], wanted: Wanted, survey: Survey | None, working: Path
+) -> ScriptOrder:
+    """Follow a script in a private copy of its folder."""
+    with work_folder(working) as folder, _offline(survey is not None):
+        use = FileUse(folder)
+        if survey is not None:
+            use.before_read = _refusing_values(survey.files.writes)
+        whereabouts.stand_for(str(folder.path), str(folder.original))
+        try:
+            with files_watched(use, network=survey is None):
+                return run_script(
+                    path, arguments, wanted, around=lambda run: follow(run, wanted, path.stem, survey), folder=folder
+                )
+        finally:
+            whereabouts.stand_for("", "")
+
+
+def _refusing_values(writes: Mapping[str, int]) -> Callable[[str], None]:
+    def check(name: str) -> None:
+        if writes.get(name, 0) > 0:
+            raise ProgramError(
+                f"The script reads {name} back, which it wrote after its training had begun (in step {writes[name]}): "
+                "what it read would be a number of one run in the order.",
+                remedy="Keep what is read back in memory, as a buffer of a module, or order the steps before "
+                "(--max-steps).",
+            )
+
+    return check
+
+
+def _compared(path: Path, arguments: Sequence[str], wanted: Wanted, survey: Survey) -> ScriptOrder:
+    made = _followed(path, arguments, wanted, survey, Path.cwd())
+    calls = wanted.calls if wanted.followed else None
+    steps = made.draft.manifest.steps
+    chosen = steps_to_compare(made.draft, survey, wanted.kinds if wanted.followed else ())
+
+    def tell(done: int) -> None:
+        wanted.tell(Preparing(_COMPARING, "steps", done, len(chosen)))
+
+    oracle = Oracle(made.draft, survey, calls, wanted.sources, tell)
+    oracle.check_sequence()
+    request = Request(
+        path,
+        tuple(arguments),
+        None if survey.is_whole and chosen[-1] == steps else chosen[-1],
+        dump=frozenset({0, *chosen, *(step - 1 for step in chosen)}),
+        generators=survey.generators,
+        other_hashes=True,
+        network=False,
+    )
+    with (
+        _scratch() as scratch,
+        work_folder(Path.cwd()) as folder,
+        plain_process(request, folder, scratch) as process,
+    ):
+        agreement = oracle.compare(process, chosen)
+    compared = Compared(agreement.steps, steps, _digest(path), tuple(arguments), _digests(survey, Path.cwd()))
+    return replace(made, compared=compared)
+
+
+def _digest(path: Path) -> str:
+    hashed = sha256()
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            hashed.update(piece)
+    return hashed.hexdigest()
+
+
+def _digests(survey: Survey, folder: Path) -> dict[str, str]:
+    """SHA-256 of each file that the script read, by its name; of those that it made itself there is none."""
+    found = {}
+    for name in survey.files.reads:
+        path = folder / name
+        if name not in survey.files.writes and path.is_file():
+            found[name] = _digest(path)
+    return found
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="counterfoil-") as name:
+        yield Path(name)
+
+
+@contextmanager
+def _offline(really: bool) -> Iterator[None]:
+    """Tell libraries within that there is no network."""
+    before = {name: os.environ.get(name) for name in OFFLINE}
+    try:
+        if really:
+            os.environ.update(OFFLINE)
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

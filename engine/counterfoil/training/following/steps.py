@@ -8,7 +8,7 @@ brought along, and for numbers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from torch import Tensor
@@ -132,6 +132,8 @@ class Step:
         alive: Keeps what stands for tensors alive, so that memory tells them apart.
         updates: How often each optimizer has made its step.
         updated: Whether a parameter was changed.
+        begins: Which tensors the state is when the step begins, by name.
+        ends: Likewise, when it ends: an optimizer may have made its slots anew.
     """
 
     events: list[Event] = field(default_factory=list)
@@ -146,6 +148,47 @@ class Step:
     alive: list[Any] = field(default_factory=list)
     updates: dict[int, int] = field(default_factory=dict)
     updated: bool = False
+    begins: Mapping[str, Geometry] = field(default_factory=dict)
+    ends: Mapping[str, Geometry] = field(default_factory=dict)
+
+    def joined(self, other: Step) -> Step:
+        """Return this step and what was done behind it as one.
+
+        Args:
+            other: What was done behind it; it changes no parameter by itself.
+        """
+        first = len(self.numbers)
+        return Step(
+            [*self.events, *(_renumbered(event, first) for event in other.events)],
+            [*self.numbers, *other.numbers],
+            {**self.met, **other.met},
+            [*self.losses, *other.losses],
+            [*self.truths, *other.truths],
+            {**self.written, **other.written},
+            {**self.carried, **{m: place for m, place in other.carried.items() if m not in self.known}},
+            {**self.asked, **other.asked},
+            self.known | other.known,
+            [*self.alive, *other.alive],
+            self.updates,
+            self.updated or other.updated,
+            {**other.begins, **self.begins},
+            other.ends,
+        )
+
+
+def _renumbered(event: Event, first: int) -> Event:
+    """An event whose numbers are counted from another one on."""
+    if not isinstance(event, Operation):
+        return event
+
+    def counted(item: Any) -> Any:
+        if isinstance(item, Number):
+            return Number(item.index + first)
+        if isinstance(item, (tuple, list)):
+            return type(item)(map(counted, item))
+        return {name: counted(part) for name, part in item.items()} if isinstance(item, dict) else item
+
+    return replace(event, args=counted(event.args), kwargs=counted(event.kwargs))
 
 
 @dataclass(frozen=True)
@@ -158,6 +201,8 @@ class Tape:
         losses: What ``backward`` was called on.
         truths: What must be true, or the loss is infinite.
         written: Names of the state that it gives, sorted.
+        begins: Which tensor each of the state is when it begins.
+        ends: Likewise, of what it gives.
         read: Names of the state that it reads.
         carried: What it reads of the step before that is no state, in the order of its use.
         handed: What it hands to the next step likewise.
@@ -171,6 +216,8 @@ class Tape:
     losses: tuple[Geometry, ...]
     truths: tuple[Geometry, ...]
     written: tuple[str, ...]
+    begins: Mapping[str, Geometry]
+    ends: Mapping[str, Geometry]
     read: frozenset[str]
     carried: tuple[Geometry, ...]
     handed: tuple[Geometry, ...]
@@ -179,27 +226,29 @@ class Tape:
     key: str
 
 
-def tape_of(step: Step, state: Mapping[Memory, str], kept: Iterable[str], handed: tuple[Geometry, ...] = ()) -> Tape:
+def tape_of(step: Step, kept: Iterable[str], handed: tuple[Geometry, ...] = ()) -> Tape:
     """Return what counts of a step.
 
     Args:
         step: The step.
-        state: Names of the state, by the memory of what stands for it.
         kept: Names of the state whose new value counts.
         handed: What the next step reads of this one that is no state.
     """
-    memory_of = {name: memory for memory, name in state.items()}
+    state = {place.memory: name for name, place in step.begins.items()}
     wanted, ends = set(kept), (*step.losses, *step.truths, *handed)
     while True:
-        results = sorted(name for name in step.written if name in wanted)
-        live, needed = _live(step.events, {memory_of[name] for name in results}, ends)
+        results = sorted(name for name in step.written if name in wanted and name in step.ends)
+        # A slot that was made in the step is a result like another, whether anything was written to it since or not.
+        born = [step.ends[name] for name in results if step.ends[name].memory not in state]
+        memories = {step.ends[name].memory for name in results}
+        live, needed = _live(step.events, memories, (*ends, *born))
         read = {state[memory] for memory in needed if memory in state}
         # What the next step will read of it is a result, too.
         more = (read & step.written.keys()) - wanted
         if not more:
             break
         wanted |= more
-    labels = _Labels(step, state)
+    labels = _Labels(step, {**{place.memory: name for name, place in step.ends.items()}, **state})
     lines = [labels.text(event) for event in live]
     lines += [labels.geometry(end) for end in ends]
     return Tape(
@@ -208,6 +257,8 @@ def tape_of(step: Step, state: Mapping[Memory, str], kept: Iterable[str], handed
         losses=tuple(step.losses),
         truths=tuple(step.truths),
         written=tuple(results),
+        begins=step.begins,
+        ends={name: step.ends[name] for name in results},
         read=frozenset(read),
         carried=tuple(labels.carried),
         handed=handed,
@@ -255,7 +306,9 @@ class _Labels:
 
     def __init__(self, step: Step, state: Mapping[Memory, str]) -> None:
         self._step = step
-        self._labels = {memory: f"={name}" for memory, name in state.items()}
+        # A slot that is made anew has its name behind another sign, so that it is not taken for the one before.
+        begins = {place.memory for place in step.begins.values()}
+        self._labels = {memory: f"{'=' if memory in begins else '+'}{name}" for memory, name in state.items()}
         self._made = 0
         self.met: list[Geometry] = []
         self.carried: list[Geometry] = []

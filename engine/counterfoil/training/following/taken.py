@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -15,7 +15,7 @@ from counterfoil.program import whereabouts
 from counterfoil.program.asked.numbers import REMEDY
 from counterfoil.training.following.layout import Made
 from counterfoil.training.following.rows import Pool
-from counterfoil.training.following.steps import Geometry, Memory, Step, Tape, Update, tape_of
+from counterfoil.training.following.steps import Step, Tape, Update, tape_of
 
 
 @dataclass(frozen=True)
@@ -45,20 +45,18 @@ class _Waiting:
 class TakenSteps:
     """The steps that a script has made.
 
-    Args:
-        state: Names of the state, by the memory of what stands for it; grows while the script is followed.
-
     Attributes:
         made: The steps whose program is known.
+        calls: What the script called in each, as texts.
         variants: The different steps by what tells them apart.
         pool: What they brought along.
         carried: What steps hand to the next that is no state: zeros of its shape, in order.
     """
 
-    def __init__(self, state: Mapping[Memory, str]) -> None:
-        self._state = state
+    def __init__(self) -> None:
         self._waiting: _Waiting | None = None
         self.made: list[Made] = []
+        self.calls: list[tuple[str, ...]] = []
         self.variants: dict[str, Variant] = {}
         self.pool = Pool()
         self.carried: list[Tensor] = []
@@ -67,26 +65,39 @@ class TakenSteps:
         """How many steps were made."""
         return len(self.made) + (self._waiting is not None)
 
-    def take(self, step: Step, calls: tuple[int, ...], kept: Collection[str]) -> None:
+    def take(self, step: Step, calls: tuple[int, ...], kept: frozenset[str], called: Sequence[str] = ()) -> None:
         """Take a step that the script has made.
 
         Args:
             step: The step.
             calls: Which call of each optimizer each update is.
             kept: Names of the state whose new value counts.
+            called: What the script called in it, as texts.
 
         Raises:
             ProgramError: It does what a program cannot.
         """
-        tape = tape_of(step, self._state, kept)
+        tape = tape_of(step, kept)
         _check(tape)
         if tape.carried:
             self._check_carried(step, tape)
         self._settle(tape.carried, kept)
         self._waiting = _Waiting(step, tape, calls)
+        self.calls.append(tuple(called))
 
-    def end(self, kept: Collection[str]) -> None:
-        """Settle the last step: there is none that reads of it."""
+    def end(self, kept: frozenset[str], behind: Step | None = None) -> None:
+        """Settle the last step: there is none that reads of it.
+
+        Args:
+            kept: Names of the state whose new value counts.
+            behind: What the script did behind it, which becomes a part of it where it changes what counts.
+        """
+        waiting = self._waiting
+        if behind is not None and waiting is not None and not kept.isdisjoint(behind.written):
+            step = waiting.step.joined(behind)
+            tape = tape_of(step, kept)
+            _check(tape)
+            self._waiting = _Waiting(step, tape, waiting.calls)
         self._settle((), kept)
 
     def _check_carried(self, step: Step, tape: Tape) -> None:
@@ -105,12 +116,12 @@ class TakenSteps:
             for shape, dtype in shapes[len(known) :]:
                 self.carried.append(torch.zeros(shape, dtype=getattr(torch, dtype.removeprefix("torch."))))
 
-    def _settle(self, handed: tuple[Geometry, ...], kept: Collection[str]) -> None:
+    def _settle(self, handed: tuple[Geometry, ...], kept: frozenset[str]) -> None:
         waiting, self._waiting = self._waiting, None
         if waiting is None:
             return
         step = waiting.step
-        tape = tape_of(step, self._state, kept, handed) if handed else waiting.tape
+        tape = tape_of(step, kept, handed) if handed else waiting.tape
         with _disable_current_modes():
             brought = tuple(self.pool.put(step.met[item.memory][1], "a tensor of the script") for item in tape.met)
         if tape.key not in self.variants:

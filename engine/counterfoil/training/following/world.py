@@ -8,23 +8,29 @@ its models, the values are known; what its models make of them is a program.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
+from counterfoil.base.errors import CounterfoilError
 from counterfoil.program.asked.numbers import Asked, kind_of
 from counterfoil.program.attribution import Location
+from counterfoil.program.noform import NoFormError
 from counterfoil.program.notes import Notes
+from counterfoil.program.tracing import SHAPELESS
 from counterfoil.program.whereabouts import client_line, in_brackets
+from counterfoil.training.following.bits import same_bits
+from counterfoil.training.following.calls import HALF, KEPT, tensors_of, written_by
 from counterfoil.training.following.steps import Geometry, Memory, Number, Operation, Place, Step
 
 _FILLING = frozenset({"aten::zero_", "aten::fill_"})
 """Operators after which it does not matter what a tensor held."""
 _INDEXED = frozenset({"aten::index", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_"})
-_HALF = frozenset({torch.bfloat16, torch.float16})
+_SELECTED = torch.Tag.nondeterministic_seeded
 _OWN_DRAWS = "counterfoil"
 """Namespace of the draws, which have no arguments that are tensors."""
 
@@ -37,10 +43,16 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         others: Tensors by name that are state from when they are changed by what has no values: those of other modules.
         location: Knows the place that is being computed.
         notes: Is told what is left out.
+        is_slot: The name for a memory that is that of an entry of an optimizer's state; empty for any other.
     """
 
     def __init__(
-        self, state: Mapping[str, Tensor], others: Mapping[str, Tensor], location: Location, notes: Notes
+        self,
+        state: Mapping[str, Tensor],
+        others: Mapping[str, Tensor],
+        location: Location,
+        notes: Notes,
+        is_slot: Callable[[int], str],
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._fake = FakeTensorMode(allow_non_fake_inputs=True)
@@ -48,7 +60,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._notes = notes
         self._by_geometry: dict[Geometry, FakeTensor] = {}
         self._by_memory: dict[Memory, tuple[Tensor, FakeTensor]] = {}
-        self._met: dict[tuple[Geometry, int], tuple[Tensor, FakeTensor]] = {}
+        self._met: dict[Geometry, list[tuple[Tensor, Tensor, FakeTensor]]] = {}
         self.real: dict[str, Tensor] = {}
         """The state, by name."""
         self.stands: dict[str, FakeTensor] = {}
@@ -56,7 +68,11 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.names: dict[Memory, str] = {}
         """The names of the state, by the memory of what stands for it."""
         self._others = {Geometry.of(tensor): (name, tensor) for name, tensor in others.items()}
-        self._found = 0
+        self._kept = 0
+        self._places: dict[str, Geometry] = {}
+        self._is_slot = is_slot
+        self.refusal: BaseException | None = None
+        """The first refusal, also where the script swallowed it."""
         self.step = Step()
         for name, tensor in state.items():
             self.hold(name, tensor)
@@ -67,13 +83,35 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.real[name], self.stands[name] = tensor, stand
         self._by_geometry[Geometry.of(tensor)] = stand
         self._by_memory[tensor.untyped_storage()._cdata] = tensor, stand
-        self.names[stand.untyped_storage()._cdata] = name
+        place = self._places[name] = Geometry.of(stand)
+        self.names[place.memory] = name
+        self.step.begins = {**self.step.begins, name: place}
+        self.step.ends = {**self.step.ends, name: place}
         return stand
+
+    def adopt(self, name: str, made: FakeTensor) -> None:
+        """Take what the step has made as a tensor of the state from its end on: a slot that is new, or made anew.
+
+        Args:
+            name: Its name; another tensor may have had it before.
+            made: The tensor.
+        """
+        place = Geometry.of(made)
+        before = self._places.get(name)
+        if before is not None:
+            self.names.pop(before.memory, None)
+        else:
+            with _disable_current_modes():
+                self.real[name] = torch.zeros(made.shape, dtype=made.dtype)
+        self.stands[name], self._places[name] = made, place
+        self.names[place.memory] = name
+        self.step.ends = {**self.step.ends, name: place}
+        self.step.written[name] = None
 
     def begin(self) -> None:
         """Begin with the next step."""
         self._met.clear()
-        self.step = Step()
+        self.step = Step(begins=dict(self._places), ends=dict(self._places))
 
     def is_noted(self, tensor: Tensor) -> bool:
         """Whether a tensor has no values, or is of the state."""
@@ -93,16 +131,20 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         # What is asked of tensors here is no call of the script's.
         with torch._C.DisableTorchFunction():
             tensors: list[Tensor] = []
-            _tensors_of(args, tensors)
-            _tensors_of(kwargs, tensors)
+            tensors_of(args, tensors)
+            tensors_of(kwargs, tensors)
             if func.namespace != _OWN_DRAWS and not any(map(self._is_noted, tensors)):
                 return func(*args, **kwargs)
-            return self._note(func, args, kwargs)
+            try:
+                return self._note(func, args, kwargs)
+            except (CounterfoilError, NoFormError, *SHAPELESS) as error:
+                self.refusal = self.refusal or error
+                raise
 
     def _note(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self._location.at_line(client_line())
         place = self._location.place
-        if kwargs.get("dtype") in _HALF:
+        if kwargs.get("dtype") in HALF:
             dtype = str(kwargs["dtype"]).removeprefix("torch.")
             self._notes.add(
                 f"A cast to {dtype} is left out{in_brackets(place[2])}: the profile says how it is computed."
@@ -110,7 +152,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
             kwargs["dtype"] = torch.float32
         if func._schema.name in _INDEXED:
             args = (args[0], [part for index in args[1] for part in _places(index)], *args[2:])
-        written = _written(func, args, kwargs)
+        written = {id(tensor) for tensor in written_by(func, args, kwargs)}
         given: dict[int, Tensor] = {}
         back: dict[int, Tensor] = {}
 
@@ -126,6 +168,8 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         args, kwargs = _mapped(args, stand_in), _mapped(kwargs, stand_in)
         with self._fake:
             results = func(*args, **kwargs)
+        if _SELECTED in func.tags and func.namespace != _OWN_DRAWS and kwargs.get("generator") is None:
+            advance_generator(lambda: func(*_mapped(args, valued), **_mapped(kwargs, valued)))
         changed = [stand for stand in given.values() if id(back.get(id(stand), stand)) in written]
         self._record(func, args, kwargs, results, list(given.values()), changed, place)
         return _mapped(results, lambda item: back.get(id(item), item))
@@ -136,9 +180,12 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if changed and geometry.memory not in self._by_memory:
             if geometry in self._others:
                 return self.hold(*self._others[geometry])
-            self._found += 1
+            slot = self._is_slot(geometry.memory)
+            if not slot:
+                self._kept += 1
             # The whole of its memory: what it is a view of is changed, too.
-            self.hold(f"kept.{self._found}", torch.empty((), dtype=tensor.dtype).set_(tensor.untyped_storage()))
+            whole = torch.empty((), dtype=tensor.dtype).set_(tensor.untyped_storage())
+            self.hold(slot or f"{KEPT}{self._kept}", tensor if slot else whole)
         if geometry in self._by_geometry:
             return self._by_geometry[geometry]
         if geometry.memory in self._by_memory:
@@ -146,22 +193,24 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
             view = (geometry.shape, geometry.stride, geometry.offset - whole.storage_offset())
             made: FakeTensor = self._note(torch.ops.aten.as_strided.default, (stand, *view), {})
             return made
-        version = (geometry, tensor._version)
-        if version not in self._met:
-            copy = tensor.detach().clone(memory_format=torch.contiguous_format)
-            stand = self._fake.from_tensor(copy)
-            # The tensor is kept too: another one must not get its memory.
-            self._met[version] = (tensor, stand)
-            self.step.met[stand.untyped_storage()._cdata] = (Geometry.of(stand), copy)
-            self.step.alive.append(stand)
-        return self._met[version][1]
+        # Contents, and not the counter of versions: numpy and .data write without counting.
+        for _, copy, stand in self._met.get(geometry, ()):
+            if same_bits(copy, tensor):
+                return stand
+        copy = tensor.detach().clone(memory_format=torch.contiguous_format)
+        stand = self._fake.from_tensor(copy)
+        # The tensor is kept too: another one must not get its memory.
+        self._met.setdefault(geometry, []).append((tensor, copy, stand))
+        self.step.met[stand.untyped_storage()._cdata] = (Geometry.of(stand), copy)
+        self.step.alive.append(stand)
+        return stand
 
     def _record(
         self, func: Any, args: Any, kwargs: Any, results: Any, given: list[Tensor], changed: list[Tensor], place: Place
     ) -> None:
         step = self.step
         made: list[Tensor] = []
-        _tensors_of(results, made)
+        tensors_of(results, made)
         step.alive += [*given, *made]
         changes = frozenset(tensor.untyped_storage()._cdata for tensor in changed)
         for tensor in given:
@@ -212,23 +261,26 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
             step.carried.setdefault(memory, place)
 
 
+def advance_generator(draw: Callable[[], object]) -> None:
+    """Draw numbers that nobody reads: torch's generator goes on as it does where the same is drawn with values.
+
+    Args:
+        draw: Draws them, of tensors with values.
+    """
+    with _disable_current_modes(), torch.no_grad(), suppress(RuntimeError):
+        draw()
+
+
+def valued(item: Any) -> Any:
+    """An argument of a draw with values in the place of none: how many numbers it takes hangs on the shape alone."""
+    return torch.full(item.shape, 0.5).to(item.dtype) if isinstance(item, Tensor) else item
+
+
 def _places(index: Tensor | None) -> Sequence[Tensor | None]:
     """Return an index, the places of a mask that has values in its stead: how many they are is a shape."""
     if index is None or isinstance(index, FakeTensor) or index.dtype is not torch.bool:
         return (index,)
     return index.nonzero(as_tuple=True)
-
-
-def _tensors_of(item: Any, found: list[Tensor]) -> None:
-    """Collect the tensors of an operator's arguments, in order."""
-    if isinstance(item, Tensor):
-        found.append(item)
-    elif isinstance(item, (tuple, list)):
-        for part in item:
-            _tensors_of(part, found)
-    elif isinstance(item, dict):
-        for part in item.values():
-            _tensors_of(part, found)
 
 
 def _mapped(item: Any, change: Callable[[Any], Any]) -> Any:
@@ -238,20 +290,3 @@ def _mapped(item: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(item, dict):
         return {name: _mapped(part, change) for name, part in item.items()}
     return change(item)
-
-
-def _written(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> set[int]:
-    """Return the identities of the tensors that an operator changes in place."""
-    found: list[Tensor] = []
-    if func._schema.name == "aten::native_batch_norm":
-        # It changes its running statistics and does not say so.
-        found += [item for item in args[3:5] if args[5] and item is not None]
-    if func._schema.is_mutable:
-        declared = func._schema.arguments
-        for argument, given in zip(declared, args, strict=False):
-            if argument.alias_info is not None and argument.alias_info.is_write:
-                _tensors_of(given, found)
-        for argument in declared:
-            if argument.name in kwargs and argument.alias_info is not None and argument.alias_info.is_write:
-                _tensors_of(kwargs[argument.name], found)
-    return {id(tensor) for tensor in found}

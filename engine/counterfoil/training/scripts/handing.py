@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -14,16 +14,37 @@ from counterfoil.training.preparing import Preparing
 
 
 @dataclass(frozen=True)
+class Compared:
+    """What of an order was held against its script, and found to be the same.
+
+    Attributes:
+        steps: Numbers of the steps that were compared, ascending.
+        ordered: How many steps the order has.
+        script: SHA-256 of the script, hexadecimal.
+        arguments: Its arguments.
+        files: SHA-256 of each file that it read, by its name.
+    """
+
+    steps: tuple[int, ...]
+    ordered: int
+    script: str
+    arguments: tuple[str, ...]
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class ScriptOrder:
     """The order of the training that a script would have begun.
 
     Attributes:
         draft: The order.
         notes: Sentences on what was taken over, for the user.
+        compared: What was compared with the script; None where nothing was.
     """
 
     draft: OrderDraft
     notes: tuple[str, ...] = ()
+    compared: Compared | None = None
 
 
 class HandedOver(BaseException):
@@ -70,7 +91,14 @@ class Wanted:
         before: Is called before an order is drafted: whoever follows the script lets go of torch.
         followed: Whether the script's own loop is followed, and none was taken over.
         taken_over: Whether a library's loop was taken over, and its training begun to be drafted.
+        answers: What the script decides by values that nobody has seen: by line, ``name.py:number``, and for all under
+            an empty text.
+        compare: How many steps are compared with the script; None for as many as it makes in a while, 0 for none.
+        network: Whether the script may use one when it runs by itself the first time.
         found: What was handed over. The script may hold up :class:`HandedOver` nevertheless.
+        calls: What the script called in each step that was followed.
+        sources: What its plain run calls tensors of the order's state, where they have other names there.
+        kinds: What tells its steps apart besides their programs.
     """
 
     precision: AnyPrecision | None = None
@@ -80,9 +108,15 @@ class Wanted:
     draft: Callable[[ClientJob, AnyPrecision | None], OrderDraft] = lambda job, precision: job.draft(precision)
     tell: Callable[[Preparing], None] = lambda _: None
     before: Callable[[], None] = lambda: None
+    answers: Mapping[str, bool] = field(default_factory=dict, kw_only=True)
+    compare: int | None = field(default=None, kw_only=True)
+    network: bool = field(default=True, kw_only=True)
     followed: bool = field(default=False, init=False)
     taken_over: bool = field(default=False, init=False)
     found: ScriptOrder | None = field(default=None, init=False)
+    calls: tuple[tuple[str, ...], ...] = field(default=(), init=False)
+    sources: Mapping[str, str] = field(default_factory=dict, init=False)
+    kinds: tuple[tuple[object, ...], ...] = field(default=(), init=False)
 
     def steps(self, planned: int) -> int:
         """Return how many of so many steps are ordered."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import runpy
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -15,8 +14,10 @@ from counterfoil.base.errors import CounterfoilError, DataError
 from counterfoil.base.raised import theirs
 from counterfoil.training.clientcode import place_failed, what_failed
 from counterfoil.training.scripts.handing import HandedOver, ScriptOrder, Wanted
+from counterfoil.training.scripts.mainmodule import run_as_main
 from counterfoil.training.scripts.patches import Patch, Patches, patched
 from counterfoil.training.scripts.takeovers import TAKEOVERS, Takeover
+from counterfoil.training.scripts.workfolder import WorkFolder
 
 Around = Callable[[Callable[[], None]], ScriptOrder | None]
 """Is given what runs the script, once; returns the order that it made of it, or None for none. What is raised within
@@ -33,6 +34,7 @@ def run_script(
     wanted: Wanted,
     *,
     around: Around | None = None,
+    folder: WorkFolder | None = None,
 ) -> ScriptOrder:
     """Run a script as Python runs it, and return the order of the training that it begins. Nothing is trained.
 
@@ -41,6 +43,7 @@ def run_script(
         arguments: What it finds behind its name in ``sys.argv``.
         wanted: What is wanted of the order besides.
         around: Runs the script itself, and may make an order of what it does.
+        folder: The private copy of the working folder that it runs in; None for the working folder itself.
 
     Raises:
         DataError: There is no such script, it fails (the message names file and line), or it ends before it begins a
@@ -52,13 +55,19 @@ def run_script(
         raise DataError(f"There is no script {path}.", remedy="Name a file of Python's: --script train.py.")
     made = None
     with _as_it_was(), patched(_patches(wanted)):
-        sys.argv = [os.fspath(script), *arguments]
-        sys.path.insert(0, os.fspath(path.resolve().parent))
+        lies = path.resolve()
+        if folder is not None:
+            lies = folder.private(lies)
+            os.chdir(folder.path)
+
+        def run() -> None:
+            run_as_main(lies, os.fspath(path.absolute()), arguments)
+
         try:
             if around is None:
-                _run(path)
+                run()
             else:
-                made = around(lambda: _run(path))
+                made = around(run)
         except HandedOver as handed:
             made = handed.order
         except CounterfoilError:
@@ -82,10 +91,6 @@ def run_script(
     if made is None:
         raise DataError(f"{path.name} ended, and no training began that can be ordered.", remedy=_REMEDY)
     return made
-
-
-def _run(path: Path) -> None:
-    runpy.run_path(os.fspath(path.resolve()), run_name="__main__")
 
 
 def _patches(wanted: Wanted) -> dict[str, Patch]:

@@ -1,0 +1,43 @@
+"""Calls of torch's operators, as whoever watches a script reads them: which tensors they are given, and which they write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+HALF = frozenset({torch.bfloat16, torch.float16})
+"""What a cast to is left out: the order's profile says how it is computed."""
+KEPT = "kept."
+"""What the names of tensors begin with that are no module's and no optimizer's."""
+
+
+def tensors_of(item: Any, found: list[Tensor]) -> None:
+    """Collect the tensors of an operator's arguments, in order."""
+    if isinstance(item, Tensor):
+        found.append(item)
+    elif isinstance(item, (tuple, list)):
+        for part in item:
+            tensors_of(part, found)
+    elif isinstance(item, dict):
+        for part in item.values():
+            tensors_of(part, found)
+
+
+def written_by(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
+    """Return the tensors that an operator changes in place."""
+    found: list[Tensor] = []
+    if func._schema.name == "aten::native_batch_norm":
+        # It changes its running statistics and does not say so.
+        found += [item for item in args[3:5] if args[5] and item is not None]
+    if func._schema.is_mutable:
+        declared = func._schema.arguments
+        for argument, given in zip(declared, args, strict=False):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                tensors_of(given, found)
+        for argument in declared:
+            if argument.name in kwargs and argument.alias_info is not None and argument.alias_info.is_write:
+                tensors_of(kwargs[argument.name], found)
+    return found

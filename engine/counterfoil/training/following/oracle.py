@@ -1,0 +1,369 @@
+"""The script as its own oracle: what is ordered is held against what the script does, step by step.
+
+Each step that is compared is executed as ordered, from the script's own state before it and with the numbers that the
+script drew, and held against the script's own state after it: so nothing that training amplifies comes in between. How
+many steps there are, what is called in each, the first state, and what is left in the end are compared, too. Whatever
+differs is a refusal: no order is made of a script that does something else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from counterfoil.base.cancel import CancelToken
+from counterfoil.base.errors import ProgramError
+from counterfoil.program.update.torchs import slots_of_torch
+from counterfoil.training.following.agreement import Difference, StepComparison
+from counterfoil.training.following.bits import same_bits
+from counterfoil.training.following.plainprocess import Border, PlainProcess
+from counterfoil.training.following.scriptdraws import UnmatchedDrawsError, lined_up
+from counterfoil.training.following.survey import Survey
+from counterfoil.training.following.calls import KEPT
+from counterfoil.training.loaded import LoadedOrder
+from counterfoil.training.order import OrderDraft
+
+_MODULE = "m|"
+_REMEDY = (
+    "An order must do what the script does, so none was made. Order the steps before with --max-steps, or write that "
+    "part in a way that docs/for-trainers.md shows."
+)
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What was compared, and found to be the same.
+
+    Attributes:
+        steps: Numbers of the steps, ascending.
+        ordered: How many steps the order has.
+    """
+
+    steps: tuple[int, ...]
+    ordered: int
+
+
+def order_of_draft(draft: OrderDraft) -> LoadedOrder:
+    """Return an order that is not written yet, ready to be executed."""
+    return LoadedOrder(
+        draft.manifest, draft.programs, draft.initial, draft.schedule, draft.scalars, draft.data, draft.updates
+    )
+
+
+def steps_to_compare(draft: OrderDraft, survey: Survey, rates: Sequence[object]) -> tuple[int, ...]:
+    """Return which steps are compared: those that were surveyed, and the first of each program and each way on.
+
+    Args:
+        draft: The order.
+        survey: What the script did.
+        rates: What else tells steps apart, for each step of the order: its learning rates and groups.
+    """
+    chosen = set(range(1, min(survey.steps, draft.manifest.steps) + 1))
+    met: set[object] = set()
+    for step in range(1, draft.manifest.steps + 1):
+        kind = draft.programs.of(step).digest
+        moved = rates[step - 1] if step <= len(rates) else None
+        for sign in (("program", kind), ("groups", moved)):
+            if sign not in met:
+                met.add(sign)
+                chosen.add(step)
+    return tuple(sorted(chosen))
+
+
+class Oracle:
+    """Compares an order with its script.
+
+    Args:
+        draft: The order.
+        survey: What the script did when it ran alone.
+        calls: What the script called in each step where it was followed; None where a library's loop was taken over.
+        sources: The names that the plain run has for tensors of the order's state, where they are others.
+        tell: Is told how many steps were compared.
+        cancel: Looked at between steps.
+    """
+
+    def __init__(
+        self,
+        draft: OrderDraft,
+        survey: Survey,
+        calls: Sequence[tuple[str, ...]] | None,
+        sources: Mapping[str, str],
+        tell: Callable[[int], None],
+        cancel: CancelToken | None = None,
+    ) -> None:
+        self._draft = draft
+        self._survey = survey
+        self._calls = calls
+        self._sources = sources
+        self._tell = tell
+        self._cancel = cancel
+        self._order = order_of_draft(draft)
+        self._initial = self._order.initial
+        self._comparisons: dict[str, StepComparison] = {}
+        self._carried = dict(self._initial)
+
+    # What is known before anything is executed.
+
+    def check_sequence(self) -> None:
+        """Compare how many steps there are, and what is called in each.
+
+        Raises:
+            ProgramError: They differ.
+        """
+        survey, ordered = self._survey, self._draft.manifest.steps
+        survey.check()
+        if survey.is_whole and survey.steps != ordered:
+            raise _differs(f"The script makes {survey.steps} steps, and {ordered} would be ordered")
+        if not survey.is_whole and survey.steps > ordered:
+            raise _differs(f"The script makes more than the {ordered} steps that would be ordered")
+        if self._calls is None:
+            return
+        for number, (border, calls) in enumerate(zip(survey.borders[1:], self._calls, strict=False), start=1):
+            if border.calls != calls:
+                place = next((n for n, (a, b) in enumerate(zip(border.calls, calls, strict=False)) if a != b), -1)
+                own = _call(border.calls, place if place >= 0 else min(len(border.calls), len(calls)))
+                other = _call(calls, place if place >= 0 else min(len(border.calls), len(calls)))
+                raise _differs(f"In step {number} the script {own}, and would be ordered as one that {other} there")
+
+    # What is executed.
+
+    def compare(self, process: PlainProcess, chosen: Sequence[int]) -> Agreement:
+        """Compare steps with a script that runs at the same time, and waits at each border.
+
+        Args:
+            process: The script; it writes down its state before and after each of the steps.
+            chosen: Their numbers, ascending.
+
+        Raises:
+            ProgramError: A step is another one, or the script does not do the same twice.
+        """
+        wanted, last = set(chosen), self._draft.manifest.steps
+        before: dict[str, Tensor] = {}
+        held_back: tuple[int, dict[str, Tensor], dict[str, Tensor], Border] | None = None
+        done = 0
+        for border in process.borders():
+            if self._cancel is not None:
+                self._cancel.check()
+            if border.is_end:
+                self._check_end(border, process, held_back)
+                break
+            number = border.number
+            self._check_repeated(border)
+            after = process.tensors(border) if border.state is not None else {}
+            if number == 0:
+                self._check_first(after)
+            elif number in wanted:
+                if number == last and self._survey.is_whole:
+                    # What follows the last step may be a part of it.
+                    held_back = (number, before, after, border)
+                    self._draws = process.draws(border)
+                else:
+                    self._check_step(number, before, after, process.draws(border), border)
+                done += 1
+                self._tell(done)
+            process.forget(number - 2)
+            before = after
+            if held_back is None and number >= chosen[-1]:
+                break
+        if done < len(chosen):
+            raise _differs(
+                f"The script made {done} steps when it ran again, and {len(chosen)} before: it does not do the same "
+                "twice"
+            )
+        return Agreement(tuple(chosen), last)
+
+    def _check_repeated(self, border: Border) -> None:
+        """Check that the script does twice what it does: the second time under another hash seed."""
+        if border.number >= len(self._survey.borders):
+            return
+        first = self._survey.borders[border.number]
+        if first.digest == border.digest and first.calls == border.calls:
+            return
+        drawn = next((a for a, b in zip(border.drawn, first.drawn, strict=False) if a != b), None)
+        answer = next((a for a, b in zip(border.answers, first.answers, strict=False) if a != b), None)
+        where = drawn[1] if drawn is not None else answer[0] if answer is not None else ""
+        what = "draws other random numbers" if drawn is not None else "computes other values"
+        raise ProgramError(
+            f"The script does not do the same twice: in step {border.number} it {what} when it runs again in another "
+            f"process, under another hash seed{f' ({where})' if where else ''}.",
+            remedy="Seed what draws (random, numpy, torch, and generators of your own), go through names in an order of "
+            "their own, for instance sorted(names) in the place of a set, and use neither clocks nor threads in what "
+            "is trained.",
+        )
+
+    def _check_first(self, state: Mapping[str, Tensor]) -> None:
+        for name, initial in self._initial.items():
+            mine = state.get(self._key(name, state))
+            if mine is None or mine.shape != initial.shape:
+                continue
+            if not same_bits(mine.to(initial.dtype), initial):
+                raise _differs(f"The order would begin with another {name!r} than the script does")
+
+    def _check_step(
+        self,
+        number: int,
+        before: Mapping[str, Tensor],
+        after: Mapping[str, Tensor],
+        draws: Sequence[tuple[str, Tensor]],
+        border: Border,
+    ) -> None:
+        differences, loss = self._differences(number, before, after, draws)
+        if differences:
+            raise self._step_differs(number, differences, loss, border)
+
+    def _differences(
+        self,
+        number: int,
+        before: Mapping[str, Tensor],
+        after: Mapping[str, Tensor],
+        draws: Sequence[tuple[str, Tensor]],
+    ) -> tuple[list[Difference], float]:
+        program = self._order.programs.of(number)
+        if program.digest not in self._comparisons:
+            self._comparisons[program.digest] = StepComparison(program)
+        comparison = self._comparisons[program.digest]
+        state: dict[str, Tensor] = {}
+        mine: dict[str, Tensor] = {}
+        for name, initial in self._initial.items():
+            key = self._key(name, before, after)
+            own = before.get(key)
+            # What the script does not hold then is what the order holds: a slot that is not made yet, or is hidden.
+            fits = own is not None and own.numel() == initial.numel()
+            state[name] = own.to(initial.dtype).reshape(initial.shape) if fits else self._carried[name]  # type: ignore[union-attr]
+            if key in after:
+                mine[name] = after[key]
+        try:
+            numbers = lined_up(program, draws)
+        except UnmatchedDrawsError as error:
+            raise _differs(f"In step {number} {error}") from error
+        inputs = self._order.inputs(number, state)
+        differences, result = comparison.differences(inputs, numbers, mine)
+        foreign = [
+            name.removeprefix(_MODULE)
+            for name in after
+            if name.startswith(_MODULE)
+            and name.removeprefix(_MODULE) not in self._initial
+            and name in before
+            and name in self._held
+            and not (before[name].shape == after[name].shape and same_bits(before[name], after[name]))
+        ]
+        if foreign:
+            raise _differs(f"In step {number} the script changes {foreign[0]!r}, which the order does not hold")
+        self._carried |= {**state, **result.state, **{n: t for n, t in mine.items() if t.shape == state[n].shape}}
+        return differences, result.loss
+
+    @property
+    def _held(self) -> frozenset[str]:
+        return self._survey.held
+
+    def _check_end(
+        self,
+        end: Border,
+        process: PlainProcess,
+        last: tuple[int, dict[str, Tensor], dict[str, Tensor], Border] | None,
+    ) -> None:
+        """Compare the last step with what is left when the script has ended."""
+        if last is None:
+            return
+        number, before, after, border = last
+        left = process.tensors(end) if end.state is not None else after
+        differences, loss = self._differences(number, before, left, self._draws)
+        if not differences:
+            return
+        if end.digest != border.digest:
+            own, _ = self._differences(number, before, after, self._draws)
+            if not own:
+                raise self._end_differs(differences, end)
+        raise self._step_differs(number, differences, loss, border)
+
+    def _end_differs(self, differences: Sequence[Difference], end: Border) -> ProgramError:
+        names = _listed([difference.name for difference in differences])
+        same = [border.number for border in self._survey.borders if border.digest == end.digest]
+        sentence = f"The script changes {names} after its last step, and an order ends with its last step"
+        if same:
+            return _differs(
+                f"{sentence}: what it leaves is its state after step {same[-1]}",
+                f"Order that state: --max-steps {same[-1]}.",
+            )
+        return _differs(
+            sentence, "Do it before the last step ends, or do it with the weights that the run gives (docs/export.md)."
+        )
+
+    def _step_differs(
+        self, number: int, differences: Sequence[Difference], loss: float, border: Border
+    ) -> ProgramError:
+        first = max(differences, key=lambda difference: difference.size / max(difference.allowed, 1e-300))
+        more = f"; so do {len(differences) - 1} more tensors" if len(differences) > 1 else ""
+        where = border.written.get(self._key(first.name, border.written), "")
+        own = math.fsum(border.losses)
+        same = math.isfinite(own) and abs(own - loss) <= 1e-3 * max(abs(own), 1e-3)
+        cause = (
+            "The loss is the same in both: so its gradients, or what the optimizer makes of them, are others"
+            if same
+            else f"The loss differs already, {own:.6g} by itself and {loss:.6g} as ordered: so the batch, or what the "
+            "model makes of it, is another"
+        )
+        settings = self._settings_of(number)
+        return _differs(
+            f"Step {number} would be ordered as another one than the script makes"
+            f"{f' ({where})' if where else ''}: {first.sentence}{more}. {cause}{settings}"
+        )
+
+    def _settings_of(self, number: int) -> str:
+        """Say of an optimizer whose settings have changed since the first step that they have."""
+        borders = self._survey.borders
+        if not 1 < number < len(borders):
+            return ""
+        first = {update.optimizer: update.settings for update in borders[1].updates}
+        now = {update.optimizer: update.settings for update in borders[number].updates}
+        moved = [n for n, text in now.items() if n in first and _without_rates(text) != _without_rates(first[n])]
+        return ". A setting of its optimizer other than the rate has changed since the first step" if moved else ""
+
+    def _key(self, name: str, *places: Mapping[str, object]) -> str:
+        """Return what the plain run calls a tensor of the order's state."""
+        if name in self._sources:
+            return self._sources[name]
+        if name.startswith(KEPT):
+            return name
+        slot, colon, parameter = name.partition(":")
+        if not colon:
+            return _MODULE + name
+        for place in places:
+            for key in place:
+                _, _, rest = key.partition("|")
+                owner, _, kept = rest.rpartition("|")
+                if owner == parameter and (kept == slot or slot in slots_of_torch(kept)):
+                    return key
+        return ""
+
+
+def _without_rates(settings: str) -> str:
+    return ",".join(part for part in settings.split(",") if "lr" not in part)
+
+
+def _call(calls: Sequence[str], place: int) -> str:
+    if place >= len(calls):
+        return "does nothing more"
+    call, _, number = calls[place].partition(" ")
+    words = {
+        "fetch": "asks a loader for a batch",
+        "clear": "clears gradients",
+        "backward": "goes back through a loss",
+        "update": f"lets optimizer {int(number or 0) + 1} make its step",
+    }
+    return words.get(call, call)
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:_SHOWN]))
+    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
+def _differs(sentence: str, remedy: str = _REMEDY) -> ProgramError:
+    return ProgramError(f"{sentence}.", remedy=remedy)
+
+

@@ -1,0 +1,241 @@
+"""A private copy of the working folder, in which a script runs: nothing that it writes there reaches the user's own.
+
+Small files are copied, and large ones are links until somebody opens them to write (copy-up, as an overlay file system
+does it), so that a folder of any size costs little and needs no rights of an administrator.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+_MOST_ENTRIES = 5_000
+"""So many files and folders are mirrored; whatever lies deeper is linked as a whole."""
+_MOST_BYTES = 256 * 2**20
+_LARGE = 16 * 2**20
+"""A file of more bytes is linked, and copied only when it is opened to write."""
+_LINKED = frozenset({".git", ".hg", "__pycache__", "node_modules"})
+_WRITES = os.O_WRONLY | os.O_RDWR
+_CHANGES = frozenset({"os.remove", "os.rename", "os.truncate", "os.rmdir", "os.mkdir", "os.link", "os.symlink"})
+"""What Python says of changes to a folder, its paths first (PEP 578, table of audit events)."""
+
+
+@dataclass(frozen=True)
+class WorkFolder:
+    """A private copy of a working folder.
+
+    Attributes:
+        original: The user's own folder.
+        path: The copy.
+    """
+
+    original: Path
+    path: Path
+
+    def private(self, path: Path) -> Path:
+        """Return where something of the folder lies in the copy; what lies elsewhere stays where it is."""
+        return self.path / path.relative_to(self.original) if path.is_relative_to(self.original) else path
+
+    def name(self, path: str) -> str:
+        """Return how a file is named to a user: relative to the folder where it lies in it."""
+        for root in (self.path, self.original):
+            if Path(path).is_relative_to(root):
+                return Path(path).relative_to(root).as_posix()
+        return path
+
+    def copy_up(self, path: str) -> None:
+        """Make a file of the copy the copy's own before it is written to: links on its way are replaced."""
+        if not Path(path).is_relative_to(self.path):
+            return
+        place = self.path
+        for part in Path(path).relative_to(self.path).parts:
+            place = place / part
+            if place.is_symlink():
+                target = Path(os.path.realpath(place))
+                if target.is_relative_to(self.path):
+                    continue
+                place.unlink()
+                if target.is_dir():
+                    place.mkdir()
+                    for entry in os.scandir(target):
+                        (place / entry.name).symlink_to(entry.path)
+                elif target.exists():
+                    shutil.copy2(target, place)
+
+
+@contextmanager
+def work_folder(original: Path) -> Iterator[WorkFolder]:
+    """Make a private copy of a folder; it is removed afterwards.
+
+    Args:
+        original: The folder.
+    """
+    # Below a real path: the folder that one is in has no link in its name.
+    root = Path(os.path.realpath(tempfile.mkdtemp(prefix="counterfoil-")))
+    try:
+        copy = root / (original.name or "folder")
+        copy.mkdir()
+        _mirror(original, copy)
+        yield WorkFolder(original, copy)
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def _mirror(original: Path, copy: Path) -> None:
+    entries, copied, waiting = 0, 0, [(original, copy)]
+    while waiting:
+        source, target = waiting.pop(0)
+        with suppress(PermissionError):
+            for entry in os.scandir(source):
+                entries += 1
+                place = target / entry.name
+                folder = entry.is_dir(follow_symlinks=False)
+                whole = entry.name in _LINKED or os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))
+                if folder and not whole and entries <= _MOST_ENTRIES:
+                    place.mkdir()
+                    waiting.append((Path(entry.path), place))
+                elif entry.is_file(follow_symlinks=False) and _is_small(entry, copied):
+                    copied += entry.stat().st_size
+                    shutil.copy2(entry.path, place)
+                else:
+                    place.symlink_to(entry.path)
+
+
+def _is_small(entry: os.DirEntry[str], copied: int) -> bool:
+    size = entry.stat().st_size
+    return size <= _LARGE and copied + size <= _MOST_BYTES and os.access(entry.path, os.R_OK)
+
+
+@dataclass
+class FileUse:
+    """Which files a script reads and writes, as Python's audit events tell; other languages' libraries do not say.
+
+    Attributes:
+        folder: Where it works.
+        reads: Files that it read, and at which step first.
+        writes: Files that it wrote, and at which step first.
+        stale: Files that it read before it wrote them, which somebody else had left there.
+        step: The number of the step that it is in, 0 before the first.
+        before_read: Is told the name of a file before it is read; may raise.
+    """
+
+    folder: WorkFolder
+    reads: dict[str, int] = field(default_factory=dict)
+    writes: dict[str, int] = field(default_factory=dict)
+    stale: dict[str, None] = field(default_factory=dict)
+    step: int = 0
+    before_read: Callable[[str], None] = lambda _: None
+
+    def saw(self, event: str, args: tuple[Any, ...]) -> None:
+        """Take an audit event."""
+        if event == "open":
+            path, mode, flags = args
+            if isinstance(path, (str, bytes, os.PathLike)):
+                writes = any(letter in mode for letter in "wax+") if isinstance(mode, str) else bool(flags & _WRITES)
+                reads = not writes or (isinstance(mode, str) and "+" in mode and "w" not in mode)
+                self._opened(os.path.abspath(os.fsdecode(path)), reads=reads, writes=writes)
+        elif event in _CHANGES:
+            for path in args[:2]:
+                if isinstance(path, (str, bytes, os.PathLike)):
+                    self._opened(os.path.abspath(os.fsdecode(path)), reads=False, writes=True)
+
+    def _opened(self, path: str, *, reads: bool, writes: bool) -> None:
+        if _is_of_python(path):
+            return
+        name = self.folder.name(path)
+        if reads and name not in self.reads and os.path.isfile(path):
+            self.before_read(name)
+            self.reads[name] = self.step
+        elif reads:
+            self.before_read(name)
+        if writes:
+            self.folder.copy_up(path)
+            if name in self.reads and name not in self.writes:
+                self.stale[name] = None
+            self.writes.setdefault(name, self.step)
+
+
+_PYTHONS = tuple(
+    {os.path.realpath(place) + os.sep for place in (sys.prefix, sys.base_prefix, os.path.dirname(os.__file__))}
+)
+_SYSTEMS = ("/dev/", "/proc/", "/sys/", "/usr/", "/lib", "/etc/")
+_OWN = str(Path(__file__).parents[2]) + os.sep
+
+
+def _is_of_python(path: str) -> bool:
+    """Whether a file is of Python, of a library, of this program or of the system, and none of the script's."""
+    return path.startswith((*_PYTHONS, *_SYSTEMS, _OWN)) or f"{os.sep}site-packages{os.sep}" in path
+
+
+_HERE = ("127.0.0.1", "::1", "localhost")
+
+
+class _Hook:
+    """The one audit hook of this process: there is no way to take one back."""
+
+    def __init__(self) -> None:
+        self.use: FileUse | None = None
+        self.network = True
+        self._added = False
+        self._within = False
+
+    def add(self) -> None:
+        if not self._added:
+            sys.addaudithook(self)
+            self._added = True
+
+    def __call__(self, event: str, args: tuple[Any, ...]) -> None:
+        if event == "socket.connect" and not self.network:
+            _refuse_connection(args)
+        if self.use is None or self._within or (event != "open" and event not in _CHANGES):
+            return
+        self._within = True
+        try:
+            self.use.saw(event, args)
+        finally:
+            self._within = False
+
+
+_hook = _Hook()
+
+
+def _refuse_connection(args: tuple[Any, ...]) -> None:
+    """Refuse a connection to another machine, as a machine without a network does."""
+    address = args[1]
+    if isinstance(address, tuple) and str(address[0]) not in _HERE:
+        raise OSError(errno.ENETUNREACH, "The network is left out: the script has run with it once")
+
+
+@contextmanager
+def files_watched(use: FileUse, *, network: bool = True) -> Iterator[None]:
+    """Note within which files are read and written.
+
+    Args:
+        use: Is told.
+        network: Whether other machines can be reached within.
+    """
+    before = _hook.use, _hook.network
+    _hook.use, _hook.network = use, network
+    _hook.add()
+    try:
+        yield
+    finally:
+        _hook.use, _hook.network = before
+
+
+@contextmanager
+def files_unwatched() -> Iterator[None]:
+    """Read and write within what is none of the script's."""
+    before, _hook.use = _hook.use, None
+    try:
+        yield
+    finally:
+        _hook.use = before
