@@ -19,7 +19,7 @@ from counterfoil.audit.overview import inspect
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.errors import ProgramError
 from counterfoil.cli import main, reports, terminal
-from counterfoil.signing.comparison import FoundComparison
+from counterfoil.signing.comparedsteps import FoundComparison
 from counterfoil.signing.envelope import sign_statement
 from counterfoil.signing.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil.signing.keys import SigningKey

@@ -11,7 +11,7 @@ from typing import Any
 
 from counterfoil.audit.boxed.files import paths_in
 from counterfoil.base.calls import Call
-from counterfoil.signing.comparison import comparison_path
+from counterfoil.signing.comparedsteps import comparison_path
 
 OUTPUTS = {"write_capsule": 1, "make_sample": 0, "hand_over_run": 3}
 """Calls that write a file or a folder, and which of their arguments names it."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from counterfoil.audit.values.panel import PanelReport, Parting
     from counterfoil.audit.values.plan import Plan
     from counterfoil.program.limits import Estimate
-    from counterfoil.signing.comparison import ComparedLine
+    from counterfoil.signing.comparedsteps import ComparedLine
     from counterfoil.training.calibration import Calibration
 
 from counterfoil.cli import terminal

@@ -10,7 +10,7 @@ from counterfoil.audit.values.steptable import Recorded
 from counterfoil.base.digest import Digest
 from counterfoil.program.limits import Estimate
 from counterfoil.remote.ranges import Fetched
-from counterfoil.signing.comparison import ComparedLine, FoundComparison, comparison_line, standing_of
+from counterfoil.signing.comparedsteps import ComparedLine, FoundComparison, comparison_line, standing_of
 
 
 @dataclass(frozen=True)
