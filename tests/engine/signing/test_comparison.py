@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import re
+import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -41,6 +44,7 @@ MADE = Comparison(
     "2.11.0", ((1, 400), (512, 512)), 5000,
 )  # fmt: skip
 HEX = OTHER.hex
+PAGE = Path(__file__).parents[3] / "docs" / "comparison.md"
 
 
 @pytest.fixture(scope="module")
@@ -194,6 +198,23 @@ def test_a_signature_is_of_the_key_that_is_named_and_of_these_bytes(keys: tuple[
     ):
         with pytest.raises(SignatureError):
             open_comparison(bad)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+def test_the_documented_openssl_lines_check_it(tmp_path: Path, keys: tuple[PrivateKey, PrivateKey]) -> None:
+    (block,) = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+
+    def check() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["sh", "-ec", block], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    (tmp_path / "client.pub.pem").write_text(keys[0].public.pem)
+    write_comparison(tmp_path / "job.cfoil", MADE, keys[0])
+    done = check()
+    assert done.returncode == 0, done.stderr
+    assert "Signature Verified Successfully" in done.stdout
+    for other in (keys[1], None):  # the control
+        write_comparison(tmp_path / "job.cfoil", MADE, other, force=True)
+        assert check().returncode != 0
 
 
 def test_what_cannot_be_used_says_why(tmp_path: Path) -> None:
