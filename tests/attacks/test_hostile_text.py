@@ -19,6 +19,7 @@ from counterfoil.audit.overview import inspect
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.errors import ProgramError
 from counterfoil.cli import main, reports, terminal
+from counterfoil.signing.comparedsteps import FoundComparison
 from counterfoil.signing.envelope import sign_statement
 from counterfoil.signing.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil.signing.keys import SigningKey
@@ -165,7 +166,9 @@ def test_no_colour_of_its_own(run: Path) -> None:
         assert summary.run is not None
         ran = replace(summary.run, environment=(("device", title),), signed_at=title, trainer_key=title)
         checks = tuple(replace(check, detail=title) for check in summary.checks)
-        reports.show_summary(console, replace(summary, order=honest, run=ran, checks=checks, sentence=title))
+        said = replace(summary, order=honest, run=ran, checks=checks, sentence=title)
+        said = replace(said, comparison=FoundComparison(title, None, title))
+        reports.show_summary(console, said, said.compared())
         return re.findall(r"\x1b[^a-zA-Z]*[a-zA-Z]", out.getvalue())
 
     assert codes(HOSTILE) == codes("honest") != []

@@ -150,6 +150,7 @@ from counterfoil.base.sentence import joined, say
 from counterfoil.base.stopping import StopRule
 from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil.program.limits import LARGE
+from counterfoil.signing.comparedsteps import FoundComparison
 from counterfoil.signing.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil_app.engine.port import (
     NOTHING_LATER,
@@ -318,6 +319,8 @@ class FakeEngine:
         rules: What comes of rules.
         facts_gate: Counting, and checking rules, wait here; set to let them go on.
         facts_error: Raised there.
+        recipe: The order's recipe.
+        comparison: What lies beside the order as its comparison with a script.
     """
 
     steps: int = 60
@@ -374,6 +377,8 @@ class FakeEngine:
     located: list[LocateRequest] = field(default_factory=list)
     orders: list[tuple[tuple[str, ...], Path | None]] = field(default_factory=list)
     order_failure: CounterfoilError | None = None
+    recipe: str = "digits-cnn"
+    comparison: FoundComparison | None = None
 
     def __post_init__(self) -> None:
         self.open_gates()
@@ -1131,7 +1136,7 @@ class FakeEngine:
         )
         plan = OrderSummary(
             title="Digits, small residual network",
-            recipe="digits-cnn",
+            recipe=self.recipe,
             digest=digest("order"),
             steps=self.ordered or self.steps,
             may_stop_early=StopRule(10, 0.01).describe() if self.ordered else "",
@@ -1178,6 +1183,7 @@ class FakeEngine:
             sentence=sentence,
             order_source=self.order_source(order, client_known),
             given_client_key=self.client_key if client_known else "",
+            comparison=self.comparison,
         )
 
     def row(self, step: int) -> StepRow:

@@ -11,6 +11,7 @@ from typing import Any
 
 from counterfoil.audit.boxed.files import paths_in
 from counterfoil.base.calls import Call
+from counterfoil.signing.comparedsteps import comparison_path
 
 OUTPUTS = {"write_capsule": 1, "make_sample": 0, "hand_over_run": 3}
 """Calls that write a file or a folder, and which of their arguments names it."""
@@ -81,6 +82,9 @@ def enclosure_of(method: str, arguments: tuple[Any, ...], why_open: str) -> Encl
             folder = os.path.abspath(verdict.parent)
             lists.append(folder)
             reads += [os.path.join(folder, name) for name in _statements(folder)]
+    if method in ("client_order", "inspect", "outline"):
+        beside = (str(comparison_path(path)) for path in reads)
+        reads += [path for path in beside if os.path.lexists(path)]
     return Enclosure(tuple(sorted(set(reads))), tuple(sorted(set(lists))), "", why_open)
 
 

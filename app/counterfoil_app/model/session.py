@@ -494,7 +494,8 @@ class Session(OpenBundle):
         before = self._take_summary(summary)
         # The views are filled first, one after the other, and then shown: all at once would hold the window up.
         self._filled = self._filled or before is None
-        if before is None or (before.order, before.run) != (summary.order, summary.run):
+        shown = (summary.order, summary.run, summary.comparison)
+        if before is None or (before.order, before.run, before.comparison) != shown:
             self._announce_all()
         else:
             self.checks_changed.emit()

@@ -22,6 +22,7 @@ from counterfoil import (
     Digest,
     Dispute,
     Finding,
+    OrderTrust,
     Outcome,
     StepTable,
     Trust,
@@ -373,6 +374,7 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
     if summary is not None:
         made = [
             (_tr("Recipe"), f"{summary.order.recipe}; {summary.order.optimizer}"),
+            *_script(contents, report, summary),
             (_tr("Precision"), words.precision(summary.order.precision)),
         ]
         for file in summary.order.sources:
@@ -399,6 +401,20 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
         *times,
         (_tr("Time of the replay"), translated(joined_time(text.duration(report.seconds), report))),
     ]
+
+
+def _script(contents: Contents, report: AuditReport, summary: BundleSummary) -> list[tuple[str, str]]:
+    """How far the order was compared with the script that it came from; of another order than the judged, nothing."""
+    trust = contents.rests_on.order
+    line = summary.compared(
+        (contents.key_id,),
+        client_known=trust is OrderTrust.SIGNED,
+        revoked=lambda key_id, signed_at: trust is OrderTrust.REVOKED and key_id == report.client_key,
+    )
+    if line is None or summary.order.digest not in (report.order_digest, report.run_order):
+        return []
+    said = escape(translated(line.said))
+    return [(_tr("Script"), Html(f'<b style="color: {LIGHT.tone(Tone.WARN)}">{said}</b>' if line.less else said))]
 
 
 def _consent(report: AuditReport) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QWidget
 
-from counterfoil import BundleSummary, log_said, recorded_log_said
+from counterfoil import BundleSummary, key_id_of, log_said, recorded_log_said
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import Theme, Tone
@@ -179,6 +179,7 @@ class OverviewView(Page):
             *self._consent_fields(summary),
             *(compared if self._session.client is None else []),
             Field(self.tr("Recipe"), order.recipe),
+            *self._script_fields(summary),
             Field(self.tr("Operators"), text.count(order.operators) if order.operators else unread),
             Field(self.tr("Rounded"), text.count(order.rounded_operators) if order.operators else unread),
             *([Field(self.tr("Recomputed"), text.count(order.repeated_operators))] if order.repeated_operators else []),
@@ -198,6 +199,18 @@ class OverviewView(Page):
                 ),
             ),
         ]
+
+    def _script_fields(self, summary: BundleSummary) -> list[Field]:
+        """How far the order was compared with the script that it came from, for who knows these keys."""
+        book = self._book
+        line = summary.compared(
+            tuple(map(key_id_of, book.counting)),
+            client_known=book.is_client(summary.order.client_key),
+            revoked=book.revoked.covers,
+        )
+        if line is None:
+            return []
+        return [Field(self.tr("Script"), translated(line.said), tone=Tone.WARN if line.less else None)]
 
     def _consent_fields(self, summary: BundleSummary) -> list[Field]:
         """Who stands by the order: its client, and its trainer."""

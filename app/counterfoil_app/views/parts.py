@@ -174,11 +174,19 @@ class CopyButton(QToolButton):
 
 @dataclass(frozen=True)
 class Field:
-    """One line of a :class:`FieldGrid`; ``exact`` sets it in fixed width, on one line, with a button to copy it."""
+    """One line of a :class:`FieldGrid`.
+
+    Attributes:
+        name: What the value is.
+        value: The value.
+        exact: Whether it is set in fixed width, on one line, with a button to copy it.
+        tone: In which colour; its words say it too.
+    """
 
     name: str
     value: str
     exact: bool = False
+    tone: Tone | None = None
 
 
 def digest_field(name: str, digest: Digest | None, missing: str) -> Field:
@@ -213,6 +221,9 @@ class FieldGrid(QWidget):
                 name.setWordWrap(True)
                 name.setFixedWidth(widest)
             value: QLabel = ElidedLabel(field.value) if field.exact else label(field.value)
+            if field.tone is not None:
+                restyle(value, "role", "trust")
+                restyle(value, "tone", field.tone.value)
             value.setAccessibleDescription(field.name)
             if not field.exact:
                 value.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)

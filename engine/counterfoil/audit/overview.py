@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Generator
+from dataclasses import replace
 
 from counterfoil.arithmetic.beforehand import beforehand
 from counterfoil.audit.inspection import Inspection, recorded, stages
@@ -33,6 +34,7 @@ from counterfoil.bundle.schema import OrderManifest
 from counterfoil.operators.facts import OperatorClass
 from counterfoil.program.limits import Limits
 from counterfoil.remote.address import Address
+from counterfoil.signing.comparison import FoundComparison, comparison_beside
 from counterfoil.signing.keys import PublicKey
 
 
@@ -73,7 +75,7 @@ def inspect(
             pass
         if reader.file.fetched is not None:
             reader.file.check_unchanged()
-        return summarise(inspection)
+        return replace(summarise(inspection), comparison=_comparison(reader, path, order_path))
 
 
 def opened(path: str | os.PathLike[str] | Address, cancel: CancelToken | None) -> BundleReader:
@@ -110,8 +112,22 @@ def inspect_stages(
     """
     with obstacles_noticed(), BundleReader.open(path) as reader:
         inspection = Inspection(reader, with_states=True)
+        comparison = _comparison(reader, path, order_path)
         for _ in stages(inspection, order_path, Keys(trainer_key, client_key), heads, cancel, limits):
-            yield summarise(inspection)
+            yield replace(summarise(inspection), comparison=comparison)
+
+
+def _comparison(
+    reader: BundleReader, path: str | os.PathLike[str] | Address, order_path: str | os.PathLike[str] | None
+) -> FoundComparison | None:
+    """Read what lies beside the client's own order file, or else beside the file itself, as comparison with a script.
+
+    Beside a file that lies elsewhere nothing is looked for.
+    """
+    places = [each for each in (order_path, path) if each is not None and not isinstance(each, Address)]
+    manifest = reader.manifest
+    read = (comparison_beside(place, manifest.digest, manifest.steps) for place in places)
+    return next((found for found in read if found is not None), None)
 
 
 def summarise(inspection: Inspection) -> BundleSummary:

@@ -81,6 +81,15 @@ def inspect(
     order: ClientOrderOption = None,
     trainer_key: TrainerKeyOption = None,
     client_key: ClientKeyOption = None,
+    auditor_key: Annotated[
+        list[Path] | None,
+        READS,
+        typer.Option(
+            help="The public key of an auditor whom you trust to have compared the order with its script; may be given "
+            "several times.",
+            show_default=False,
+        ),
+    ] = None,
     heads: HeadsOption = None,
     allow_large: AllowLargeOption = False,
     quick: Annotated[
@@ -104,6 +113,7 @@ def inspect(
     """
     public = load_public_key(trainer_key) if trainer_key else None
     client = load_public_key(client_key) if client_key else None
+    auditors = tuple(load_public_key(each).key_id for each in auditor_key or ())
     listed = read_revocations(revocations, revocations_key)
     with cancel_on_interrupt() as cancel, terminal.progress("Checking", terminal.console(stderr=True), "states") as bar:
         with cancel.at_once():
@@ -132,10 +142,16 @@ def inspect(
     from counterfoil.cli import jsonform, reports
 
     found = None if listed is None else revoked_signers(listed, signers_in(summary), own_order=order is not None)
+
+    def revoked(key_id: str, signed_at: str) -> bool:
+        entry = None if listed is None else listed.of(key_id)
+        return entry is not None and entry.covers(signed_at)
+
+    compared = summary.compared(auditors, revoked=revoked)
     if json:
-        jsonform.print_json(summary, None, **({} if found is None else {"revoked": found}))
+        jsonform.print_json(summary, None, compared=compared, **({} if found is None else {"revoked": found}))
     else:
-        reports.show_summary(terminal.console(), summary)
+        reports.show_summary(terminal.console(), summary, compared)
         if listed is not None and found is not None:
             show_revoked_signers(terminal.console(), listed, found)
     states = {check.state for check in summary.checks}

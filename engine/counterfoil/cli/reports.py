@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.box import DOUBLE
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from counterfoil.audit.values.panel import PanelReport, Parting
     from counterfoil.audit.values.plan import Plan
     from counterfoil.program.limits import Estimate
+    from counterfoil.signing.comparedsteps import ComparedLine
     from counterfoil.training.calibration import Calibration
 
 from counterfoil.cli import terminal
@@ -104,13 +105,13 @@ def show_checks(out: Console, checks: Sequence[Check]) -> None:
     out.print(table)
 
 
-def show_facts(out: Console, facts: Mapping[str, str]) -> None:
-    """Show names and values in two columns."""
+def show_facts(out: Console, facts: Mapping[str, str], amber: Collection[str] = ()) -> None:
+    """Show names and values in two columns; the values of the names in ``amber`` are pointed out."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in facts.items():
-        table.add_row(shown(name), shown(value))
+        table.add_row(shown(name), f"[yellow]{shown(value)}[/]" if name in amber else shown(value))
     out.print(table)
 
 
@@ -305,8 +306,14 @@ def _turns(order: OrderSummary) -> str:
     return f"of {count} programs: {listed}{more}"
 
 
-def show_summary(out: Console, summary: BundleSummary) -> None:
-    """Show what is in a bundle."""
+def show_summary(out: Console, summary: BundleSummary, compared: ComparedLine | None) -> None:
+    """Show what is in a bundle.
+
+    Args:
+        out: Where it is shown.
+        summary: What is in it.
+        compared: How far the order was compared with the script that it came from; None where it came from none.
+    """
     order, run = summary.order, summary.run
     facts = {
         **({} if summary.fetched is None else {"fetched": fetched_text(summary.fetched)}),
@@ -314,6 +321,7 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
         "order digest": order.digest.hex,
         "client": _client(order.client_key, summary.given_client_key)
         + (f", {one_line(order.signed_at)} by its own clock" if order.signed_at else ""),
+        **({} if compared is None else {"script": compared.said}),
         "training": f"{order.steps} steps of {order.batch_size} rows, seed {order.seed}",
         **({"shares": _shares(order)} if order.shares else {}),
         **({"stopping": f"the run {order.may_stop_early}"} if order.may_stop_early else {}),
@@ -354,7 +362,7 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
             "loss": f"{loss[0]:.4f} at step 1, {loss[-1]:.4f} at step {run.steps}",
             "rounding log": recorded_log_said(recorded),
         }
-    show_facts(out, facts)
+    show_facts(out, facts, ("script",) if compared is not None and compared.less else ())
     show_checks(out, summary.checks)
     out.print(shown(summary.sentence))
 

@@ -16,6 +16,7 @@ from counterfoil.signing.envelope import parse_statement
 from counterfoil.signing.intoto import (
     ACCEPTANCE_PREDICATE,
     ADJUDICATION_PREDICATE,
+    COMPARISON_PREDICATE,
     FACTS_PREDICATE,
     NOTE_PREDICATE,
     ORDER_PREDICATE,
@@ -47,7 +48,9 @@ class Purpose(Enum):
     TRAIN = "train"
     """The acceptance of an order, tree heads, and at the end one run's claim, all of one order."""
     ORDER = "order"
-    """One order, as its client."""
+    """One order, as its client, and the comparison of that order with the script that it came from."""
+    COMPARISON = "comparison"
+    """One comparison of an order with a script."""
     WITHDRAW = "withdraw"
     """The withdrawal of one verdict."""
     REPLY = "reply"
@@ -79,7 +82,11 @@ _PREDICATES = {
         SHORT_RUN_PREDICATE: say("the claim of a run"),
         TREE_HEAD_PREDICATE: say("a tree head"),
     },
-    Purpose.ORDER: {ORDER_PREDICATE: say("an order")},
+    Purpose.ORDER: {
+        ORDER_PREDICATE: say("an order"),
+        COMPARISON_PREDICATE: say("the comparison of an order with a script"),
+    },
+    Purpose.COMPARISON: {COMPARISON_PREDICATE: say("the comparison of an order with a script")},
     Purpose.WITHDRAW: {WITHDRAWAL_PREDICATE: say("the withdrawal of a verdict")},
     Purpose.REPLY: {REPLY_PREDICATE: say("a reply to a verdict")},
     Purpose.NOTE: {NOTE_PREDICATE: say("a note about data")},
@@ -91,12 +98,15 @@ _PREDICATES = {
     Purpose.RELEASE: {RELEASE_PREDICATE: say("the list of a release")},
     Purpose.SHARES: {SHARE_PREDICATE: say("what a share of a step gave")},
 }
-_MORE_FOLLOWS = (ACCEPTANCE_PREDICATE, TREE_HEAD_PREDICATE, SHARE_PREDICATE, SNAPSHOT_PREDICATE)
-"""What a trainer's signer signs before the claim, which is the last; and what a party's signs of each step, and
-a witness's of each snapshot."""
+_MORE_FOLLOWS = (ACCEPTANCE_PREDICATE, TREE_HEAD_PREDICATE, ORDER_PREDICATE, SHARE_PREDICATE, SNAPSHOT_PREDICATE)
+"""What a trainer's signer signs before the claim, which is the last; what a client's signs before the comparison of the
+order; and what a party's signs of each step, and a witness's of each snapshot."""
+_OF_ONE_ORDER = (Purpose.TRAIN, Purpose.ORDER, Purpose.SHARES)
+"""Purposes whose statements are all about the order that the first of them is about."""
 _NAME_THEIR_KEY = (
     Purpose.TRAIN,
     Purpose.ORDER,
+    Purpose.COMPARISON,
     Purpose.WITHDRAW,
     Purpose.REPLY,
     Purpose.NOTE,
@@ -147,7 +157,7 @@ class Gate:
             raise SignatureError(say("The statement has no predicate."))
         if self._purpose in _NAME_THEIR_KEY and statement["predicate"].get("public_key") != self._public.pem:
             raise SignatureError(say("The statement names another public key than the one that would sign it."))
-        if self._purpose in (Purpose.TRAIN, Purpose.SHARES):
+        if self._purpose in _OF_ONE_ORDER:
             self._check_order(subjects[0])
         elif self._about and subjects[0].get("name") != self._about:
             raise SignatureError(say("The statement is about another file than {0}.", self._about))

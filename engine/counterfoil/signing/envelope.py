@@ -53,6 +53,15 @@ def sign_statement(statement: dict[str, Any], key: SigningKey) -> bytes:
     return key.sign(canonical.encode(statement))
 
 
+def wrap_statement(statement: dict[str, Any]) -> bytes:
+    """Put a statement into an envelope that nobody signs: what it says is the word of whoever wrote the file.
+
+    Raises:
+        CanonicalError: The statement has no canonical form.
+    """
+    return canonical.encode(Envelope(canonical.encode(statement), PAYLOAD_TYPE, {}).to_dict())
+
+
 def open_statement(envelope: bytes, key: PublicKey, *, certified: bool = False) -> dict[str, Any]:
     """Check the signature of an envelope, then read the statement in it.
 
@@ -213,6 +222,32 @@ def open_named(envelope: bytes, kind: str, what: str, key: PublicKey | None = No
     return statement, key
 
 
+def open_word(envelope: bytes, kind: str, what: str) -> tuple[dict[str, Any], PublicKey | None]:
+    """Check an envelope that need not be signed; where it is, its predicate names the key.
+
+    Args:
+        envelope: A DSSE envelope as JSON bytes; may be junk.
+        kind: The predicate type that the statement must have.
+        what: What it is, for the sentence of an error.
+
+    Returns:
+        The statement, whose predicate is a JSON object, and the key that signed it; None where nobody did.
+
+    Raises:
+        SignatureError: The envelope is malformed, a signature does not hold, the statement is of another kind, or
+            names another key than the one that signed it, or one although nobody did.
+    """
+    parsed, _ = _parse(envelope, certified=False, unsigned=True)
+    if parsed.signatures:
+        return open_named(envelope, kind, what)
+    statement = _statement_in(parsed)
+    if statement["predicateType"] != kind or not isinstance(statement["predicate"], dict):
+        raise SignatureError(say("What the envelope holds is not the {0}.", what))
+    if "public_key" in statement["predicate"]:
+        raise SignatureError(say("The {0} names a key, and has no signature of it.", what))
+    return statement, None
+
+
 def sign_tree_head(head: TreeHead, key: SigningKey) -> bytes:
     """Sign a tree head; returns the DSSE envelope as JSON bytes, in one line.
 
@@ -261,13 +296,18 @@ def _parse_envelope(envelope: bytes, *, certified: bool = False) -> Envelope:
     return _parse(envelope, certified=certified)[0]
 
 
-def _parse(envelope: bytes, *, certified: bool) -> tuple[Envelope, tuple[bytes, ...]]:
-    """Read an envelope that says one thing to every reader: these members and no others, and one signature."""
+def _parse(envelope: bytes, *, certified: bool, unsigned: bool = False) -> tuple[Envelope, tuple[bytes, ...]]:
+    """Read an envelope that says one thing to every reader: these members and no others, and one signature.
+
+    With ``unsigned`` it may have none.
+    """
     try:
         fields = Fields(canonical.parse(envelope), say("envelope"), SignatureError)
         payload, payload_type = _binary(fields.take("payload", str)), fields.take("payloadType", str)
         signatures = fields.take("signatures", list)
         fields.end()
+        if unsigned and not signatures:
+            return Envelope(payload, payload_type, {}), ()
         if len(signatures) != 1:
             raise SignatureError(say("The envelope has {0} signatures; it must have one.", len(signatures)))
         fields = Fields(signatures[0], say("envelope's signature"), SignatureError)
@@ -310,6 +350,10 @@ def _open(envelope: Envelope, key: PublicKey) -> dict[str, Any]:
         raise SignatureError(
             say("The signature does not hold for the key {0}.", key.key_id[:12]), detail=repr(error)
         ) from error
+    return _statement_in(envelope)
+
+
+def _statement_in(envelope: Envelope) -> dict[str, Any]:
     if envelope.payload_type != PAYLOAD_TYPE:
         raise SignatureError(
             say("The signed payload is not of the type {0}.", PAYLOAD_TYPE), detail=envelope.payload_type[:MOST_DETAIL]

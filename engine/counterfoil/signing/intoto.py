@@ -49,6 +49,8 @@ RULES_PREDICATE = "urn:counterfoil:rules:v1"
 """Predicate type of what a run showed of rules, checked by whoever signs."""
 RELEASE_PREDICATE = "urn:counterfoil:release:v1"
 """Predicate type of the list of a release's files."""
+COMPARISON_PREDICATE = "urn:counterfoil:comparison:v1"
+"""Predicate type of the steps in which an order agrees with the script that it came from."""
 
 SVR_PREDICATE = "https://in-toto.io/attestation/svr/v0.1"
 """in-toto's Simple Verification Result."""

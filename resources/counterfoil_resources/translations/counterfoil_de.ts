@@ -4291,6 +4291,10 @@ so lang</translation>
             <translation>Laufwurzel</translation>
         </message>
         <message>
+            <source>Script</source>
+            <translation>Skript</translation>
+        </message>
+        <message>
             <source>Signed at</source>
             <translation>Unterschrieben am</translation>
         </message>
@@ -8180,6 +8184,26 @@ Lauf zu finden</translation>
             <translation>Jede Zeile der Daten einzeln festlegen, damit ein Streitfall dem Richter nur die Zeilen seines Schritts zeigt. Der Digest des Auftrags ist jedes Mal ein anderer.</translation>
         </message>
         <message>
+            <source>Compared with the script in all {0:,} steps</source>
+            <translation>Mit dem Skript verglichen in allen {0:,} Schritten</translation>
+        </message>
+        <message>
+            <source>Compared with the script in its only step</source>
+            <translation>Mit dem Skript verglichen im einzigen Schritt</translation>
+        </message>
+        <message>
+            <source>Compared with the script in step {0} of {1:,}</source>
+            <translation>Mit dem Skript verglichen in Schritt {0} von {1:,}</translation>
+        </message>
+        <message>
+            <source>Compared with the script in steps {0} of {1:,}</source>
+            <translation>Mit dem Skript verglichen in den Schritten {0} von {1:,}</translation>
+        </message>
+        <message>
+            <source>Compared with the script in {0:,} of {1:,} steps, first in {2}</source>
+            <translation>Mit dem Skript verglichen in {0:,} von {1:,} Schritten, zuerst in {2}</translation>
+        </message>
+        <message>
             <source>Comparing</source>
             <translation>Wird verglichen</translation>
         </message>
@@ -8760,6 +8784,10 @@ Lauf zu finden</translation>
             <translation>Er hat {0}; erlaubt sind {1} bis {2}. Gezählt aus dem Auftrag, den der Trainer unterschrieben hat.</translation>
         </message>
         <message>
+            <source>It is about another order, {0}..., and this is {1}....</source>
+            <translation>Sie gilt einem anderen Auftrag, {0}..., und dieser ist {1}....</translation>
+        </message>
+        <message>
             <source>It is about another verdict.</source>
             <translation>Es gilt einem anderen Urteil.</translation>
         </message>
@@ -8854,6 +8882,10 @@ Lauf zu finden</translation>
         <message>
             <source>It says what it is twice, or out of order.</source>
             <translation>Er sagt zweimal oder in falscher Reihenfolge, was er ist.</translation>
+        </message>
+        <message>
+            <source>It speaks of {0:,} steps, and the order has {1:,}.</source>
+            <translation>Sie spricht von {0:,} Schritten, und der Auftrag hat {1:,}.</translation>
         </message>
         <message>
             <source>Its auditor withdrew it on {0}: {1}</source>
@@ -9204,6 +9236,18 @@ Lauf zu finden</translation>
             <translation>Es ist nicht gesagt, welches PKCS-#11-Modul die Hardware erreicht.</translation>
         </message>
         <message>
+            <source>Not compared with a script; whether it came from one it does not say.</source>
+            <translation>Nicht mit einem Skript verglichen; ob er aus einem stammt, sagt er nicht.</translation>
+        </message>
+        <message>
+            <source>Not compared with the script, but by the trainer, whose signature does not count for it.</source>
+            <translation>Nicht mit dem Skript verglichen, außer vom Trainer, dessen Signatur dafür nicht zählt.</translation>
+        </message>
+        <message>
+            <source>Not compared with the script.</source>
+            <translation>Nicht mit dem Skript verglichen.</translation>
+        </message>
+        <message>
             <source>Not delivered, since training leaves them as they were ordered, tensors: {0}.</source>
             <translation>Nicht geliefert, weil das Training sie lässt, wie sie bestellt waren, Tensoren: {0}.</translation>
         </message>
@@ -9226,6 +9270,10 @@ Lauf zu finden</translation>
         <message>
             <source>Nothing is wrong with this machine.</source>
             <translation>Mit diesem Rechner ist alles in Ordnung.</translation>
+        </message>
+        <message>
+            <source>Nothing shows that it was compared with the script: {0} cannot be used. {1}</source>
+            <translation>Nichts zeigt, dass er mit dem Skript verglichen wurde: {0} ist nicht zu gebrauchen. {1}</translation>
         </message>
         <message>
             <source>Nothing was changed. Choose a file that the preferences of this version exported.</source>
@@ -10200,6 +10248,10 @@ Lauf zu finden</translation>
             <translation>Das Feld {0} ({1}) hat {2} Zeichen; erlaubt sind {3}.</translation>
         </message>
         <message>
+            <source>The field {0} of the {1} has {2} entries; {3} are allowed.</source>
+            <translation>Ein Feld hat {2} Einträge, erlaubt sind {3}: {0} ({1}).</translation>
+        </message>
+        <message>
             <source>The field {0} of the {1} holds something else than numbers.</source>
             <translation>Das Feld {0} der {1} enthält anderes als Zahlen.</translation>
         </message>
@@ -10218,6 +10270,10 @@ Lauf zu finden</translation>
         <message>
             <source>The field {0} of the {1} is not base64.</source>
             <translation>Das Feld {0} im {1} ist kein Base64.</translation>
+        </message>
+        <message>
+            <source>The field {0} of the {1} is not what docs/comparison.md says.</source>
+            <translation>Ein Feld ist nicht, was docs/comparison.md sagt: {0} ({1}).</translation>
         </message>
         <message>
             <source>The field {0} of the {1} is {2}; it must lie in {3} to {4}.</source>
@@ -11628,6 +11684,10 @@ Lauf zu finden</translation>
             <translation>Die Gegenstände sind nicht die Schlüssel, die widerrufen werden ({0}).</translation>
         </message>
         <message>
+            <source>The subjects of the {0} are not the order and the script that it speaks of.</source>
+            <translation>Die Gegenstände sind nicht der Auftrag und das Skript, von denen gesprochen wird ({0}).</translation>
+        </message>
+        <message>
             <source>The system failed to read {0}, which says nothing about the file itself.</source>
             <translation>Das System konnte {0} nicht lesen, was über die Datei selbst nichts aussagt.</translation>
         </message>
@@ -12220,6 +12280,10 @@ Lauf zu finden</translation>
             <translation>Eine Schlüsselkennung ist keine: 64 hexadezimale Ziffern ({0}).</translation>
         </message>
         <message>
+            <source>The {0} names a key, and has no signature of it.</source>
+            <translation>Ein Schlüssel ist genannt, und eine Signatur von ihm fehlt ({0}).</translation>
+        </message>
+        <message>
             <source>The {0} names another public key than the one that signed it.</source>
             <translation>Die Erklärung ({0}) nennt einen anderen öffentlichen Schlüssel als den, der sie unterschrieben hat.</translation>
         </message>
@@ -12684,6 +12748,10 @@ Lauf zu finden</translation>
             <translation>Wie diese Spalten in den Daten heißen: text=content, oder prompt=question,completion=answer.</translation>
         </message>
         <message>
+            <source>What the envelope holds is not the {0}.</source>
+            <translation>Was der Umschlag enthält, ist etwas anderes ({0}).</translation>
+        </message>
+        <message>
             <source>What the last checkpoint leaves out is not written properly.</source>
             <translation>Was der letzte gespeicherte Zustand auslässt, ist nicht richtig aufgeschrieben.</translation>
         </message>
@@ -12834,6 +12902,10 @@ Lauf zu finden</translation>
         <message>
             <source>a check is not finished</source>
             <translation>eine Prüfung ist nicht beendet</translation>
+        </message>
+        <message>
+            <source>a comparison with a script</source>
+            <translation>ein Vergleich mit einem Skript</translation>
         </message>
         <message>
             <source>a device</source>
@@ -13178,6 +13250,10 @@ Lauf zu finden</translation>
         <message>
             <source>compares integers with a number that is not an integer, for which both are converted</source>
             <translation>vergleicht ganze Zahlen mit einer, die keine ist, wofür beide umgewandelt werden</translation>
+        </message>
+        <message>
+            <source>comparison with the script</source>
+            <translation>Vergleich mit dem Skript</translation>
         </message>
         <message>
             <source>compiled loops</source>
@@ -14188,6 +14264,10 @@ Lauf zu finden</translation>
             <translation>der des Auftraggebers</translation>
         </message>
         <message>
+            <source>the comparison of an order with a script</source>
+            <translation>den Vergleich eines Auftrags mit einem Skript</translation>
+        </message>
+        <message>
             <source>the data array {0}</source>
             <translation>das Datenfeld {0}</translation>
         </message>
@@ -14688,6 +14768,10 @@ Lauf zu finden</translation>
             <translation>{0:,} Tensoren des Modells, {1:,} Bytes</translation>
         </message>
         <message>
+            <source>{0:,} to {1:,}</source>
+            <translation>{0:,} bis {1:,}</translation>
+        </message>
+        <message>
             <source>{0:.1f} GiB</source>
             <translation>{0:.1f} GiB</translation>
         </message>
@@ -14710,6 +14794,30 @@ Lauf zu finden</translation>
         <message>
             <source>{0:capital} was not made: {1}.</source>
             <translation>{0:capital} wurde nicht erstellt: {1}.</translation>
+        </message>
+        <message>
+            <source>{0} (signed by a trusted auditor, with the key {1}).</source>
+            <translation>{0} (signiert von einem Prüfer, dem vertraut wird, mit dem Schlüssel {1}).</translation>
+        </message>
+        <message>
+            <source>{0} (signed by the client).</source>
+            <translation>{0} (signiert vom Auftraggeber).</translation>
+        </message>
+        <message>
+            <source>{0} (signed with the key that signed the order, {1}).</source>
+            <translation>{0} (signiert mit dem Schlüssel, der den Auftrag signiert hat, {1}).</translation>
+        </message>
+        <message>
+            <source>{0} (the file's word: it is signed with the key {1}, of which nobody said that it is the client's or a trusted auditor's).</source>
+            <translation>{0} (nur das Wort der Datei: Sie ist mit dem Schlüssel {1} signiert, von dem niemand gesagt hat, dass er dem Auftraggeber oder einem Prüfer gehört, dem vertraut wird).</translation>
+        </message>
+        <message>
+            <source>{0} (the file's word: it is signed with the key {1}, which was revoked).</source>
+            <translation>{0} (nur das Wort der Datei: Sie ist mit dem Schlüssel {1} signiert, der widerrufen wurde).</translation>
+        </message>
+        <message>
+            <source>{0} (the file's word: nobody has signed it).</source>
+            <translation>{0} (nur das Wort der Datei: Niemand hat sie signiert).</translation>
         </message>
         <message>
             <source>{0} -&gt; {1} significand bits, {2} guard bits</source>
@@ -16239,6 +16347,10 @@ Lauf zu finden</translation>
         <message>
             <source>SHA-256, hash, digest</source>
             <translation>SHA-256, Hash, Digest</translation>
+        </message>
+        <message>
+            <source>Script</source>
+            <translation>Skript</translation>
         </message>
         <message>
             <source>Signature</source>

@@ -16,6 +16,7 @@ from counterfoil.signer import asking
 from counterfoil.signer.environment import drop_passphrase, take_descriptor
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signing.intoto import (
+    COMPARISON_PREDICATE,
     FACTS_PREDICATE,
     NOTE_PREDICATE,
     ORDER_PREDICATE,
@@ -69,6 +70,7 @@ def test_a_trainers_signer_keeps_to_one_order(trainer_key: SigningKey) -> None:
         (Purpose.NOTE, NOTE_PREDICATE, "a note about data"),
         (Purpose.FACTS, FACTS_PREDICATE, "the facts of a run"),
         (Purpose.RULES, RULES_PREDICATE, "what a run showed of rules"),
+        (Purpose.COMPARISON, COMPARISON_PREDICATE, "the comparison of an order with a script"),
         (Purpose.ROWS, ROW_USE_PREDICATE, "what a run did with rows"),
         (Purpose.REVOCATIONS, REVOCATIONS_PREDICATE, "a list of revoked keys"),
     ],
@@ -83,6 +85,22 @@ def test_a_signer_of_one_statement_signs_one(purpose: Purpose, kind: str, what: 
     gate.check(statement(*ORDER, kind, named))
     with pytest.raises(SignatureError, match="already signed"):
         gate.check(statement(*ORDER, kind, named))
+
+
+def test_a_clients_signer_signs_an_order_and_its_comparison_with_the_script(trainer_key: SigningKey) -> None:
+    public = trainer_key.public
+    gate, named = Gate(Purpose.ORDER, public), {"public_key": public.pem}
+    gate.check(statement(*ORDER, ORDER_PREDICATE, named))
+    for kind in (ORDER_PREDICATE, COMPARISON_PREDICATE):
+        with pytest.raises(SignatureError, match="another order"):
+            gate.check(statement(*OTHER, kind, named))
+        with pytest.raises(SignatureError, match="another public key"):
+            gate.check(statement(*ORDER, kind, {"public_key": "other"}))
+    gate.check(statement(*ORDER, COMPARISON_PREDICATE, named))
+    with pytest.raises(SignatureError, match="already signed"):
+        gate.check(statement(*ORDER, COMPARISON_PREDICATE, named))
+    with pytest.raises(SignatureError, match="or the comparison of an order with a script, and nothing else"):
+        Gate(Purpose.ORDER, public).check(statement(*ORDER, RUN_PREDICATE, named))
 
 
 def test_a_partys_signer_signs_shares_of_one_order(trainer_key: SigningKey) -> None:

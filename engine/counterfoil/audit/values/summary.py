@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from counterfoil.audit.values.outcome import Check, OrderSource
@@ -9,6 +10,7 @@ from counterfoil.audit.values.steptable import Recorded
 from counterfoil.base.digest import Digest
 from counterfoil.program.limits import Estimate
 from counterfoil.remote.ranges import Fetched
+from counterfoil.signing.comparedsteps import ComparedLine, FoundComparison, comparison_line, standing_of
 
 
 @dataclass(frozen=True)
@@ -190,6 +192,8 @@ class BundleSummary:
         order_source: How it is known whose order it is.
         given_client_key: Key id of the client's public key that was given; empty when none was.
         fetched: How much was fetched of a file that lies elsewhere; None of a file of this machine.
+        comparison: What lies beside the file, or beside the client's own order file when one was given, as the
+            comparison of this order with the script that it came from; None where nothing does.
     """
 
     path: str
@@ -203,3 +207,33 @@ class BundleSummary:
     order_source: OrderSource = "bundle"
     given_client_key: str = ""
     fetched: Fetched | None = None
+    comparison: FoundComparison | None = None
+
+    def compared(
+        self,
+        auditors: Collection[str] = (),
+        *,
+        client_known: bool = False,
+        revoked: Callable[[str, str], bool] = lambda key_id, signed_at: False,
+    ) -> ComparedLine | None:
+        """Say how far the order was compared with the script that it came from; None where it came from none.
+
+        Args:
+            auditors: Key ids of auditors whom the reader trusts.
+            client_known: Whether the reader knows the key that signed the order as the client's.
+            revoked: Whether the reader knows that a key, by its id, no longer counts for what it signed at a time.
+        """
+        found, order = self.comparison, self.order
+        if found is None:
+            return comparison_line(None, None, order.recipe)
+        client = order.client_key if client_known else self.given_client_key
+        trainer = "" if self.run is None else self.run.trainer_key
+        standing = standing_of(
+            found,
+            orderer=order.client_key,
+            client=client,
+            trainer=trainer,
+            auditors=auditors,
+            revoked=revoked(found.key_id, found.signed_at),
+        )
+        return comparison_line(found, standing, order.recipe)
