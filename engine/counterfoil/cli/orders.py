@@ -37,7 +37,7 @@ from counterfoil.cli.order_options import (
     write_order,
 )
 from counterfoil.cli.places import READS, READS_FOLDER, READS_MODULE, SIGNS_AGAIN, WRITES
-from counterfoil.cli.scripts import OrderCommands, drafted, look_again, order_script
+from counterfoil.cli.scripts import OrderCommands, drafted, look_again, order_script, write_compared
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
@@ -211,6 +211,10 @@ def order(
             "divided. Return a counterfoil.CustomJob with shares from a function, and name that with --from."
         )
     check_writable(out, force)
+    if script is not None:
+        from counterfoil.signing.comparison import comparison_path
+
+        check_writable(comparison_path(out), force)
     segments = segments_of(recompute_activations)
     stopping = stop_rule_of(stop_early_patience, stop_early_fall)
     signer = open_order_key(key)

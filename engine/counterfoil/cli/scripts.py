@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from counterfoil.training.custom import ClientJob
     from counterfoil.training.order import OrderDraft
     from counterfoil.training.preparing import Preparing
-    from counterfoil.training.scripts.handing import ScriptOrder, Wanted
+    from counterfoil.signer.client import SignerProcess
+    from counterfoil.training.scripts.handing import Compared, ScriptOrder, Wanted
     from counterfoil.training.secondlook import SecondLook
 
 
@@ -91,6 +92,53 @@ def _stages(console: Console) -> Iterator[tuple[Callable[[Preparing], None], Cal
             stage[0] = ""
 
         yield tell, done
+
+
+def write_compared(
+    compared: Compared | None, draft: OrderDraft, out: Path, signer: SignerProcess | None, force: bool
+) -> None:
+    """Write beside an order what of it was compared with its script, and say so.
+
+    Args:
+        compared: What was compared; None where nothing was, and then nothing is written.
+        draft: The order, which is written.
+        out: Its file.
+        signer: Holds the client's key, which signs it; unsigned unless given.
+        force: Whether a file that lies there may be replaced.
+    """
+    import torch
+
+    from counterfoil.base.digest import Digest
+    from counterfoil.signing.comparison import (
+        NOT_COMPARED,
+        Comparison,
+        compared_in,
+        comparison_path,
+        ranges_of,
+        write_comparison,
+    )
+
+    console = terminal.console()
+    if compared is None:
+        if force:
+            # What lies there is of the order that was replaced.
+            comparison_path(out).unlink(missing_ok=True)
+        console.print(f"[bold yellow]NOTE[/]  {shown(NOT_COMPARED)}")
+        return
+    ranges = ranges_of(compared.steps)
+    made = Comparison(
+        draft.manifest.digest,
+        Digest.from_hex(compared.script),
+        compared.arguments,
+        {name: Digest.from_hex(digest) for name, digest in compared.files.items()},
+        torch.__version__,
+        ranges,
+        draft.manifest.steps,
+    )
+    path = write_comparison(out, made, signer, force=force)
+    less = len(compared.steps) < draft.manifest.steps
+    console.print(f"{'[bold yellow]NOTE[/]  ' * less}{shown(compared_in(ranges, draft.manifest.steps))}.", soft_wrap=True)
+    console.print(f"Wrote {shown(str(path))}, which says so.", soft_wrap=True)
 
 
 def look_again(

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
+from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils.data import DataLoader
 from torch.utils.data.dataloader import _BaseDataLoaderIter, _SingleProcessDataLoaderIter
 
@@ -53,6 +54,12 @@ class Watcher(Protocol):
 
     def goes_back(self, losses: Sequence[Tensor]) -> None:
         """It calls ``backward``."""
+
+    def differentiates(self, outputs: Sequence[Tensor]) -> None:
+        """It calls ``torch.autograd.grad``."""
+
+    def lowers(self, scheduler: ReduceLROnPlateau, before: Sequence[float]) -> None:
+        """A scheduler has lowered rates since a metric did not improve; they were others before."""
 
     def updates(self, optimizer: Optimizer, closure: Callable[[], Any] | None, step: Callable[[], Any]) -> Any:
         """It calls an optimizer's ``step()``, which is handed in; returns what that returns."""
@@ -234,7 +241,8 @@ def _optimizers(patches: Patches, watcher: Watcher, made: list[weakref.ref[Optim
 
 
 def _passes(patches: Patches, watcher: Watcher) -> None:
-    following, backward = _BaseDataLoaderIter.__next__, torch.autograd.backward
+    following, backward, differentiate = _BaseDataLoaderIter.__next__, torch.autograd.backward, torch.autograd.grad
+    move = ReduceLROnPlateau.step
 
     def fetched(self: Any) -> Any:
         watcher.fetches()
@@ -244,8 +252,20 @@ def _passes(patches: Patches, watcher: Watcher) -> None:
         watcher.goes_back([tensors] if isinstance(tensors, Tensor) else list(tensors))
         backward(tensors, *args, **kwargs)
 
+    def differentiated(outputs: Any, *args: Any, **kwargs: Any) -> Any:
+        watcher.differentiates([outputs] if isinstance(outputs, Tensor) else list(outputs))
+        return differentiate(outputs, *args, **kwargs)
+
+    def moved(self: ReduceLROnPlateau, *args: Any, **kwargs: Any) -> None:
+        before = [float(group["lr"]) for group in self.optimizer.param_groups]
+        move(self, *args, **kwargs)
+        if before != [float(group["lr"]) for group in self.optimizer.param_groups]:
+            watcher.lowers(self, before)
+
     patches.put(_BaseDataLoaderIter, "__next__", fetched)
     patches.put(torch.autograd, "backward", gone_back)
+    patches.put(torch.autograd, "grad", differentiated)
+    patches.put(ReduceLROnPlateau, "step", moved)
 
 
 def _replacements(patches: Patches, watcher: Watcher) -> None:

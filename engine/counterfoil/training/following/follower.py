@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.optim import Optimizer
+from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._python_dispatch import _disable_current_modes
 
 from counterfoil.base.errors import CounterfoilError, DataError, ProgramError
@@ -259,6 +260,24 @@ class Follower(Borders):
                         self._slots[name] = slot_key(number, known[id(parameter)], str(key))
                         return name
         return ""
+
+    def differentiates(self, outputs: Sequence[Tensor]) -> None:
+        """Note of what gradients are computed, for a script that calls ``backward`` nowhere."""
+        world = self._world
+        if world is not None and not self._handing:
+            noted = [one for one in outputs if world.is_noted(one) and one.numel() == 1]
+            for one in noted:
+                self.location.attribute_backward(one)
+            with torch.no_grad():
+                world.step.differentiated += [Geometry.of(one.detach()) for one in noted]
+
+    def lowers(self, scheduler: ReduceLROnPlateau, before: Sequence[float]) -> None:
+        """Say that rates were lowered, and why."""
+        now = [float(group["lr"]) for group in scheduler.optimizer.param_groups]
+        self._notes.add(
+            f"The learning rate goes from {before[0]:g} to {now[0]:g} after step {self.steps}, since the script's own "
+            f"metric had not improved ({type(scheduler).__name__}, patience {scheduler.patience})."
+        )
 
     def compiles(self) -> None:
         """Note that nothing is compiled."""

@@ -25,6 +25,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
+from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._python_dispatch import _disable_current_modes
 
 from counterfoil.base.raised import theirs, told
@@ -182,6 +183,12 @@ class PlainRun(Borders):
         ]
         self._updates.append([number, [float(group.get("lr", 0.0)) for group in groups], repr(groups)])
         return step()
+
+    def differentiates(self, outputs: Sequence[Tensor]) -> None:
+        """Nothing is noted of it."""
+
+    def lowers(self, scheduler: ReduceLROnPlateau, before: Sequence[float]) -> None:
+        """Nothing is noted of it."""
 
     def compiles(self) -> None:
         """Compiled code is left out by the process's environment."""

@@ -22,6 +22,9 @@ from counterfoil.training.following.optimizers import FollowedOptimizer
 from counterfoil.training.following.steps import Geometry, Number, Operation, Tape, Update
 
 
+_aten = torch.ops.aten
+
+
 @dataclass(frozen=True)
 class BatchInput:
     """A tensor of a step that is read from the data.
@@ -163,7 +166,12 @@ class _Again:
             result = getattr(random, event.function.__name__.partition(".")[0])(event.args[0])
         else:
             args, kwargs = self._filled(event.args), self._filled(event.kwargs)
-            result = with_tensors(event.function, args, kwargs)
+            function = event.function
+            if function is _aten.native_batch_norm.default and args[3] is not None and args[5]:
+                # It does not say that it writes to its running statistics: where nobody reads its results it would be
+                # left out, and a pass without gradients moves them all the same.
+                function = _aten._native_batch_norm_legit.default
+            result = with_tensors(function, args, kwargs)
         self._bind(event.results, result)
 
     def _filled(self, item: Any) -> Any:

@@ -124,6 +124,7 @@ class Step:
         numbers: The floating-point arguments, in order.
         met: Tensors with values that the script brought along, each with what stands for it, by the memory of that.
         losses: What ``backward`` was called on.
+        differentiated: What gradients were computed of by ``torch.autograd.grad``.
         truths: What must be true, or the loss is infinite.
         written: Names of the state that was changed.
         carried: Memory of an earlier step that was used in this one, and where.
@@ -140,6 +141,7 @@ class Step:
     numbers: list[float] = field(default_factory=list)
     met: dict[Memory, tuple[Geometry, Tensor]] = field(default_factory=dict)
     losses: list[Geometry] = field(default_factory=list)
+    differentiated: list[Geometry] = field(default_factory=list)
     truths: list[Geometry] = field(default_factory=list)
     written: dict[str, None] = field(default_factory=dict)
     carried: dict[Memory, Place] = field(default_factory=dict)
@@ -163,6 +165,7 @@ class Step:
             [*self.numbers, *other.numbers],
             {**self.met, **other.met},
             [*self.losses, *other.losses],
+            [*self.differentiated, *other.differentiated],
             [*self.truths, *other.truths],
             {**self.written, **other.written},
             {**self.carried, **{m: place for m, place in other.carried.items() if m not in self.known}},
@@ -235,7 +238,9 @@ def tape_of(step: Step, kept: Iterable[str], handed: tuple[Geometry, ...] = ()) 
         handed: What the next step reads of this one that is no state.
     """
     state = {place.memory: name for name, place in step.begins.items()}
-    wanted, ends = set(kept), (*step.losses, *step.truths, *handed)
+    # A penalty on gradients is differentiated too: it counts as the loss only where there is no other.
+    losses = step.losses or step.differentiated[-1:]
+    wanted, ends = set(kept), (*losses, *step.truths, *handed)
     while True:
         results = sorted(name for name in step.written if name in wanted and name in step.ends)
         # A slot that was made in the step is a result like another, whether anything was written to it since or not.
@@ -254,7 +259,7 @@ def tape_of(step: Step, kept: Iterable[str], handed: tuple[Geometry, ...] = ()) 
     return Tape(
         events=tuple(live),
         met=tuple(labels.met),
-        losses=tuple(step.losses),
+        losses=tuple(losses),
         truths=tuple(step.truths),
         written=tuple(results),
         begins=step.begins,

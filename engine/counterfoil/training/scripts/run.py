@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+import torch
+
 from counterfoil.base.errors import CounterfoilError, DataError
 from counterfoil.base.raised import theirs
 from counterfoil.training.clientcode import place_failed, what_failed
@@ -102,10 +104,21 @@ def _patches(wanted: Wanted) -> dict[str, Patch]:
 
 @contextmanager
 def _as_it_was() -> Iterator[None]:
-    """Put back what a script, and what runs it, change of the process: arguments, paths, the current folder."""
+    """Put back what a script, and what runs it, change of the process: its paths, its folder, and torch's switches."""
     arguments, paths, folder = sys.argv, list(sys.path), os.getcwd()
+    gradients, dtype, threads = torch.is_grad_enabled(), torch.get_default_dtype(), torch.get_num_threads()
+    mixed, finer = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
+    strict, warns = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     try:
         yield
     finally:
         sys.argv, sys.path[:] = arguments, paths
         os.chdir(folder)
+        torch.set_grad_enabled(gradients)
+        torch.set_default_dtype(dtype)
+        torch.set_num_threads(threads)
+        # A script that was ended within torch.autocast never leaves it.
+        torch.set_autocast_enabled("cpu", mixed)
+        torch.set_autocast_dtype("cpu", finer)
+        torch.clear_autocast_cache()
+        torch.use_deterministic_algorithms(strict, warn_only=warns)
