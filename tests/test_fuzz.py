@@ -22,8 +22,12 @@ CASES = 40
 NAMES = (
     *("reader", "bundle", "data file", "capsule", "weights", "manifest", "program", "program, computed"),
     *("log codec, CNN", "log codec, GPT", "log codec, turns"),
-    *(f"{what}, signed by {who}" for what in ("claim", "verdict", "heads") for who in ("nobody", "a stranger")),
-    *(f"{what}, signed by its own key" for what in ("claim", "verdict", "heads")),
+    *(
+        f"{what}, signed by {who}"
+        for what in ("claim", "verdict", "comparison", "heads")
+        for who in ("nobody", "a stranger")
+    ),
+    *(f"{what}, signed by its own key" for what in ("claim", "verdict", "comparison", "heads")),
     *("public key", "private key", "locked key"),
     *("step file", "progress", "part of an audit", "signer's frames"),
 )

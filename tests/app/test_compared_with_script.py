@@ -151,7 +151,7 @@ def test_it_speaks_german(german: None) -> None:
     page = contents(FakeEngine(recipe="script", comparison=compared("", (1, 4), (7, 9), (60, 60))))
     assert (
         "Mit dem Skript verglichen in den Schritten 1 bis 4, 7 bis 9 und 60 von 60 (nur das Wort der Datei: Niemand "
-        "hat sie signiert)." in printed(page)
+        "hat sie unterschrieben)." in printed(page)
     )
 
 

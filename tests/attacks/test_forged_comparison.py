@@ -16,6 +16,7 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.signing.comparison import Comparison, comparison_beside, comparison_path, write_comparison
 from counterfoil.signing.keys import SigningKey, key_from_seed
+from counterfoil.signing.revocations import Cause, Revocation, sign_revocations
 from counterfoil.training.order import sign_order_file
 from support.jobs import Job, audited
 
@@ -129,6 +130,22 @@ def test_nothing_is_concluded_from_it(run: Path, order: Path) -> None:
     first, *_, last = inspect_stages(run)
     assert first.comparison == last.comparison
     assert first.checks[0] == last.checks[0]
+
+
+def test_a_revoked_auditors_no_longer_counts(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_comparison(run, claimed(run), STRANGER)
+    gone = Revocation(STRANGER.public.key_id, "2026-01-01T00:00:00Z", Cause.COMPROMISED, "stolen")
+    (tmp_path / "revoked.json").write_bytes(sign_revocations([gone], 1, CLIENT))
+    for name, key in (("auditor", STRANGER), ("list", CLIENT)):
+        (tmp_path / f"{name}.pub.pem").write_text(key.public.pem)
+    listed = ("--revocations", str(tmp_path / "revoked.json"), "--revocations-key", str(tmp_path / "list.pub.pem"))
+    words = []
+    for options in ((), listed):
+        assert main(["inspect", str(run), "--auditor-key", str(tmp_path / "auditor.pub.pem"), *options]) == 0
+        words.append(" ".join(capsys.readouterr().out.split()))
+    assert "signed by a trusted auditor" in words[0]
+    assert "the file's word: it is signed with the key" in words[1]
+    assert "which was revoked" in words[1]
 
 
 def test_the_command_shows_it(run: Path, order: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,6 +67,7 @@ from counterfoil.kernels.counts import Counts
 from counterfoil.program.graph import Program
 from counterfoil.signer.frames import FrameKind, receive_body, receive_kind
 from counterfoil.signer.gate import Gate, Purpose
+from counterfoil.signing.comparison import Comparison, open_comparison, write_comparison
 from counterfoil.signing.envelope import open_claim
 from counterfoil.signing.keys import SigningKey, generate_key, load_private_key, load_public_key
 from counterfoil.signing.publickeys import public_path
@@ -363,6 +364,13 @@ class Corpus:
                 claims.append(reader.claim())
         verdicts = tuple(sign_verdict(report, key) for report in (verified_report(), disputed_report()))
 
+        digest = Digest.of(b"order")
+        made = Comparison(digest, digest, ("--lr", "0.1"), {"rows.csv": digest}, "2.11.0", ((1, 4), (6, 6)), 9)
+        comparison = write_comparison(self._folder / "job.cfoil", made, key).read_bytes()
+
+        def compared(data: bytes) -> Any:
+            return plain(open_comparison(data))
+
         def claim(data: bytes) -> Any:
             return plain(open_claim(data, key.public))
 
@@ -373,7 +381,11 @@ class Corpus:
             return plain(read_tree_heads(self._written(data), key.public))
 
         found = []
-        for name, seeds, read in (("claim", tuple(claims), claim), ("verdict", verdicts, verdict)):
+        for name, seeds, read in (
+            ("claim", tuple(claims), claim),
+            ("verdict", verdicts, verdict),
+            ("comparison", (comparison,), compared),
+        ):
             for signer, who in ((None, "nobody"), (other, "a stranger"), (key, "its own key")):
                 spoil = spoil_envelope(signer)
                 found.append(Target(f"{name}, signed by {who}", seeds, spoil, read, bound=signer is not key))

@@ -225,10 +225,11 @@ def start_signer(
 
     Args:
         key: The private key file; this process does not read it.
-        purpose: ``audit`` for one verdict or adjudication, ``summary`` for one in the words of
-            others, ``train`` for an acceptance, tree heads and a run's claim, ``order`` for a client's order,
-            ``withdraw`` for the withdrawal of a verdict, ``reply`` for a trainer's reply to one, ``witness`` for the
-            lines of a witness's log.
+        purpose: ``audit`` for one verdict or adjudication, ``summary`` for one in the words of others,
+            ``train`` for an acceptance, tree heads and a run's claim, ``order`` for a client's order and its
+            comparison with a script, ``comparison`` for such a comparison alone, ``withdraw`` for the
+            withdrawal of a verdict, ``reply`` for a trainer's reply to one, ``witness`` for the lines of a
+            witness's log.
         passphrase: Where its passphrase comes from.
         about: Name of the file that a verdict must be about; empty for any.
         create: Make the key first, as :func:`counterfoil.generate_key` does.

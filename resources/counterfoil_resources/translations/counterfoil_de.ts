@@ -9241,7 +9241,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Not compared with the script, but by the trainer, whose signature does not count for it.</source>
-            <translation>Nicht mit dem Skript verglichen, außer vom Trainer, dessen Signatur dafür nicht zählt.</translation>
+            <translation>Nicht mit dem Skript verglichen, außer vom Trainer, dessen Unterschrift dafür nicht zählt.</translation>
         </message>
         <message>
             <source>Not compared with the script.</source>
@@ -12281,7 +12281,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The {0} names a key, and has no signature of it.</source>
-            <translation>Ein Schlüssel ist genannt, und eine Signatur von ihm fehlt ({0}).</translation>
+            <translation>Ein Schlüssel ist genannt, und eine Unterschrift von ihm fehlt ({0}).</translation>
         </message>
         <message>
             <source>The {0} names another public key than the one that signed it.</source>
@@ -14797,27 +14797,27 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} (signed by a trusted auditor, with the key {1}).</source>
-            <translation>{0} (signiert von einem Prüfer, dem vertraut wird, mit dem Schlüssel {1}).</translation>
+            <translation>{0} (unterschrieben von einem Prüfer, dem vertraut wird, mit dem Schlüssel {1}).</translation>
         </message>
         <message>
             <source>{0} (signed by the client).</source>
-            <translation>{0} (signiert vom Auftraggeber).</translation>
+            <translation>{0} (unterschrieben vom Auftraggeber).</translation>
         </message>
         <message>
             <source>{0} (signed with the key that signed the order, {1}).</source>
-            <translation>{0} (signiert mit dem Schlüssel, der den Auftrag signiert hat, {1}).</translation>
+            <translation>{0} (unterschrieben mit dem Schlüssel, der den Auftrag unterschrieben hat, {1}).</translation>
         </message>
         <message>
             <source>{0} (the file's word: it is signed with the key {1}, of which nobody said that it is the client's or a trusted auditor's).</source>
-            <translation>{0} (nur das Wort der Datei: Sie ist mit dem Schlüssel {1} signiert, von dem niemand gesagt hat, dass er dem Auftraggeber oder einem Prüfer gehört, dem vertraut wird).</translation>
+            <translation>{0} (nur das Wort der Datei: Sie ist mit dem Schlüssel {1} unterschrieben, von dem niemand gesagt hat, dass er dem Auftraggeber oder einem Prüfer gehört, dem vertraut wird).</translation>
         </message>
         <message>
             <source>{0} (the file's word: it is signed with the key {1}, which was revoked).</source>
-            <translation>{0} (nur das Wort der Datei: Sie ist mit dem Schlüssel {1} signiert, der widerrufen wurde).</translation>
+            <translation>{0} (nur das Wort der Datei: Sie ist mit dem Schlüssel {1} unterschrieben, der widerrufen wurde).</translation>
         </message>
         <message>
             <source>{0} (the file's word: nobody has signed it).</source>
-            <translation>{0} (nur das Wort der Datei: Niemand hat sie signiert).</translation>
+            <translation>{0} (nur das Wort der Datei: Niemand hat sie unterschrieben).</translation>
         </message>
         <message>
             <source>{0} -&gt; {1} significand bits, {2} guard bits</source>

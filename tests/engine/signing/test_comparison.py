@@ -18,6 +18,7 @@ import pytest
 from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import SignatureError, TargetExistsError
+from counterfoil.signer.client import Passphrase, start_signer
 from counterfoil.signing.comparedsteps import FROM_CODE, FROM_SCRIPT
 from counterfoil.signing.comparison import (
     MAX_BYTES,
@@ -98,6 +99,20 @@ def test_an_unsigned_one_is_an_envelope_without_signatures_and_without_a_time(tm
         "order", "script", "arguments", "files", "torch", "compared", "steps", "result"
     }  # fmt: skip
     assert said["predicate"]["compared"] == [[1, 400], [512, 512]]
+
+
+def test_the_process_that_holds_the_key_signs_an_order_and_then_its_comparison(tmp_path: Path) -> None:
+    generate_key(tmp_path / "client.pem", None)
+    with start_signer(tmp_path / "client.pem", "order", Passphrase.none()) as signer:
+        sign_order(ORDER, signer)
+        with pytest.raises(SignatureError, match="another order"):
+            write_comparison(tmp_path / "other.cfoil", replace(MADE, order=OTHER), signer)
+        write_comparison(tmp_path / "job.cfoil", MADE, signer)
+        key_id = signer.public.key_id
+    found = comparison_beside(tmp_path / "job.cfoil", ORDER, 5000)
+    assert found is not None
+    assert (found.said, found.key_id) == (MADE, key_id)
+    assert not comparison_path(tmp_path / "other.cfoil").exists()
 
 
 def test_where_it_lies() -> None:
