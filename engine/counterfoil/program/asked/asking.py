@@ -131,7 +131,7 @@ class AskedValues(TorchFunctionMode):
             return NotImplemented
         answer = self._answers(whereabouts.client_line())
         if func is Tensor.item and tensor.numel() == 1:
-            return asked_at(_kind(tensor), lambda: tensor.detach().reshape(()), answer)
+            return asked_at(_kind(tensor), self._value_of(tensor), answer)
         if func is Tensor.tolist:
             return _listed(tensor.shape, asked_at(_kind(tensor)), answer)
         if func is Tensor.__bool__ and tensor.numel() == 1:
@@ -149,6 +149,13 @@ class AskedValues(TorchFunctionMode):
             same = func in (torch.equal, Tensor.equal) and tensor.shape == args[1].shape
             return asked_at(bool, (lambda: (tensor == args[1]).all()) if same else None, answer)
         return NotImplemented
+
+    def _value_of(self, tensor: Tensor) -> Callable[[], Tensor]:
+        """What makes a tensor of a value as it is now: where tensors stand for numbers, they may be changed later."""
+        if self._stand_in is None:
+            return lambda: tensor.detach().reshape(())
+        copy = tensor.detach().clone().reshape(())
+        return lambda: copy
 
     def truth(self, asked: Asked) -> bool:
         """The truth of a placeholder: as a check wants it that ends training else, or by the policy."""

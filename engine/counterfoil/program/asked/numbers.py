@@ -228,9 +228,10 @@ def _binary(name: str, give: Callable[[Kind, Kind], Kind]) -> Callable[[Asked, A
         if kind is None:
             return NotImplemented
         tensor = None
-        if name in _COMPARED and compute is not None and not is_asked(other) and self.tensor is not None:
-            made = self.tensor
-            tensor = lambda: compute(made(), other)  # noqa: E731
+        made = self.tensor
+        theirs = other.tensor if is_asked(other) else lambda: other
+        if name in _WITH_TENSORS and made is not None and theirs is not None:
+            tensor = lambda: own(made(), theirs())  # noqa: E731
         return self.made(give(self._kind, kind), tensor, answered(own, self, other))
 
     operate.__name__ = name
@@ -247,17 +248,26 @@ def _unary(name: str, kind: Kind | None) -> Callable[[Asked], Asked]:
     return operate
 
 
+_FLOATING = ("add", "sub", "mul", "truediv", "pow")
+
+
 def _joint(one: Kind, other: Kind) -> Kind:
     return builtins.float if builtins.float in (one, other) else builtins.int
 
 
-_COMPARED = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
+_WITH_TENSORS = frozenset(
+    f"__{side}{name}__"
+    for side, names in (("", ("lt", "le", "eq", "ne", "gt", "ge")), ("", _FLOATING), ("r", _FLOATING))
+    for name in names
+)
+"""What tensors compute as numbers do."""
 _JOINT = ("add", "sub", "mul", "mod", "floordiv", "and", "or", "xor", "lshift", "rshift")
 _FRACTIONS = ("truediv", "pow")
 _SAME = ("__neg__", "__pos__", "__abs__", "__invert__")
 _WHOLE = ("__floor__", "__ceil__", "__trunc__")
 _BY_NUMPY = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "sin", "cos", "tanh", "square", "rint")
 """What numpy calls of the elements of an array of objects."""
+_COMPARED = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
 for _name in _COMPARED:
     setattr(Asked, _name, _binary(_name, lambda _one, _other: bool))
 for _name in _JOINT:

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from counterfoil.operators.random import dropout_of
@@ -14,6 +15,7 @@ from counterfoil.program.asked.numbers import is_asked
 from counterfoil.program.notes import Notes
 from counterfoil.program.sparse import DenseConstants
 from counterfoil.program.substitutes import Substitutes
+from counterfoil.training.following.calls import SET_DATA
 from counterfoil.training.following.steps import Geometry
 from counterfoil.training.following.world import World, advance_generator, valued
 
@@ -56,10 +58,43 @@ class WithoutValues(TorchFunctionMode):
             return _made(args[0], self._world, named.get("dtype"))
         if any(isinstance(item, Tensor) and item.layout is not torch.strided for item in _given((args, named))):
             return self._dense.__torch_function__(func, types, args, named)
+        if func is Tensor.__deepcopy__:
+            # It would copy the memory past every operator: that of what the tensor stands for.
+            return args[1].setdefault(id(args[0]), args[0].detach().clone().requires_grad_(args[0].requires_grad))
+        if func is SET_DATA and isinstance(args[0], Tensor):
+            # Another memory of the same contents, but for who else looks at it: what stands for the tensor stays.
+            with torch.no_grad():
+                args[0].detach().copy_(args[1])
+            return None
+        if func is functional.batch_norm:
+            args = _positional(args, named)
+            if is_asked(args[6]) and args[5]:
+                return _cumulative_batch_norm(self._world.unknown(args[6]), *args)
         drawn = dropout_of(func)
         if drawn is not func:
             advance_generator(lambda: func(*(valued(item) for item in args), **{n: valued(v) for n, v in named.items()}))
         return self._substitutes.__torch_function__(drawn, types, args, named)
+
+
+def _positional(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments of ``batch_norm`` by their places; what is named is taken out of the names."""
+    names = ("input", "running_mean", "running_var", "weight", "bias", "training", "momentum", "eps")
+    defaults = (None, None, None, None, None, False, 0.1, 1e-5)
+    given = dict(zip(names, args, strict=False))
+    return tuple(given.get(name, named.pop(name, default)) for name, default in zip(names, defaults, strict=True))
+
+
+def _cumulative_batch_norm(
+    momentum: Tensor, x: Tensor, mean: Tensor, variance: Tensor, weight: Any, bias: Any, _training: bool, _: Any,
+    epsilon: float,
+) -> Tensor:  # fmt: skip
+    """Batch norm whose running statistics move by a value of the step, as with ``momentum=None``."""
+    own_mean, own_variance = torch.zeros_like(mean), torch.zeros_like(variance)
+    result = functional.batch_norm(x, own_mean, own_variance, weight, bias, True, 1.0, epsilon)
+    with torch.no_grad():
+        for running, own in ((mean, own_mean), (variance, own_variance)):
+            running.mul_(1 - momentum).add_(own * momentum)
+    return result
 
 
 def _made(items: Any, world: World, dtype: torch.dtype | None = None) -> Tensor:

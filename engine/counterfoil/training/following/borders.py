@@ -21,8 +21,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
-from torch.utils.data import DataLoader
-from torch.utils.data.dataloader import _BaseDataLoaderIter, _SingleProcessDataLoaderIter
+from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from counterfoil.program import whereabouts
 from counterfoil.training.following.models import Models, find_models
@@ -157,6 +156,16 @@ class Borders(ABC):
             self.models = self.models.grown(find_models(self._trained(None), whereabouts.client_frame()))
             self.grow()
 
+    def trains(self, tensor: Tensor) -> bool:
+        """Whether a change of a tensor is an update: it is a parameter of an optimizer, or of a model where there is none.
+
+        Args:
+            tensor: A tensor of a model.
+        """
+        if not self.made_optimizers:
+            return tensor.requires_grad
+        return any(p is tensor for made in self.made_optimizers for group in made.param_groups for p in group["params"])
+
     def _trained(self, owner: Optimizer | nn.Module | None) -> list[Tensor]:
         if not self.made_optimizers and isinstance(owner, nn.Module):
             return [parameter for parameter in owner.parameters() if parameter.requires_grad]
@@ -173,8 +182,8 @@ def watched(watcher: Watcher, *, plainly: bool = False) -> Iterator[None]:
 
     Args:
         watcher: Is told.
-        plainly: Whether everything is done as it is; else loaders load where they are asked, nothing is compiled or
-            spread over processes, and the watcher says what is saved.
+        plainly: Whether everything is done as it is; else nothing is compiled or spread over processes, and the watcher
+            says what is saved.
     """
     patches = Patches()
     hook = register_module_forward_pre_hook(lambda module, _: watcher.runs(module))
@@ -271,11 +280,6 @@ def _passes(patches: Patches, watcher: Watcher) -> None:
 def _replacements(patches: Patches, watcher: Watcher) -> None:
     save = torch.save
 
-    def iterator(self: DataLoader[Any]) -> Any:
-        # Batches are loaded where the script is followed: what another process loads would be unknown here.
-        self.__dict__.update(num_workers=0, timeout=0, prefetch_factor=None, persistent_workers=False)
-        return _SingleProcessDataLoaderIter(self)
-
     def saved(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         if watcher.saves(str(f)):
             save(obj, f, *args, **kwargs)
@@ -297,5 +301,4 @@ def _replacements(patches: Patches, watcher: Watcher) -> None:
     # Here too: a call that begins the first step has looked its forward up before.
     patches.put(DistributedDataParallel, "forward", lambda self, *args, **kwargs: self.module(*args, **kwargs))
     patches.put(DistributedDataParallel, "no_sync", lambda self: nullcontext())
-    patches.put(DataLoader, "_get_iterator", iterator)
     patches.put(torch, "save", saved)

@@ -13,6 +13,27 @@ HALF = frozenset({torch.bfloat16, torch.float16})
 KEPT = "kept."
 """What the names of tensors begin with that are no module's and no optimizer's."""
 
+SET_DATA = Tensor.data.__set__  # type: ignore[attr-defined]
+"""What ``tensor.data = other`` calls."""
+
+
+def note_births(result: Any, given: Sequence[Tensor], born: set[int]) -> None:
+    """Note the memory that a call has made: what is made within a step, and written in it, is no state.
+
+    Args:
+        result: What the call gave.
+        given: The tensors that it was given: a view of one of these is no new memory.
+        born: The memories that the step has made.
+    """
+    made: list[Tensor] = []
+    tensors_of(result, made)
+    before = {tensor.untyped_storage()._cdata for tensor in given if tensor.layout is torch.strided}
+    born.update(
+        memory
+        for tensor in made
+        if tensor.layout is torch.strided and (memory := tensor.untyped_storage()._cdata) not in before
+    )
+
 
 def tensors_of(item: Any, found: list[Tensor]) -> None:
     """Collect the tensors of an operator's arguments, in order."""

@@ -30,6 +30,7 @@ from counterfoil.training.custom import check_model
 from counterfoil.training.following.aside import WithoutValues
 from counterfoil.training.following.answers import Answers
 from counterfoil.training.following.borders import Borders, watched
+from counterfoil.training.following.calls import KEPT
 from counterfoil.training.following.drafting import Followed
 from counterfoil.training.following.optimizers import FollowedOptimizer
 from counterfoil.training.following.plainrun import set_generators, slot_key
@@ -59,16 +60,16 @@ def follow(run: Callable[[], None], wanted: Wanted, title: str, survey: Survey |
         HandedOver: So many steps as are wanted were followed, which ends the script.
         CounterfoilError: The script does what cannot be ordered.
     """
-    names = PlainNames()
+    names, lasting = PlainNames(), set[str]()
     while True:
-        follower = Follower(wanted, title, names, survey or Survey())
+        follower = Follower(wanted, title, names, lasting, survey or Survey())
         wanted.before = follower.close
         try:
             with follower.ended(), generators_kept(), watched(follower):
                 _run_to_its_end(run, follower)
                 follower.end()
         except Again:
-            # One more module makes plain numbers of values: now that it is known, the script begins anew.
+            # One more module makes plain numbers of values, or more of the state lasts: the script begins anew.
             continue
         return follower.ordered()
 
@@ -116,17 +117,19 @@ class Follower(Borders):
         wanted: What is wanted of the order.
         title: The name of the job.
         names: The modules that make plain numbers of values that are not known.
+        lasting: Names of tensors of no module that later steps read.
         survey: What the script does where it runs with values.
     """
 
-    def __init__(self, wanted: Wanted, title: str, names: PlainNames, survey: Survey) -> None:
+    def __init__(self, wanted: Wanted, title: str, names: PlainNames, lasting: set[str], survey: Survey) -> None:
         super().__init__()
         self._wanted = wanted
         self._title = title
         self.location = Location()
         self._stack = ExitStack()
         self._world: World | None = None
-        self._taken = TakenSteps()
+        self._lasting = lasting
+        self._taken = TakenSteps(lasting)
         self._seed = 0
         self._optimizers: dict[int, FollowedOptimizer] = {}
         self._slots: dict[str, str] = {}
@@ -203,12 +206,14 @@ class Follower(Borders):
             closure_result, given = result, result
             result = type(optimizer).step(optimizer, lambda: given)  # type: ignore[call-arg, arg-type, return-value]
             self._adopt_slots(own, world)
+            world.step.note_update()
             return closure_result
         if own.fits_rule():
             self._note_update(own, rates, world)
             return None
         result = step()
         self._adopt_slots(own, world)
+        world.step.note_update()
         return result
 
     def _note_update(self, own: FollowedOptimizer, rates: tuple[float, ...], world: World) -> None:
@@ -227,6 +232,7 @@ class Follower(Borders):
         state = tuple(Geometry.of(world.stands[name]) for name in written)
         world.step.events.append(Update(number, time, gradients, state, rates, self.location.place))
         self._calls_of_rules.append(len(own.rates) - 1)
+        world.step.note_update()
         with _disable_current_modes():
             own.keep_state({name: world.real[name] for name in own.slots})
 
@@ -323,7 +329,7 @@ class Follower(Borders):
             tensor_type(name, tensor)
         # What the script seeded; it is put back before the order is made.
         self._seed = torch.initial_seed() % 2**64
-        world = World(models.tensors, models.others, self.location, self._notes, self._is_slot)
+        world = World(models.tensors, models.others, self.location, self._notes, self._is_slot, self.trains)
         # What the script changes of other modules is state from the beginning, whatever it does to it first.
         for name in self._survey.held & models.others.keys():
             world.hold(name, models.others[name])
@@ -419,7 +425,16 @@ class Follower(Borders):
     def _kept(self) -> frozenset[str]:
         """Names of the state whose new value counts: of modules, and of optimizers."""
         assert self.models is not None
-        return frozenset(self.models.present()) | self._slots.keys()
+        assert self._world is not None
+        present = self.models.present()
+        sizes = {tensor.numel() for tensor in present.values() if self.trains(tensor)} - {1}
+        # A tensor of no module that is as large as a parameter is an average or the like; others are logs, mostly.
+        averages = {
+            name
+            for name, tensor in self._world.real.items()
+            if name.startswith(KEPT) and (name in self._lasting or tensor.numel() in sizes)
+        }
+        return frozenset(present) | self._slots.keys() | averages
 
     @property
     def steps(self) -> int:
@@ -449,7 +464,14 @@ class Follower(Borders):
         if not self.has_all_steps:
             self._check_refusal()
         if world.step.updated:
-            self._taken.take(world.step, tuple(self._calls_of_rules), self._kept, self.calls)
+            calls = tuple(self._calls_of_rules)
+            try:
+                self._taken.take(world.step, calls, self._kept, self.calls)
+            except ProgramError:
+                if not self.has_all_steps:
+                    raise
+                # What the script does behind its last update is looked at where it is compared.
+                self._taken.take(world.step.until_update(), calls, self._kept, self.calls)
             self._taken.end(self._kept)
         else:
             self._taken.end(self._kept, world.step)

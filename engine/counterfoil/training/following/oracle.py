@@ -274,23 +274,25 @@ class Oracle:
         differences, loss = self._differences(number, before, left, self._draws)
         if not differences:
             return
+        own = []
         if end.digest != border.digest:
             own, _ = self._differences(number, before, after, self._draws)
-            if not own:
-                raise self._end_differs(differences, end)
+        same = [one.number for one in self._survey.borders[:-1] if one.models == end.models]
+        if same or (end.digest != border.digest and not own):
+            raise self._end_differs(differences, same)
         raise self._step_differs(number, differences, loss, border)
 
-    def _end_differs(self, differences: Sequence[Difference], end: Border) -> ProgramError:
+    def _end_differs(self, differences: Sequence[Difference], same: Sequence[int]) -> ProgramError:
         names = _listed([difference.name for difference in differences])
-        same = [border.number for border in self._survey.borders if border.digest == end.digest]
-        sentence = f"The script changes {names} after its last step, and an order ends with its last step"
         if same:
             return _differs(
-                f"{sentence}: what it leaves is its state after step {same[-1]}",
+                f"The script puts its models back after its last step, into their state after step {same[-1]}, and an "
+                "order ends with what its last step gives",
                 f"Order that state: --max-steps {same[-1]}.",
             )
         return _differs(
-            sentence, "Do it before the last step ends, or do it with the weights that the run gives (docs/export.md)."
+            f"The script changes {names} after its last step, and an order ends with its last step",
+            "Do it before the last step ends, or do it with the weights that the run gives (docs/export.md).",
         )
 
     def _step_differs(

@@ -74,6 +74,7 @@ class Border:
         answers: What Python asked of tensors that were made of the state: file and line, and the answer.
         drawn: Kind, file and line and digest of what was drawn for models.
         digest: Of everything that it holds.
+        models: Digest of its models alone.
         generators: Where the generators of Python, numpy and torch are that have moved.
         lost: Draws of its models that no order has.
         held: Names of tensors of modules that are not trained, and were written by what was made of the state.
@@ -95,6 +96,7 @@ class Border:
     answers: tuple[tuple[str, Any], ...] = ()
     drawn: tuple[tuple[str, str, str], ...] = ()
     digest: str = ""
+    models: str = ""
     generators: Mapping[str, Any] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
@@ -125,6 +127,7 @@ class Border:
             tuple((place, value) for place, value in message.get("answers", ())),
             tuple((kind, where, digest) for kind, where, digest in message.get("draws", ())),
             message.get("digest", ""),
+            message.get("models", ""),
             message.get("generators", {}),
             tuple(message.get("lost", ())),
             tuple(message.get("held", ())),

@@ -135,7 +135,7 @@ class PlainRun(Borders):
     def begin(self) -> None:
         """Begin to watch what is done to the state."""
         assert self.models is not None
-        self._taint = Taint(self.models.tensors, self.models.others, self._is_slot)
+        self._taint = Taint(self.models.tensors, self.models.others, self._is_slot, self.trains)
         self._questions = Questions(self._taint)
         self._stack.enter_context(self._questions)
         self._stack.enter_context(self._taint)
@@ -236,6 +236,7 @@ class PlainRun(Borders):
                     for (kind, values), where in zip(taint.draws, taint.drawn_at, strict=True)
                 ],
                 "digest": _digest(self._tensors().values()),
+                "models": _digest(self.models.present().values()),
                 "generators": moved,
                 "lost": taint.lost,
                 "held": taint.held,

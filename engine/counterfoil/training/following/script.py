@@ -170,7 +170,7 @@ def _digests(survey: Survey, folder: Path) -> dict[str, str]:
     for name in survey.files.reads:
         path = folder / name
         if name not in survey.files.writes and path.is_file():
-            found[name] = _digest(path)
+            found[Path(os.path.relpath(path, folder)).as_posix()] = _digest(path)
     return found
 
 

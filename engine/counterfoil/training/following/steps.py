@@ -135,6 +135,7 @@ class Step:
         updated: Whether a parameter was changed.
         begins: Which tensors the state is when the step begins, by name.
         ends: Likewise, when it ends: an optimizer may have made its slots anew.
+        to_update: How many events there were when an optimizer made its step last.
     """
 
     events: list[Event] = field(default_factory=list)
@@ -152,6 +153,15 @@ class Step:
     updated: bool = False
     begins: Mapping[str, Geometry] = field(default_factory=dict)
     ends: Mapping[str, Geometry] = field(default_factory=dict)
+    to_update: int = 0
+
+    def note_update(self) -> None:
+        """Note that an optimizer has made its step."""
+        self.to_update = len(self.events)
+
+    def until_update(self) -> Step:
+        """Return the step without what was done behind the last step of an optimizer."""
+        return replace(self, events=self.events[: self.to_update])
 
     def joined(self, other: Step) -> Step:
         """Return this step and what was done behind it as one.

@@ -21,7 +21,7 @@ from counterfoil.operators.random import dropout_of
 from counterfoil.program import whereabouts
 from counterfoil.program.asked.asking import ASKING
 from counterfoil.training.following.scriptdraws import Draw, draws_of_call
-from counterfoil.training.following.calls import HALF, written_by
+from counterfoil.training.following.calls import HALF, SET_DATA, note_births, written_by
 
 _SELECTED = torch.Tag.nondeterministic_seeded
 
@@ -33,6 +33,7 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
         state: The tensors of the state that are trained, by name.
         others: Those of other modules.
         is_slot: Whether a memory is that of an entry of an optimizer's state.
+        trains: Whether a change of a tensor of the state is an update.
 
     Attributes:
         is_updated: Whether a parameter was written in this step.
@@ -45,9 +46,15 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """
 
     def __init__(
-        self, state: Mapping[str, Tensor], others: Mapping[str, Tensor], is_slot: Callable[[int], bool]
+        self,
+        state: Mapping[str, Tensor],
+        others: Mapping[str, Tensor],
+        is_slot: Callable[[int], bool],
+        trains: Callable[[Tensor], bool],
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
+        self._trains = trains
+        self._born: set[int] = set()
         self._is_slot = is_slot
         self._state: dict[int, Tensor] = {}
         self._others = {tensor.untyped_storage()._cdata: (name, tensor) for name, tensor in others.items()}
@@ -70,8 +77,17 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def begin(self) -> None:
         """Begin with the next step."""
         self.is_updated = False
+        self._born.clear()
         self.draws, self.drawn_at = [], []
         self.written_at.clear()
+
+    def moved(self, tensor: Tensor) -> None:
+        """Take note that a tensor was given another memory, by ``tensor.data = other``."""
+        before = next((memory for memory, held in self._state.items() if held is tensor), None)
+        if before is not None:
+            del self._state[before]
+            self.hold(tensor)
+            self._write(tensor)
 
     def is_tainted(self, tensor: Tensor) -> bool:
         """Whether a tensor is of the state, or was made of it."""
@@ -87,7 +103,8 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 return False
             return reference is not None
 
-    def _mark(self, tensor: Tensor) -> None:
+    def mark(self, tensor: Tensor) -> None:
+        """Mark a tensor as made of the state."""
         if tensor.layout is torch.strided:
             storage = tensor.untyped_storage()
             self._made[storage._cdata] = StorageWeakRef(storage)
@@ -101,7 +118,9 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
             tensors = [item for item in tree_leaves((args, named)) if isinstance(item, Tensor)]
             draws = _SELECTED in func.tags
             if not any(map(self.is_tainted, tensors)) and not (draws and self._within_dropout):
-                return func(*args, **named)
+                result = func(*args, **named)
+                note_births(result, tensors, self._born)
+                return result
             if named.get("dtype") in HALF:
                 # As where the script is followed: the profile says how it is computed.
                 named["dtype"] = torch.float32
@@ -113,7 +132,7 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 self._draw(func, args, named, result)
             for tensor in (*tree_leaves(result), *written):
                 if isinstance(tensor, Tensor):
-                    self._mark(tensor)
+                    self.mark(tensor)
             return result
 
     def _write(self, tensor: Tensor) -> None:
@@ -122,8 +141,8 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
         memory = tensor.untyped_storage()._cdata
         self.written_at[memory] = whereabouts.client_line()
         if memory in self._state:
-            self.is_updated = self.is_updated or self._state[memory].requires_grad
-        elif not self.is_tainted(tensor):
+            self.is_updated = self.is_updated or self._trains(self._state[memory])
+        elif not self.is_tainted(tensor) and memory not in self._born:
             if memory in self._others:
                 name, whole = self._others[memory]
                 self.held.append(name)
@@ -176,6 +195,15 @@ class Questions(TorchFunctionMode):
         first = args[0] if args else None
         if not isinstance(first, Tensor) or not self._taint.is_tainted(first):
             return func(*args, **named)
+        if func is Tensor.__deepcopy__:
+            # It copies the memory past every operator.
+            copied = func(*args, **named)
+            self._taint.mark(copied)
+            return copied
+        if func is SET_DATA:
+            func(*args, **named)
+            self._taint.moved(first)
+            return None
         if dropout_of(func) is not func:
             return self._taint.in_dropout(lambda: func(*args, **named))
         if func not in ASKING:

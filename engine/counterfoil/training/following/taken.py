@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import torch
@@ -12,6 +13,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from counterfoil.base.errors import ProgramError
 from counterfoil.bundle.schema import MAX_PROGRAMS
 from counterfoil.program import whereabouts
+from counterfoil.program.asked import Again
 from counterfoil.program.asked.numbers import REMEDY
 from counterfoil.training.following.layout import Made
 from counterfoil.training.following.rows import Pool
@@ -45,6 +47,9 @@ class _Waiting:
 class TakenSteps:
     """The steps that a script has made.
 
+    Args:
+        lasting: Names of the state that later steps were seen to read; grows.
+
     Attributes:
         made: The steps whose program is known.
         calls: What the script called in each, as texts.
@@ -53,7 +58,9 @@ class TakenSteps:
         carried: What steps hand to the next that is no state: zeros of its shape, in order.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, lasting: set[str]) -> None:
+        self._lasting = lasting
+        self._left_out: set[str] = set()
         self._waiting: _Waiting | None = None
         self.made: list[Made] = []
         self.calls: list[tuple[str, ...]] = []
@@ -76,9 +83,16 @@ class TakenSteps:
 
         Raises:
             ProgramError: It does what a program cannot.
+            Again: The script must be followed anew, with more that lasts.
         """
         tape = tape_of(step, kept)
         _check(tape)
+        late = tape.read & self._left_out
+        if late:
+            # What was left out of the steps before, as nobody seemed to read it, counts after all.
+            self._lasting |= late
+            raise Again
+        self._left_out |= step.written.keys() - set(tape.written)
         if tape.carried:
             self._check_carried(step, tape)
         self._settle(tape.carried, kept)
@@ -95,9 +109,12 @@ class TakenSteps:
         waiting = self._waiting
         if behind is not None and waiting is not None and not kept.isdisjoint(behind.written):
             step = waiting.step.joined(behind)
-            tape = tape_of(step, kept)
-            _check(tape)
-            self._waiting = _Waiting(step, tape, waiting.calls)
+            # What no program can do stays out of it: whether that matters is seen where the script is compared.
+            with suppress(ProgramError):
+                tape = tape_of(step, kept)
+                _check(tape)
+                if tape.carried == waiting.tape.carried:
+                    self._waiting = _Waiting(step, tape, waiting.calls)
         self._settle((), kept)
 
     def _check_carried(self, step: Step, tape: Tape) -> None:

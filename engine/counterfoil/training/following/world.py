@@ -24,13 +24,14 @@ from counterfoil.program.notes import Notes
 from counterfoil.program.tracing import SHAPELESS
 from counterfoil.program.whereabouts import client_line, in_brackets
 from counterfoil.training.following.bits import same_bits
-from counterfoil.training.following.calls import HALF, KEPT, tensors_of, written_by
+from counterfoil.training.following.calls import HALF, KEPT, note_births, tensors_of, written_by
 from counterfoil.training.following.steps import Geometry, Memory, Number, Operation, Place, Step
 
 _FILLING = frozenset({"aten::zero_", "aten::fill_"})
 """Operators after which it does not matter what a tensor held."""
 _INDEXED = frozenset({"aten::index", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_"})
 _SELECTED = torch.Tag.nondeterministic_seeded
+_EACH = "_foreach_"
 _OWN_DRAWS = "counterfoil"
 """Namespace of the draws, which have no arguments that are tensors."""
 
@@ -44,6 +45,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         location: Knows the place that is being computed.
         notes: Is told what is left out.
         is_slot: The name for a memory that is that of an entry of an optimizer's state; empty for any other.
+        trains: Whether a change of a tensor of the state is an update.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         location: Location,
         notes: Notes,
         is_slot: Callable[[int], str],
+        trains: Callable[[Tensor], bool],
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._fake = FakeTensorMode(allow_non_fake_inputs=True)
@@ -69,6 +72,8 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """The names of the state, by the memory of what stands for it."""
         self._others = {Geometry.of(tensor): (name, tensor) for name, tensor in others.items()}
         self._kept = 0
+        self._born: set[int] = set()
+        self._trains = trains
         self._places: dict[str, Geometry] = {}
         self._is_slot = is_slot
         self.refusal: BaseException | None = None
@@ -111,6 +116,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def begin(self) -> None:
         """Begin with the next step."""
         self._met.clear()
+        self._born.clear()
         self.step = Step(begins=dict(self._places), ends=dict(self._places))
 
     def is_noted(self, tensor: Tensor) -> bool:
@@ -134,7 +140,9 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
             tensors_of(args, tensors)
             tensors_of(kwargs, tensors)
             if func.namespace != _OWN_DRAWS and not any(map(self._is_noted, tensors)):
-                return func(*args, **kwargs)
+                result = func(*args, **kwargs)
+                note_births(result, tensors, self._born)
+                return result
             try:
                 return self._note(func, args, kwargs)
             except (CounterfoilError, NoFormError, *SHAPELESS) as error:
@@ -144,6 +152,10 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _note(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self._location.at_line(client_line())
         place = self._location.place
+        if func._opname.startswith(_EACH):
+            with self:
+                # What it does to each tensor is called for each.
+                return func._op_dk(torch._C.DispatchKey.CompositeExplicitAutograd, *args, **kwargs)
         if kwargs.get("dtype") in HALF:
             dtype = str(kwargs["dtype"]).removeprefix("torch.")
             self._notes.add(
@@ -159,7 +171,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         def stand_in(item: Any) -> Any:
             if not isinstance(item, Tensor):
                 return item
-            stand = item if isinstance(item, FakeTensor) else self._stand_in(item, id(item) in written)
+            stand = item if isinstance(item, FakeTensor) else self._stand_in(item, changed=id(item) in written)
             if stand is not item:
                 back[id(stand)] = item
             given[id(stand)] = stand
@@ -174,12 +186,14 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._record(func, args, kwargs, results, list(given.values()), changed, place)
         return _mapped(results, lambda item: back.get(id(item), item))
 
-    def _stand_in(self, tensor: Tensor, changed: bool) -> FakeTensor:
+    def _stand_in(self, tensor: Tensor, *, changed: bool) -> FakeTensor:
         """Return what stands for a tensor with values in the step."""
         geometry = Geometry.of(tensor)
         if changed and geometry.memory not in self._by_memory:
             if geometry in self._others:
                 return self.hold(*self._others[geometry])
+            if geometry.memory in self._born:
+                return self._made_here(tensor)
             slot = self._is_slot(geometry.memory)
             if not slot:
                 self._kept += 1
@@ -204,6 +218,14 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.step.met[stand.untyped_storage()._cdata] = (Geometry.of(stand), copy)
         self.step.alive.append(stand)
         return stand
+
+    def _made_here(self, tensor: Tensor) -> FakeTensor:
+        """Let what this step has made with values, and writes without, be a value of the step and no state."""
+        whole = torch.empty((), dtype=tensor.dtype).set_(tensor.untyped_storage())
+        made: FakeTensor = self._note(torch.ops.aten.clone.default, (self._stand_in(whole, changed=False),), {})
+        self._by_geometry[Geometry.of(whole)] = made
+        self._by_memory[whole.untyped_storage()._cdata] = whole, made
+        return self._stand_in(tensor, changed=False)
 
     def _record(
         self, func: Any, args: Any, kwargs: Any, results: Any, given: list[Tensor], changed: list[Tensor], place: Place
@@ -249,7 +271,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def note_change(self, name: str) -> None:
         """Note that a tensor of the state is changed."""
         self.step.written[name] = None
-        self.step.updated = self.step.updated or self.real[name].requires_grad
+        self.step.updated = self.step.updated or self._trains(self.real[name])
 
     def _check_known(self, func: Any, memory: Memory, place: Place) -> None:
         step = self.step
