@@ -9096,6 +9096,10 @@ Lauf zu finden</translation>
             <translation>Nennen Sie ein anderes Gerät, oder starten Sie Rechner dafür.</translation>
         </message>
         <message>
+            <source>Name of this machine</source>
+            <translation>Name dieses Rechners</translation>
+        </message>
+        <message>
             <source>Name the file that it began, or one that does not exist.</source>
             <translation>Nennen Sie die Datei, die sie begonnen hat, oder eine, die es nicht gibt.</translation>
         </message>
@@ -9406,6 +9410,10 @@ Lauf zu finden</translation>
         <message>
             <source>Rank 0 signs the run, and was given no key.</source>
             <translation>Rang 0 unterschreibt den Lauf und hat keinen Schlüssel bekommen.</translation>
+        </message>
+        <message>
+            <source>Ranks that torchrun starts wait for this name until they fail. On one machine give torchrun --standalone --local-addr 127.0.0.1; on several each one's address as --local-addr, or let /etc/hosts say it.</source>
+            <translation>Ränge, die torchrun startet, warten auf diesen Namen, bis sie scheitern. Auf einem Rechner hilft torchrun --standalone --local-addr 127.0.0.1; auf mehreren gibt --local-addr jedem seine eigene Adresse, oder sie steht in /etc/hosts.</translation>
         </message>
         <message>
             <source>Rates are those that {0} publishes of the {1}, dense; {2:.0f} % of them is reached, of products and of memory alike. No GPU measured it.</source>
@@ -13860,6 +13868,10 @@ Lauf zu finden</translation>
             <translation>muss die Reihenfolge gleicher Elemente nicht erhalten, die dann von Rechner zu Rechner verschieden ist</translation>
         </message>
         <message>
+            <source>no answer within {0:.0f} seconds</source>
+            <translation>keine Antwort binnen {0:.0f} Sekunden</translation>
+        </message>
+        <message>
             <source>no file</source>
             <translation>keine Datei</translation>
         </message>
@@ -15334,6 +15346,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0}: cannot be written to</source>
             <translation>{0}: kann nicht beschrieben werden</translation>
+        </message>
+        <message>
+            <source>{0}: no address is found by this name ({1})</source>
+            <translation>{0}: zu diesem Namen findet sich keine Adresse ({1})</translation>
         </message>
         <message>
             <source>{0}: what an auditor found</source>
