@@ -162,8 +162,8 @@ def train(
     Finished steps lie in a folder beside the run (.NAME.recording) until it is complete. Ctrl-C, a full disk or a power
     loss leave them there, and --resume goes on with them.
 
-    Started by torchrun, the processes record an order with shares together: torchrun --standalone --local-addr 127.0.0.1
-    --nproc-per-node 4 -m counterfoil train ...
+    Started by torchrun, the processes record an order with shares together: torchrun --standalone
+    --local-addr 127.0.0.1 --nproc-per-node 4 -m counterfoil train ...
 
     Example: counterfoil train job.cfoil --out run.cfoil --key trainer.pem
     """
