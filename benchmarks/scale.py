@@ -144,7 +144,8 @@ def plainly() -> Iterator[None]:
 def by_ranks(order: Path, folder: Path, ranks: int, *, plain: bool = False) -> Cost:
     """Let processes with one thread each record an order together; returns what a step took rank 0."""
     run = folder / f"run-{ranks}-{plain}.cfoil"
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr", "127.0.0.1"]
+    command += ["--nproc-per-node", str(ranks)]
     command += ["-m", "benchmarks", "scale", "--rank-of", str(order), "--into", str(run), *(["--plain"] * plain)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)

@@ -1,6 +1,6 @@
 """Trains a small transformer with DistributedDataParallel, by exact gradients and as usual, and prints what it gave.
 
-    torchrun --standalone --nproc-per-node 3 examples/exact_gradients.py
+    torchrun --standalone --local-addr 127.0.0.1 --nproc-per-node 3 examples/exact_gradients.py
 
 Each way is gone twice: once each rank takes rows of its own, once the ranks change places. Nothing else of
 Counterfoil is used.

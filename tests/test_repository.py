@@ -502,6 +502,19 @@ def test_control_a_command_or_option_that_is_gone_is_found() -> None:
     assert unknown_commands("`counterfoil order digits-cnn --steps 3; echo --this` and `counterfoil --version`") == []
 
 
+def test_torchrun_is_given_an_address_where_it_would_take_the_machines_own_name() -> None:
+    """Where no address is found by that name, as in many containers, it waits for minutes and fails."""
+    files = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    files += [file for folder in ("engine", "examples", "benchmarks") for file in (ROOT / folder).rglob("*.py")]
+    said = [
+        (file.name, address)
+        for file in files
+        for address in re.findall(r"--standalone\W+(local-addr\W+127\.0\.0\.1)?", file.read_text(encoding="utf-8"))
+    ]
+    assert len(said) > 3
+    assert [name for name, address in said if not address] == []
+
+
 def test_every_decision_has_its_number_and_its_line() -> None:
     folder = ROOT / "docs" / "adr"
     pages = sorted(folder.glob("[0-9]*.md"))

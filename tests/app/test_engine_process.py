@@ -36,12 +36,13 @@ from counterfoil import (
     WorkerState,
 )
 from counterfoil.audit.statement.afterwards import sign_withdrawal
+from counterfoil.base.frames import write_frame
 from counterfoil.base.messages import decode, encode
 from counterfoil.base.sentence import Sentence
 from counterfoil.program.limits import LARGE
 from counterfoil.training.recordingfolder import recording_folder
-from counterfoil_app.engine.child import Outbox
-from counterfoil_app.engine.messages import SIGNING, Answer, Delivery, Item, Returned, methods
+from counterfoil_app.engine.child import Inbox, Outbox
+from counterfoil_app.engine.messages import SIGNING, Answer, Call, Delivery, Item, Returned, Signed, Steer, methods
 from counterfoil_app.engine.port import (
     BundlesRequest,
     FactsRequest,
@@ -349,3 +350,26 @@ def test_a_slow_reader_slows_the_sender_down() -> None:
     outbox.close()
     assert sum(len(batch) for batch in reader.batches) == 5_000
     assert max(len(batch) for batch in reader.batches) <= 500
+
+
+def test_what_the_window_had_signed_before_it_stopped_a_call_is_taken() -> None:
+    read, write = os.pipe()
+    with os.fdopen(read, "rb") as questions, os.fdopen(write, "wb") as window:
+        inbox = Inbox(questions)
+        calls = inbox.calls()
+        said = (
+            Call(1, "version", ()),
+            Signed(0, b"another's"),
+            Signed(1, b"its"),
+            Steer(1, cancelled=True, paused=False),
+        )
+        for message in said:
+            write_frame(window, encode(message))
+        call, token = next(calls)
+        with pytest.raises(CounterfoilError, match="cancelled"):
+            token.wait(30)
+        assert inbox.envelope(call.number, token) == b"its"
+        with pytest.raises(CounterfoilError, match="cancelled"):
+            inbox.envelope(call.number, token)
+        window.close()
+        assert list(calls) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from counterfoil import (
     StepSealed,
 )
 from counterfoil.cli import main
+from counterfoil.signing.intoto import RUN_PREDICATE, TREE_HEAD_PREDICATE
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.recordings import (
@@ -155,6 +157,47 @@ def test_a_recording_is_stopped_gone_on_with_followed_and_handed_over(
     assert (folder / "verdict.json").is_file()
     with pytest.raises(CounterfoilError, match="cannot be made"):
         engine.hand_over_run(request.run, heads, trainer.public.public, folder)
+
+
+class StoppingSigner:
+    """A signer that stops the recording when it is asked for a statement of a kind, and signs it all the same."""
+
+    def __init__(self, signer: counterfoil.SignerProcess, token: CancelToken, kind: str, size: int | None) -> None:
+        self._signer, self._token, self._kind, self._size = signer, token, kind, size
+        self.kinds: list[str] = []
+
+    def sign(self, statement: bytes) -> bytes:
+        said = json.loads(statement)
+        self.kinds.append(said["predicateType"])
+        if (said["predicateType"], said["predicate"].get("size")) == (self._kind, self._size):
+            self._token.cancel()
+        return self._signer.sign(statement)
+
+
+def test_a_stop_that_crosses_the_end_of_a_recording_has_no_claim_signed(
+    engine: ProcessEngine, order: Path, trainer: counterfoil.SignerProcess, tmp_path: Path
+) -> None:
+    request = request_of(order, tmp_path, trainer, heads=tmp_path / "heads.jsonl", resume=True)
+    token = CancelToken()
+    # The head after the last step: while it is signed here, the process waits to make the run of it.
+    stopping = StoppingSigner(trainer, token, TREE_HEAD_PREDICATE, STEPS + 1)
+    with pytest.raises(CounterfoilError, match=f"Stopped; the first {STEPS} steps are kept"):
+        list(engine.record_run(request, stopping.sign, token))
+    assert stopping.kinds[-1] == TREE_HEAD_PREDICATE
+    assert RUN_PREDICATE not in stopping.kinds
+    assert isinstance(list(engine.record_run(request, trainer.sign, CancelToken()))[-1], RunMade)
+
+
+def test_a_claim_that_is_signed_is_that_of_a_run_though_the_recording_was_stopped_meanwhile(
+    engine: ProcessEngine, order: Path, trainer: counterfoil.SignerProcess, tmp_path: Path
+) -> None:
+    token = CancelToken()
+    stopping = StoppingSigner(trainer, token, RUN_PREDICATE, None)
+    request = request_of(order, tmp_path, trainer)
+    made = list(engine.record_run(request, stopping.sign, token))[-1]
+    assert isinstance(made, RunMade)
+    assert (made.run.is_file(), recording_folder(made.run).exists()) == (True, False)
+    assert stopping.kinds.count(RUN_PREDICATE) == 1
 
 
 def test_a_lie_is_found_while_it_is_recorded(

@@ -144,7 +144,7 @@ def _supersedes(new: Answer, old: Answer) -> bool:
     )
 
 
-class _Inbox:
+class Inbox:
     """Takes calls and steering from the window, in a thread of its own."""
 
     def __init__(self, questions: BinaryIO) -> None:
@@ -163,12 +163,19 @@ class _Inbox:
                 del self._tokens[call.number]
 
     def envelope(self, number: int, token: CancelToken) -> bytes:
-        """Wait for what a call asked to have signed; raises CancelledError."""
+        """Wait for what a call asked to have signed; raises CancelledError where the window did not have it signed.
+
+        The window either has it signed and says so, or says that the call was stopped: what was signed is taken,
+        though the call was stopped since, or the signer would have signed what nobody has.
+        """
         while True:
-            token.check()
+            # Looked at first: whatever the window said before it stopped the call is there by then.
+            stopped = token.cancelled
             try:
-                signed = self._signed.get(timeout=SIGNED_LOOK_SECONDS)
+                signed = self._signed.get(not stopped, SIGNED_LOOK_SECONDS)
             except Empty:
+                if stopped:
+                    token.check()
                 continue
             if signed.number == number:
                 return signed.envelope
@@ -233,7 +240,7 @@ def main() -> None:
         asking.scratch = Path(enclosure.scratch)
     outbox = Outbox(partial(write_frame, answers))
     engine = LibraryEngine() if asking is None else LibraryEngine(asking.outside, asking.scratch)
-    inbox = _Inbox(questions)
+    inbox = Inbox(questions)
     for call, token in inbox.calls():
         if asking is not None:
             asking.call = call.number
@@ -286,7 +293,7 @@ def _enclosed(questions: BinaryIO, answers: BinaryIO) -> Enclosure | None:
     return None
 
 
-def _signing(call: Call, token: CancelToken, outbox: Outbox, inbox: _Inbox) -> Sign:
+def _signing(call: Call, token: CancelToken, outbox: Outbox, inbox: Inbox) -> Sign:
     """Have the window sign for a call."""
 
     def sign(statement: bytes) -> bytes:
@@ -297,7 +304,7 @@ def _signing(call: Call, token: CancelToken, outbox: Outbox, inbox: _Inbox) -> S
 
 
 def _carry_out(
-    engine: LibraryEngine, call: Call, token: CancelToken, outbox: Outbox | None, inbox: _Inbox | None = None
+    engine: LibraryEngine, call: Call, token: CancelToken, outbox: Outbox | None, inbox: Inbox | None = None
 ) -> Answer:
     try:
         method = methods()[call.method]

@@ -116,11 +116,14 @@ class ProcessEngine:
     list_folder = _carried_out(Engine.list_folder)
 
     def record_run(self, request: RecordRequest, sign: Sign, cancel: CancelToken) -> Iterator[RecordingEvent]:
-        """Record a run; each statement is signed here, and the process gets the envelope."""
+        """Record a run; each statement is signed here, and the process gets the envelope.
+
+        Nothing is signed any more once the recording was stopped: the process is told so, and would have no use for it.
+        """
         for said in self._iterate("record_run", request, cancel=cancel):
             if not isinstance(said, Unsigned):
                 yield said
-            elif self._link is not None:
+            elif self._link is not None and not cancel.cancelled:
                 self._send(self._link, Signed(self._last, sign(said.statement)))
 
     version = _carried_out(Engine.version)

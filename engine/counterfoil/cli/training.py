@@ -162,8 +162,8 @@ def train(
     Finished steps lie in a folder beside the run (.NAME.recording) until it is complete. Ctrl-C, a full disk or a power
     loss leave them there, and --resume goes on with them.
 
-    Started by torchrun, the processes record an order with shares together: torchrun --nproc-per-node 4 -m counterfoil
-    train ...
+    Started by torchrun, the processes record an order with shares together: torchrun --standalone
+    --local-addr 127.0.0.1 --nproc-per-node 4 -m counterfoil train ...
 
     Example: counterfoil train job.cfoil --out run.cfoil --key trainer.pem
     """
@@ -277,7 +277,8 @@ def _assist(
             finish(events)
     except CounterfoilError as error:
         if not isinstance(error, CancelledError):
-            line = f"Rank {started.rank}: {shown(error.sentence)}"
+            # With what can be done: where the ranks have not met, no other one says it.
+            line = f"Rank {started.rank}: {shown(str(error))}"
             terminal.console(stderr=True).print(line, soft_wrap=True)
         raise ExitWith(outcome_of(error).exit_code) from error
 

@@ -24,6 +24,7 @@ from counterfoil.base.errors import CancelledError, RankError
 from counterfoil.base.trouble import obstacle
 from counterfoil.distributed.launch import Launch, launch
 from counterfoil.distributed.liveness import Liveness, Store
+from counterfoil.distributed.storeaddress import store_address
 
 TIMEOUT = timedelta(minutes=5)
 """A collective that takes longer, though all have met for it, will not end."""
@@ -200,7 +201,7 @@ def joined(device: str, cancel: CancelToken | None) -> Iterator[Ranks | None]:
     if device.startswith("cuda:"):
         torch.cuda.set_device(device)
     with ExitStack() as stack:
-        store = stack.enter_context(_store())
+        store = stack.enter_context(_store(started.rank, cancel))
         liveness = Liveness(store, started.rank, started.size, cancel)
         stack.enter_context(liveness.alive())
         ranks = Ranks(started, device, stack.enter_context(_groups(device)), store, liveness)
@@ -223,17 +224,21 @@ def _started() -> Launch | None:
 
 
 @contextmanager
-def _store() -> Iterator[Store]:
+def _store(rank: int, cancel: CancelToken | None) -> Iterator[Store]:
     """Bring the ranks together, unless they are; returns a store of this recording."""
     ours = not dist.is_initialized()
     if ours:
+        address = store_address()
+        if address is not None:
+            address.wait(rank, cancel)
         try:
             dist.init_process_group("gloo", timeout=TIMEOUT)
         except (RuntimeError, ValueError) as error:
             raise RankError(
                 "The ranks did not come together.",
                 remedy="Start all of them with torchrun, with the same --rdzv-endpoint on all machines; each must "
-                "reach the others' network.",
+                "reach the others' network. Where a machine finds no address by its own name, GLOO_SOCKET_IFNAME "
+                "names the interface that it is reached by.",
                 detail=str(error),
             ) from error
     store = dist.distributed_c10d._get_default_store()

@@ -138,6 +138,7 @@ def _system(seen: System) -> Iterator[MachineFact]:
             yield MachineFact(_VERSIONS, package.name, say("not installed"), MachineState.WRONG, _REINSTALL)
     yield _installation(seen)
     yield MachineFact(_SYSTEM, say("System"), seen.platform)
+    yield _name(seen)
     if seen.processors is not None:
         yield MachineFact(_SYSTEM, say("Processors"), str(seen.processors))
     yield _memory(seen)
@@ -180,6 +181,19 @@ def _installation(seen: System) -> MachineFact:
     return MachineFact(
         _VERSIONS, name, say("{0} are not as RECORD says: {1}", len(seen.differing), few), MachineState.WRONG,
         joined(_REINSTALL, say("All of them: counterfoil --version --verbose")),
+    )  # fmt: skip
+
+
+def _name(seen: System) -> MachineFact:
+    what = say("Name of this machine")
+    if not seen.nameless:
+        return MachineFact(_SYSTEM, what, seen.name)
+    return MachineFact(
+        _SYSTEM, what, say("{0}: no address is found by this name ({1})", seen.name, seen.nameless), MachineState.NOTE,
+        say(
+            "Ranks that torchrun starts wait for this name until they fail. On one machine give torchrun --standalone "
+            "--local-addr 127.0.0.1; on several each one's address as --local-addr, or let /etc/hosts say it."
+        ),
     )  # fmt: skip
 
 

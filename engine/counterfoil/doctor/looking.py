@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+import socket
 import struct
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version as version_of
 from pathlib import Path
@@ -33,15 +35,20 @@ VARIABLES = (
     "NUMBA_DISABLE_JIT", "OMP_NUM_THREADS", "QT_QPA_PLATFORM", "TRITON_INTERPRET",
 )  # fmt: skip
 """Environment variables that change how it works."""
+NAME_SECONDS = 5.0
+"""How long an address for this machine's own name is waited for."""
 
 
 def look_at_system() -> System:
     """Return what is known of this machine without loading torch, numba or Qt."""
     found = compare_installation()
+    name, nameless = look_at_name()
     return System(
         version=__version__,
         python=sys.version_info[:3],
         platform=platform.platform(),
+        name=name,
+        nameless=nameless,
         bits=struct.calcsize("P") * 8,
         processors=_processors(),
         memory=memory_total(),
@@ -53,6 +60,28 @@ def look_at_system() -> System:
         not_compared=found.why_not,
         variables=tuple((name, os.environ[name]) for name in VARIABLES if name in os.environ),
     )
+
+
+def look_at_name() -> tuple[str, str]:
+    """Return this machine's own name as torchrun takes it, and why no address is found by it; empty where one is.
+
+    It is the only name that is asked for. A name service that is not there may answer late: so long nobody waits.
+    """
+    said: list[tuple[str, str]] = []
+
+    def ask() -> None:
+        name = socket.getfqdn()
+        try:
+            socket.getaddrinfo(name, None)
+        except (OSError, UnicodeError) as error:  # the latter for what cannot be a name
+            said.append((name, getattr(error, "strerror", None) or str(error)))
+        else:
+            said.append((name, ""))
+
+    asking = threading.Thread(target=ask, name="name", daemon=True)
+    asking.start()
+    asking.join(NAME_SECONDS)
+    return said[0] if said else (socket.gethostname(), say("no answer within {0:.0f} seconds", NAME_SECONDS))
 
 
 def _processors() -> int | None:

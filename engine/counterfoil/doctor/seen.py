@@ -45,6 +45,8 @@ class System:
         version: Counterfoil's.
         python: Python's, as numbers.
         platform: System and processor, in words.
+        name: This machine's own name, by which torchrun tells others where it is.
+        nameless: Why no address is found by that name; empty where one is.
         bits: Of a pointer.
         processors: How many processors this process may use; None where the system does not say.
         memory: Bytes of memory; None where the system does not say.
@@ -60,6 +62,8 @@ class System:
     version: str
     python: tuple[int, int, int]
     platform: str
+    name: str
+    nameless: str
     bits: int
     processors: int | None
     memory: int | None

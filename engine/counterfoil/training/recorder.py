@@ -277,15 +277,20 @@ class _Session:
                 # The first state is let go of with the first step.
                 del state
                 yield from recorded
-        claim = self._claim(history.root, recording.extent.steps)
-        signed = _Signed(self.opened.signature, acceptance, sign_claim(claim, self.key))
         with_initial = not self.initial_in_order
         if with_initial:
             contents = replace(contents, initial=self.opened.reader.initial_state(cancel))
-        work = _assemble(
-            self.run_path, manifest, contents, recording, places, signed, cancel, with_initial=with_initial
-        )
-        yield from work
+        signature = self.opened.signature
+        with BundleWriter.create(self.run_path) as writer:
+            yield from _assemble(
+                writer, manifest, contents, recording, places, signature, cancel, with_initial=with_initial
+            )
+            if cancel is not None:
+                cancel.check()
+            # Last, and nothing looks at the token behind it: a signer signs one claim, and whoever stops a recording
+            # whose claim is signed would go on with a signer that has none left.
+            claim = self._claim(history.root, recording.extent.steps)
+            writer.finish_run(sign_claim(claim, self.key), acceptance)
         recording.discard()
         return claim
 
@@ -343,15 +348,6 @@ def _record_all(
                 break
         if behind.busy:
             yield behind.take()
-
-
-@dataclass(frozen=True)
-class _Signed:
-    """The DSSE envelopes of a run: the client's on its order, if there is one, and the trainer's two."""
-
-    order: bytes | None
-    acceptance: bytes
-    claim: bytes
 
 
 def _accept(
@@ -562,47 +558,48 @@ def _restore(
 
 
 def _assemble(
-    run_path: Path,
+    writer: BundleWriter,
     manifest: OrderManifest,
     contents: OrderContents,
     recording: Recording,
     places: Turns[Places],
-    signed: _Signed,
+    signature: bytes | None,
     cancel: CancelToken | None,
     *,
     with_initial: bool,
 ) -> Generator[RunAssembled, None, None]:
-    """Make the run from a complete recording, whose every byte is checked as it is read."""
-    with BundleWriter.create(run_path) as writer:
-        writer.write_order(
-            manifest,
-            contents.programs,
-            contents.schedule,
-            contents.scalars,
-            contents.data,
-            contents.initial,
-            signed.order,
-            contents.updates,
-            row_key=contents.row_key,
-            with_initial=with_initial,
+    """Make the run from a complete recording, whose every byte is checked as it is read; its claim is still to come.
+
+    ``signature`` is the client's DSSE envelope on the order, if there is one.
+    """
+    writer.write_order(
+        manifest,
+        contents.programs,
+        contents.schedule,
+        contents.scalars,
+        contents.data,
+        contents.initial,
+        signature,
+        contents.updates,
+        row_key=contents.row_key,
+        with_initial=with_initial,
+    )
+    extent = recording.extent
+    writer.begin_run(places, recording.log_bytes, extent.steps)
+    for step in recording.read(1):
+        if cancel is not None:
+            cancel.check()
+        record = step.record
+        assert record.loss is not None
+        writer.append_step(
+            record.step,
+            log=step.log,
+            log_entries=step.log_entries,
+            fingerprints=step.fingerprints,
+            loss=record.loss,
+            state_root=record.state_root,
+            shares=step.shares,
         )
-        extent = recording.extent
-        writer.begin_run(places, recording.log_bytes, extent.steps)
-        for step in recording.read(1):
-            if cancel is not None:
-                cancel.check()
-            record = step.record
-            assert record.loss is not None
-            writer.append_step(
-                record.step,
-                log=step.log,
-                log_entries=step.log_entries,
-                fingerprints=step.fingerprints,
-                loss=record.loss,
-                state_root=record.state_root,
-                shares=step.shares,
-            )
-            if extent.is_checkpoint(record.step):
-                writer.write_checkpoint(record.step, recording.state(record.step, contents.initial))
-            yield RunAssembled(record.step, extent.steps)
-        writer.finish_run(signed.claim, signed.acceptance)
+        if extent.is_checkpoint(record.step):
+            writer.write_checkpoint(record.step, recording.state(record.step, contents.initial))
+        yield RunAssembled(record.step, extent.steps)

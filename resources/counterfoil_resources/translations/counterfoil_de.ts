@@ -8640,6 +8640,10 @@ Lauf zu finden</translation>
             <translation>Höchste Lernrate.</translation>
         </message>
         <message>
+            <source>Hold so many steps of the order against the script, with --script: it runs as it is, and each step is executed from its state. 0 compares nothing, and the order says so wherever it is shown.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>How often each row is seen.</source>
             <translation>Wie oft jede Zeile gesehen wird.</translation>
         </message>
@@ -8988,6 +8992,10 @@ Lauf zu finden</translation>
             <translation>Lassen Sie das öffentliche Signal weg.</translation>
         </message>
         <message>
+            <source>Let the script use the network the first time that it runs, with --script; the other times it has none.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Line {0} of the {1} does not follow the one before it.</source>
             <translation>Zeile {0} ({1}) schließt nicht an die davor an.</translation>
         </message>
@@ -9126,6 +9134,10 @@ Lauf zu finden</translation>
         <message>
             <source>Name another device, or start machines for it.</source>
             <translation>Nennen Sie ein anderes Gerät, oder starten Sie Rechner dafür.</translation>
+        </message>
+        <message>
+            <source>Name of this machine</source>
+            <translation>Name dieses Rechners</translation>
         </message>
         <message>
             <source>Name the file that it began, or one that does not exist.</source>
@@ -9456,6 +9468,10 @@ Lauf zu finden</translation>
             <translation>Rang 0 unterschreibt den Lauf und hat keinen Schlüssel bekommen.</translation>
         </message>
         <message>
+            <source>Ranks that torchrun starts wait for this name until they fail. On one machine give torchrun --standalone --local-addr 127.0.0.1; on several each one's address as --local-addr, or let /etc/hosts say it.</source>
+            <translation>Ränge, die torchrun startet, warten auf diesen Namen, bis sie scheitern. Auf einem Rechner hilft torchrun --standalone --local-addr 127.0.0.1; auf mehreren gibt --local-addr jedem seine eigene Adresse, oder sie steht in /etc/hosts.</translation>
+        </message>
+        <message>
             <source>Rates are those that {0} publishes of the {1}, dense; {2:.0f} % of them is reached, of products and of memory alike. No GPU measured it.</source>
             <translation>Die Raten sind die, die {0} für die {1} veröffentlicht, dicht; erreicht werden davon {2:.0f} %, bei Produkten wie beim Speicher. Keine GPU hat das gemessen.</translation>
         </message>
@@ -9592,8 +9608,8 @@ Lauf zu finden</translation>
             <translation>Zeilen der erfundenen Tabelle.</translation>
         </message>
         <message>
-            <source>Run the code once more in another process, with --script or --from, while the first step is tried: a step that hangs on the order of a set, say, is another program there. --no-second-look for code that must not run twice.</source>
-            <translation>Den Code bei --script oder --from noch einmal in einem anderen Prozess ausführen, während der erste Schritt ausprobiert wird: Ein Schritt, der etwa von der Reihenfolge einer Menge abhängt, ist dort ein anderes Programm. --no-second-look für Code, der nicht zweimal laufen darf.</translation>
+            <source>Run the code once more in another process, with --from, while the first step is tried: a step that hangs on the order of a set, say, is another program there. --no-second-look for code that must not run twice.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>SHA-256 of states</source>
@@ -12764,6 +12780,10 @@ Lauf zu finden</translation>
             <translation>Was der Prozess gesagt hat, der Aufträge schreibt, kann nicht gelesen werden.</translation>
         </message>
         <message>
+            <source>What the script decides by a value of its training beyond the steps that are compared, with --script: yes or no, or train.py:42=yes for one line.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>What the shares in the capsule give of {0} is infinite or not a number.</source>
             <translation>Was die Anteile in der Kapsel von {0} ergeben, ist unendlich oder keine Zahl.</translation>
         </message>
@@ -13086,6 +13106,10 @@ Lauf zu finden</translation>
         <message>
             <source>all {0} are as RECORD says</source>
             <translation>alle {0} sind so, wie RECORD sagt</translation>
+        </message>
+        <message>
+            <source>all, or as many as it makes in two minutes</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>an adjudication</source>
@@ -13934,6 +13958,10 @@ Lauf zu finden</translation>
         <message>
             <source>need not keep the order of equal elements, which then differs between machines</source>
             <translation>muss die Reihenfolge gleicher Elemente nicht erhalten, die dann von Rechner zu Rechner verschieden ist</translation>
+        </message>
+        <message>
+            <source>no answer within {0:.0f} seconds</source>
+            <translation>keine Antwort binnen {0:.0f} Sekunden</translation>
         </message>
         <message>
             <source>no file</source>
@@ -15442,6 +15470,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0}: cannot be written to</source>
             <translation>{0}: kann nicht beschrieben werden</translation>
+        </message>
+        <message>
+            <source>{0}: no address is found by this name ({1})</source>
+            <translation>{0}: zu diesem Namen findet sich keine Adresse ({1})</translation>
         </message>
         <message>
             <source>{0}: what an auditor found</source>

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -196,6 +198,31 @@ def test_options_that_do_not_belong_together_are_refused(
 ) -> None:
     assert main(["doctor", *words]) == 4
     assert "doctor" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_whether_an_address_is_found_by_this_machines_own_name(monkeypatch: pytest.MonkeyPatch, found: bool) -> None:
+    def ask(host: str, port: object) -> list[object]:
+        assert (host, port) == ("here", None), "no other name is asked for"
+        if not found:
+            raise socket.gaierror(-2, "Name or service not known")
+        return []
+
+    monkeypatch.setattr(socket, "getfqdn", lambda: "here")
+    monkeypatch.setattr(socket, "getaddrinfo", ask)
+    assert looking.look_at_name() == ("here", "" if found else "Name or service not known")
+
+
+def test_a_name_service_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    answered = threading.Event()
+    monkeypatch.setattr(looking, "NAME_SECONDS", 0.1)
+    monkeypatch.setattr(socket, "getfqdn", lambda: str(answered.wait(30)))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_: [])
+    assert looking.look_at_name() == (socket.gethostname(), "no answer within 0 seconds")
+    answered.set()
+    for thread in threading.enumerate():
+        if thread.name == "name":
+            thread.join()
 
 
 def test_the_process_of_the_box_closes_it_as_a_replay_does(monkeypatch: pytest.MonkeyPatch) -> None:

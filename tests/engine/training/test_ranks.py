@@ -20,9 +20,11 @@ from counterfoil.base.stopping import StopRule
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.state import state_root
 from counterfoil.signing.envelope import open_claim
+from support.nameless import NAME, nameless, why_not
 from support.worlds import RankEnd, Worlds
 
 STEPS = 6
+PAGE = Path(__file__).parents[3] / "docs" / "many-devices.md"
 SLOW_WORLDS = [pytest.param(size, marks=pytest.mark.slow) for size in (3, 4)]
 
 
@@ -238,24 +240,50 @@ def test_a_rank_that_hangs_is_found(worlds, order, tmp_path) -> None:
     assert re.fullmatch("Rank 1 is gone: .*", ends[0].sentence), ends
 
 
-def test_torchrun(order, root, tmp_path) -> None:
-    keys, run = tmp_path / "k.pem", tmp_path / "run.cfoil"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+@pytest.mark.parametrize("named", [True, False], ids=["here", "on a machine without an address for its own name"])
+def test_torchrun_as_the_page_says_it(order, root, tmp_path, named) -> None:
+    if not named and (reason := why_not()):
+        pytest.skip(reason)
+    environment = {**(os.environ if named else nameless(tmp_path)), "PYTHONPATH": os.pathsep.join(sys.path)}
+    (tmp_path / "job.cfoil").write_bytes(order.read_bytes())
     subprocess.run(
-        [sys.executable, "-m", "counterfoil.cli", "keygen", str(keys), "--no-passphrase"], check=True, env=environment,
-        capture_output=True,
+        [sys.executable, "-m", "counterfoil.cli", "keygen", "trainer.pem", "--no-passphrase"], check=True,
+        cwd=tmp_path, env=environment, capture_output=True,
     )  # fmt: skip
+    (command,) = re.findall(r"^torchrun --standalone (.+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     done = subprocess.run(
-        [
-            sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "counterfoil",
-            "train", str(order), "--out", str(run), "--key", str(keys), "--resume",
-        ],
-        env=environment, capture_output=True, text=True, timeout=100, check=True,
+        [sys.executable, "-m", "torch.distributed.run", "--standalone", *command.split()],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100, check=True,
     )  # fmt: skip
     assert done.stdout.count(f"Run root {root}") == 1, "only rank 0 says something"
-    assert "Recorded by 2 ranks: 4 shares a step." in done.stdout
-    with BundleReader.open(run) as reader:
+    assert "Recorded by 4 ranks: 4 shares a step." in done.stdout
+    with BundleReader.open(tmp_path / "run.cfoil") as reader:
         assert environment_of(reader)["threads"] == "1"
+
+
+@pytest.mark.parametrize("rank", ["0", "1"])
+def test_ranks_that_cannot_find_each_other_say_why(order, tmp_path, rank) -> None:
+    if reason := why_not():
+        pytest.skip(reason)
+    environment = {
+        **nameless(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path), "RANK": rank, "WORLD_SIZE": "2",
+        "MASTER_ADDR": NAME, "MASTER_PORT": "29500",
+    }  # fmt: skip
+    counterfoil.generate_key(tmp_path / "trainer.pem", None)
+    program = (
+        "import sys; from counterfoil.cli import main; from counterfoil.distributed import storeaddress\n"
+        "storeaddress.RANK_0_SECONDS = 1.0\n"
+        f"sys.exit(main(['train', {str(order)!r}, '--out', 'run.cfoil', '--key', 'trainer.pem']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode != 0
+    said = " ".join(done.stderr.split())
+    assert f"{NAME}:29500, is not reached: no address is found for the name {NAME}." in said
+    assert "torchrun --standalone --local-addr 127.0.0.1" in said
+    assert "Traceback" not in said
 
 
 def environment_of(reader: BundleReader) -> dict[str, str]:

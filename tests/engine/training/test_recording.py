@@ -10,16 +10,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import FileWriteError, RecordingError
+from counterfoil.base.errors import CancelledError, FileWriteError, RecordingError
 from counterfoil.base.generators import finish
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import TreeHead
+from counterfoil.signer.gate import Gate, Purpose
+from counterfoil.signing.envelope import parse_statement
+from counterfoil.signing.intoto import RUN_PREDICATE
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training import recording
 from counterfoil.training.recorder import record
 from counterfoil.training.recording import Recording
-from counterfoil.training.recordingevents import RecordingResumed, RunAssembled, StepRecorded
+from counterfoil.training.recordingevents import RecordFinished, RecordingResumed, RunAssembled, StepRecorded
 from counterfoil.training.recordingfolder import discard_recording, has_published, is_unfinished, recording_folder
 from counterfoil.training.stepfile import StoredStep, encode_step, read_steps, stored_step
 from support.bundles import Contents, make_contents
@@ -257,6 +261,47 @@ def test_no_trace_of_the_stop_is_in_the_run(tmp_path: Path, digits_job: Job, tra
             stored, expected = one.checkpoint(number), two.checkpoint(number)
             assert all(np.array_equal(stored[name], expected[name]) for name in expected)
         assert one.log_entries().tolist() == two.log_entries().tolist()
+
+
+class StoppingKey:
+    """A trainer's key behind its signer's gate, which signs one claim; a token is set where a claim is signed."""
+
+    def __init__(self, key: SigningKey, token: CancelToken | None = None) -> None:
+        self.public, self._key, self._token = key.public, key, token
+        self._gate = Gate(Purpose.TRAIN, key.public)
+
+    def sign(self, payload: bytes) -> bytes:
+        self._gate.check(payload)
+        if self._token is not None and parse_statement(payload)["predicateType"] == RUN_PREDICATE:
+            self._token.cancel()
+        return self._key.sign(payload)
+
+
+@pytest.mark.parametrize("written", [1, 6])
+def test_a_stop_while_the_run_is_written_leaves_the_signer_its_claim(
+    tmp_path: Path, digits_job: Job, trainer_key: SigningKey, written: int
+) -> None:
+    run, key, token = tmp_path / "run.cfoil", StoppingKey(trainer_key), CancelToken()
+
+    def stopped() -> None:
+        for event in record(digits_job.order, run, key, threads=1, cancel=token):
+            if isinstance(event, RunAssembled) and event.done == written:
+                token.cancel()
+
+    with pytest.raises(CancelledError, match="the first 6 steps are kept"):
+        stopped()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [recording_folder(run).name]
+    assert isinstance(go_on(digits_job.order, run, key)[-1], RecordFinished)
+
+
+def test_a_stop_while_the_claim_is_signed_comes_too_late(
+    tmp_path: Path, digits_job: Job, trainer_key: SigningKey
+) -> None:
+    run, token = tmp_path / "run.cfoil", CancelToken()
+    events = list(record(digits_job.order, run, StoppingKey(trainer_key, token), threads=1, cancel=token))
+    assert token.cancelled
+    assert isinstance(events[-1], RecordFinished)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [run.name]
 
 
 def test_resuming_what_was_never_begun_begins_it(tmp_path: Path, digits_job: Job, trainer_key: SigningKey) -> None:

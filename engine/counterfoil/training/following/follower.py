@@ -65,7 +65,8 @@ def follow(run: Callable[[], None], wanted: Wanted, title: str, survey: Survey |
         follower = Follower(wanted, title, names, lasting, survey or Survey())
         wanted.before = follower.close
         try:
-            with follower.ended(), generators_kept(), watched(follower):
+            # What the follower changes of torch it changes while it watches, and undoes before: both change some of it.
+            with watched(follower), follower.ended(), generators_kept():
                 _run_to_its_end(run, follower)
                 follower.end()
         except Again:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
 import torch
+from torch import nn
 from torch.optim import Optimizer
 from torch.utils.data import DataLoader
+from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from counterfoil.base.errors import CounterfoilError, DataError, ProgramError
 from support.followed import followed, plain, recorded, write_script
@@ -461,11 +464,36 @@ def test_a_script_that_trains_nothing_has_no_order(tmp_path: Path) -> None:
         followed(write_script(tmp_path, "import torch\ntorch.nn.Linear(2, 2)(torch.ones(1, 2))\n"))
 
 
-def test_afterwards_torch_is_as_it_was(tmp_path: Path) -> None:
-    before = [torch.autograd.backward, torch.save, Optimizer.__init__, Optimizer.zero_grad, DataLoader._get_iterator]
-    followed(write_script(tmp_path, _SMALL.replace("LINE", "loss = model(x).mean()")))
-    after = [torch.autograd.backward, torch.save, Optimizer.__init__, Optimizer.zero_grad, DataLoader._get_iterator]
-    assert before == after
+_CHANGED = (
+    torch, torch.autograd, torch.backends.cuda, nn.attention, nn.Module, nn.parallel.DataParallel,
+    nn.parallel.DistributedDataParallel, Optimizer, torch.optim.lr_scheduler.ReduceLROnPlateau, DataLoader,
+    _BaseDataLoaderIter,
+)  # fmt: skip
+"""Modules and classes of torch in which something is replaced while a script is followed."""
+
+
+@pytest.mark.parametrize(
+    ("line", "steps", "ends"),
+    [
+        ("loss = model(x).mean()", None, nullcontext()),
+        ("loss = model(x).mean()", 2, nullcontext()),
+        (
+            "step = vars().get('step', 0) + 1; loss = model(x).mean() / (step < 3 or [].pop())",
+            None,
+            pytest.raises(DataError, match="failed"),
+        ),
+        ("loss = model(x)[: int(model(x).sum().item())].sum()", None, pytest.raises(ProgramError)),
+    ],
+    ids=["to its end", "some steps", "a script that fails", "a script that is refused"],
+)
+def test_afterwards_torch_is_as_it_was(
+    tmp_path: Path, line: str, steps: int | None, ends: AbstractContextManager[object]
+) -> None:
+    before = [dict(vars(owner)) for owner in _CHANGED]
+    with ends:
+        followed(write_script(tmp_path, _SMALL.replace("LINE", line)), steps=steps)
+    after = [{name: vars(owner).get(name) for name in owned} for owner, owned in zip(_CHANGED, before, strict=True)]
+    assert after == before
     assert type(torch.zeros(1) + 1) is torch.Tensor
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=1.0)
     assert "step" not in vars(optimizer)
