@@ -61,7 +61,7 @@ class WithoutValues(TorchFunctionMode):
         if func is Tensor.__deepcopy__:
             # It would copy the memory past every operator: that of what the tensor stands for.
             return args[1].setdefault(id(args[0]), args[0].detach().clone().requires_grad_(args[0].requires_grad))
-        if func is SET_DATA and isinstance(args[0], Tensor):
+        if func == SET_DATA and isinstance(args[0], Tensor):
             # Another memory of the same contents, but for who else looks at it: what stands for the tensor stays.
             with torch.no_grad():
                 args[0].detach().copy_(args[1])

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from counterfoil.base.errors import DataError
 from counterfoil.base.programs import hashing_otherwise, program_command, program_environment
-from counterfoil.training.following.plainrun import MODULE
+from counterfoil.training.following.plainrun import ALIGNMENT, MODULE
 from counterfoil.training.following.scriptdraws import Draw
 from counterfoil.training.scripts.workfolder import WorkFolder
 
@@ -310,11 +310,8 @@ def _mapped(path: Path, listed: Sequence[Any]) -> dict[str, Tensor]:
     for name, dtype, shape in listed:
         kind = getattr(torch, dtype)
         length = int(np.prod(shape, dtype=np.int64)) * kind.itemsize
-        piece = data[place : place + length]
-        # A view must begin at a multiple of its item's size.
-        piece = piece if place % max(kind.itemsize, 1) == 0 else piece.clone()
-        found[name] = piece.view(kind).reshape(shape) if length else torch.zeros(shape, dtype=kind)
-        place += length
+        found[name] = data[place : place + length].view(kind).reshape(shape)
+        place += length + -length % ALIGNMENT
     return found
 
 

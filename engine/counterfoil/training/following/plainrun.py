@@ -38,6 +38,8 @@ from counterfoil.training.scripts.workfolder import FileUse, WorkFolder, files_u
 from counterfoil.training.scripts.patches import Patches
 
 MODULE = "counterfoil.training.following.plainrun"
+ALIGNMENT = 64
+"""What is written down begins at multiples of so many bytes, as a view of it in the memory must."""
 _MOST_ANSWERED = 65_536
 """A list of more numbers is not written down."""
 
@@ -286,7 +288,9 @@ class PlainRun(Borders):
             for key, tensor in (self._tensors() if tensors is None else tensors).items():
                 values = _plain(tensor)
                 listed.append([key, str(values.dtype).removeprefix("torch."), list(values.shape)])
-                file.write(memoryview(values.view(torch.uint8).numpy() if values.dim() else _bytes(values)))
+                data = memoryview(values.view(torch.uint8).numpy() if values.dim() else _bytes(values))
+                file.write(data)
+                file.write(bytes(-data.nbytes % ALIGNMENT))
         return listed
 
     def end(self, error: BaseException | None) -> None:

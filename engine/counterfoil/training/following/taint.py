@@ -200,7 +200,7 @@ class Questions(TorchFunctionMode):
             copied = func(*args, **named)
             self._taint.mark(copied)
             return copied
-        if func is SET_DATA:
+        if func == SET_DATA:
             func(*args, **named)
             self._taint.moved(first)
             return None
