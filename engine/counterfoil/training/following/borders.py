@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import MethodType, ModuleType
 from typing import Any, Protocol
 
@@ -63,6 +63,12 @@ class Watcher(Protocol):
     def updates(self, optimizer: Optimizer, closure: Callable[[], Any] | None, step: Callable[[], Any]) -> Any:
         """It calls an optimizer's ``step()``, which is handed in; returns what that returns."""
 
+    def update(self) -> AbstractContextManager[None]:
+        """Within, an optimizer makes its step."""
+
+    def backward_pass(self) -> AbstractContextManager[None]:
+        """Within, a backward pass is made."""
+
     def compiles(self) -> None:
         """It has something compiled, which stays as it is written."""
 
@@ -77,6 +83,8 @@ class Borders(ABC):
         made_optimizers: The optimizers that it has made, in order.
         calls: What it called in the step that it is in, as texts: what two runs of a script have in common.
         models: The models that it trains; None before the first step.
+        is_updated: Whether the step that it is in has changed a parameter: an optimizer's own step, or, where there is
+            no optimizer, whoever writes to a parameter behind a backward pass.
     """
 
     def __init__(self) -> None:
@@ -84,11 +92,10 @@ class Borders(ABC):
         self.calls: list[str] = []
         self.models: Models | None = None
         self._from_loader = False
-
-    @property
-    @abstractmethod
-    def is_updated(self) -> bool:
-        """Whether the step that the script is in has changed a parameter."""
+        self._updating = 0
+        self._going_back = 0
+        self._went_back = False
+        self.is_updated = False
 
     @abstractmethod
     def begin(self) -> None:
@@ -108,10 +115,40 @@ class Borders(ABC):
         if self.models is None:
             self._from_loader = False
 
+    def wrote(self, tensor: Tensor) -> None:
+        """Take note that a tensor of a model is written to."""
+        if self._updating if self.made_optimizers else self._went_back:
+            self.is_updated = self.is_updated or self._trains(tensor)
+
+    @contextmanager
+    def update(self) -> Iterator[None]:
+        """Within, an optimizer makes its step."""
+        self._updating += 1
+        try:
+            yield
+        finally:
+            self._updating -= 1
+
+    @contextmanager
+    def backward_pass(self) -> Iterator[None]:
+        """Within, a backward pass is made; what its hooks call ends no step."""
+        self._went_back = True
+        self._going_back += 1
+        try:
+            yield
+        finally:
+            self._going_back -= 1
+
+    def next_step(self) -> None:
+        """Finish the step that the script is in."""
+        self.finish()
+        self.is_updated = self._went_back = False
+        self.calls = []
+
     def fetches(self) -> None:
         """End the step where a loader is asked for the next batch."""
-        if self.models is not None and self.is_updated:
-            self.finish()
+        if self.models is not None and self.is_updated and not self._going_back:
+            self.next_step()
         self._from_loader = bool(self.made_optimizers)
         self.calls.append("fetch")
 
@@ -156,12 +193,7 @@ class Borders(ABC):
             self.models = self.models.grown(find_models(self._trained(None), whereabouts.client_frame()))
             self.grow()
 
-    def trains(self, tensor: Tensor) -> bool:
-        """Whether a change of a tensor is an update: it is a parameter of an optimizer, or of a model where there is none.
-
-        Args:
-            tensor: A tensor of a model.
-        """
+    def _trains(self, tensor: Tensor) -> bool:
         if not self.made_optimizers:
             return tensor.requires_grad
         return any(p is tensor for made in self.made_optimizers for group in made.param_groups for p in group["params"])
@@ -172,8 +204,8 @@ class Borders(ABC):
         return [p for made in self.made_optimizers for group in made.param_groups for p in group["params"]]
 
     def _next_without_loader(self) -> None:
-        if self.is_updated and not self._from_loader:
-            self.finish()
+        if self.is_updated and not self._from_loader and not self._going_back:
+            self.next_step()
 
 
 @contextmanager
@@ -229,7 +261,8 @@ def _optimizers(patches: Patches, watcher: Watcher, made: list[weakref.ref[Optim
 
         def step(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
             closure = args[0] if args else kwargs.get("closure")
-            return watcher.updates(self, closure, lambda: type(self).step(self, *args, **kwargs))
+            with watcher.update():
+                return watcher.updates(self, closure, lambda: type(self).step(self, *args, **kwargs))
 
         # A method of the instance: schedulers wrap it once more, and count its calls.
         vars(self)["step"] = MethodType(step, self)
@@ -259,11 +292,13 @@ def _passes(patches: Patches, watcher: Watcher) -> None:
 
     def gone_back(tensors: Any, *args: Any, **kwargs: Any) -> None:
         watcher.goes_back([tensors] if isinstance(tensors, Tensor) else list(tensors))
-        backward(tensors, *args, **kwargs)
+        with watcher.backward_pass():
+            backward(tensors, *args, **kwargs)
 
     def differentiated(outputs: Any, *args: Any, **kwargs: Any) -> Any:
         watcher.differentiates([outputs] if isinstance(outputs, Tensor) else list(outputs))
-        return differentiate(outputs, *args, **kwargs)
+        with watcher.backward_pass():
+            return differentiate(outputs, *args, **kwargs)
 
     def moved(self: ReduceLROnPlateau, *args: Any, **kwargs: Any) -> None:
         before = [float(group["lr"]) for group in self.optimizer.param_groups]

@@ -310,11 +310,6 @@ class Follower(Borders):
 
     # Steps.
 
-    @property
-    def is_updated(self) -> bool:
-        """Whether the step that the script is in has changed a parameter."""
-        return self._world is not None and self._world.step.updated
-
     def begin(self) -> None:
         """Begin to follow."""
         models = self.models
@@ -330,7 +325,7 @@ class Follower(Borders):
             tensor_type(name, tensor)
         # What the script seeded; it is put back before the order is made.
         self._seed = torch.initial_seed() % 2**64
-        world = World(models.tensors, models.others, self.location, self._notes, self._is_slot, self.trains)
+        world = World(models.tensors, models.others, self.location, self._notes, self._is_slot, self.wrote)
         # What the script changes of other modules is state from the beginning, whatever it does to it first.
         for name in self._survey.held & models.others.keys():
             world.hold(name, models.others[name])
@@ -399,7 +394,7 @@ class Follower(Borders):
         self._check_refusal()
         taken.take(world.step, tuple(self._calls_of_rules), self._kept, self.calls)
         self._kinds.append(tuple(self._groups))
-        self.calls, self._calls_of_rules, self._groups = [], [], []
+        self._calls_of_rules, self._groups = [], []
         self._answers.step = len(taken) + 1
         self._settle_generators(len(taken))
         # Lines of backward passes are known by then; they cost more than all else.
@@ -428,7 +423,7 @@ class Follower(Borders):
         assert self.models is not None
         assert self._world is not None
         present = self.models.present()
-        sizes = {tensor.numel() for tensor in present.values() if self.trains(tensor)} - {1}
+        sizes = {tensor.numel() for tensor in present.values() if self._trains(tensor)} - {1}
         # A tensor of no module that is as large as a parameter is an average or the like; others are logs, mostly.
         averages = {
             name
@@ -440,7 +435,7 @@ class Follower(Borders):
     @property
     def steps(self) -> int:
         """How many steps the script has made, the one that it is in counted if it has changed a parameter."""
-        return 0 if self._world is None else len(self._taken) + self._world.step.updated
+        return 0 if self._world is None else len(self._taken) + self.is_updated
 
     @property
     def complete(self) -> bool:
@@ -464,7 +459,7 @@ class Follower(Borders):
             return
         if not self.has_all_steps:
             self._check_refusal()
-        if world.step.updated:
+        if self.is_updated:
             calls = tuple(self._calls_of_rules)
             try:
                 self._taken.take(world.step, calls, self._kept, self.calls)

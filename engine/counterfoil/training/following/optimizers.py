@@ -67,6 +67,7 @@ class FollowedOptimizer:
     rates: list[tuple[float, ...]] = field(default_factory=list)
     _left: dict[int, dict[str, Any]] = field(default_factory=dict)
     _done_before: dict[int, int] = field(default_factory=dict)
+    _trained: frozenset[int] = frozenset()
 
     @classmethod
     def of(
@@ -101,6 +102,7 @@ class FollowedOptimizer:
         if any(name in taken for name in slots):
             return own
         own.rule, own.slots, own.settings = rule, slots, _settings(optimizer)
+        own._trained = frozenset(id(p) for p in held.values() if p.requires_grad)
         own._done_before = {id(p): _done(optimizer, p) for p in held.values()}
         own._left = {id(p): dict(optimizer.state[p]) for p in held.values() if p in optimizer.state}
         return own
@@ -147,7 +149,7 @@ class FollowedOptimizer:
                 if parameter.grad is None:
                     continue
                 left = self._left.get(id(parameter))
-                if not _same_entries(left, self.optimizer.state.get(parameter)):
+                if id(parameter) not in self._trained or not _same_entries(left, self.optimizer.state.get(parameter)):
                     return False
                 counts.add(_done(self.optimizer, parameter) - self._done_before.get(id(parameter), 0) + 1)
         rules = [group.rule for group in self.rule.groups] if isinstance(self.rule, ParameterGroups) else [self.rule]

@@ -127,17 +127,12 @@ class PlainRun(Borders):
         self._later: list[nn.Module] = []
         self._early: list[str] = []
 
-    @property
-    def is_updated(self) -> bool:
-        """Whether a parameter was written in this step."""
-        return self._taint.is_updated
-
     # What the script does.
 
     def begin(self) -> None:
         """Begin to watch what is done to the state."""
         assert self.models is not None
-        self._taint = Taint(self.models.tensors, self.models.others, self._is_slot, self.trains)
+        self._taint = Taint(self.models.tensors, self.models.others, self._is_slot, self.wrote)
         self._questions = Questions(self._taint)
         self._stack.enter_context(self._questions)
         self._stack.enter_context(self._taint)
@@ -216,7 +211,6 @@ class PlainRun(Borders):
             border["state"] = self._write(str(self._steps))
         self._say({"border": self._steps, "seconds": now - self._last, **border})
         self._wait()
-        self.calls = []
         self._updates, self._losses, self._questions.answers = [], [], []
         self._taint.begin()
         self._files.step = self._steps + 1
@@ -298,7 +292,7 @@ class PlainRun(Borders):
         if self.models is None:
             self._say({"ended": True, "error": _failure(error), "early": self._early})
             return
-        if self._taint.is_updated:
+        if self.is_updated:
             self._steps += 1
             self._border()
         self._stack.close()

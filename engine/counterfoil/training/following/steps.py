@@ -132,7 +132,6 @@ class Step:
         known: Memory that the step made, or met.
         alive: Keeps what stands for tensors alive, so that memory tells them apart.
         updates: How often each optimizer has made its step.
-        updated: Whether a parameter was changed.
         begins: Which tensors the state is when the step begins, by name.
         ends: Likewise, when it ends: an optimizer may have made its slots anew.
         to_update: How many events there were when an optimizer made its step last.
@@ -150,7 +149,6 @@ class Step:
     known: set[Memory] = field(default_factory=set)
     alive: list[Any] = field(default_factory=list)
     updates: dict[int, int] = field(default_factory=dict)
-    updated: bool = False
     begins: Mapping[str, Geometry] = field(default_factory=dict)
     ends: Mapping[str, Geometry] = field(default_factory=dict)
     to_update: int = 0
@@ -183,7 +181,6 @@ class Step:
             self.known | other.known,
             [*self.alive, *other.alive],
             self.updates,
-            self.updated or other.updated,
             {**other.begins, **self.begins},
             other.ends,
         )

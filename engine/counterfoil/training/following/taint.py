@@ -33,10 +33,9 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
         state: The tensors of the state that are trained, by name.
         others: Those of other modules.
         is_slot: Whether a memory is that of an entry of an optimizer's state.
-        trains: Whether a change of a tensor of the state is an update.
+        wrote: Is told of each tensor of the state that is written to.
 
     Attributes:
-        is_updated: Whether a parameter was written in this step.
         kept: Tensors that are no module's, and were written by what was made of the state: each as a whole memory.
         draws: What was drawn for the models in this step, in order.
         drawn_at: File and line of each.
@@ -50,16 +49,15 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
         state: Mapping[str, Tensor],
         others: Mapping[str, Tensor],
         is_slot: Callable[[int], bool],
-        trains: Callable[[Tensor], bool],
+        wrote: Callable[[Tensor], None],
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._trains = trains
+        self._wrote = wrote
         self._born: set[int] = set()
         self._is_slot = is_slot
         self._state: dict[int, Tensor] = {}
         self._others = {tensor.untyped_storage()._cdata: (name, tensor) for name, tensor in others.items()}
         self._made: dict[int, StorageWeakRef] = {}
-        self.is_updated = False
         self.kept: list[Tensor] = []
         self.draws: list[Draw] = []
         self.drawn_at: list[str] = []
@@ -76,7 +74,6 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def begin(self) -> None:
         """Begin with the next step."""
-        self.is_updated = False
         self._born.clear()
         self.draws, self.drawn_at = [], []
         self.written_at.clear()
@@ -141,7 +138,7 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
         memory = tensor.untyped_storage()._cdata
         self.written_at[memory] = whereabouts.client_line()
         if memory in self._state:
-            self.is_updated = self.is_updated or self._trains(self._state[memory])
+            self._wrote(self._state[memory])
         elif not self.is_tainted(tensor) and memory not in self._born:
             if memory in self._others:
                 name, whole = self._others[memory]

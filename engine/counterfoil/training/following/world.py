@@ -45,7 +45,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         location: Knows the place that is being computed.
         notes: Is told what is left out.
         is_slot: The name for a memory that is that of an entry of an optimizer's state; empty for any other.
-        trains: Whether a change of a tensor of the state is an update.
+        wrote: Is told of each tensor of the state that is written to.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         location: Location,
         notes: Notes,
         is_slot: Callable[[int], str],
-        trains: Callable[[Tensor], bool],
+        wrote: Callable[[Tensor], None],
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._fake = FakeTensorMode(allow_non_fake_inputs=True)
@@ -73,7 +73,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._others = {Geometry.of(tensor): (name, tensor) for name, tensor in others.items()}
         self._kept = 0
         self._born: set[int] = set()
-        self._trains = trains
+        self._wrote = wrote
         self._places: dict[str, Geometry] = {}
         self._is_slot = is_slot
         self.refusal: BaseException | None = None
@@ -271,7 +271,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def note_change(self, name: str) -> None:
         """Note that a tensor of the state is changed."""
         self.step.written[name] = None
-        self.step.updated = self.step.updated or self._trains(self.real[name])
+        self._wrote(self.real[name])
 
     def _check_known(self, func: Any, memory: Memory, place: Place) -> None:
         step = self.step
