@@ -36,12 +36,12 @@ class Ended:
     """How a fork ended.
 
     Attributes:
-        code: Its exit code; None where it was killed.
+        code: Its exit code; less than zero is the signal that ended it.
         seconds: Seconds of the processor, those of its own children included.
         said: The end of what it printed.
     """
 
-    code: int | None
+    code: int
     seconds: float
     said: str
 
@@ -67,7 +67,7 @@ def forked(function: Callable[[], None], folder: Path, limits: Limits) -> Ended:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)
     said = (folder / SAID).read_text(encoding="utf-8", errors="replace")[-4000:] if (folder / SAID).exists() else ""
-    code = None if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+    code = os.waitstatus_to_exitcode(status)
     return Ended(code, used.ru_utime + used.ru_stime, said)
 
 

@@ -68,6 +68,11 @@ class Script:
         """Runs of the same shape with a noise as large as rounding; only made where one is asked for."""
         return [other for other in self.shake() if len(other.held) == len(self.plain.held)]
 
+    @property
+    def is_shaken(self) -> bool:
+        """Whether such runs were asked for."""
+        return "shaken" in self.__dict__
+
     def noise(self, number: int) -> float:
         """How far rounding alone moves a tensor."""
         own = self.plain.held[number].final

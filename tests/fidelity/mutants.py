@@ -45,9 +45,7 @@ def _rates_of_the_first_step() -> Iterator[None]:
 
 
 MUTANTS = (
-    Mutant(
-        "rates of the first step", "a schedule is not followed", "schedules/step_lr_by_epoch", _rates_of_the_first_step
-    ),
+    Mutant("rates of the first step", "a schedule is not followed", "schedules/cosine", _rates_of_the_first_step),
 )
 
 

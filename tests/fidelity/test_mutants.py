@@ -47,6 +47,7 @@ def test_a_mutant_that_is_not_compared_gives_another_training(name: str, uncompa
 
 
 @pytest.mark.slow
+@pytest.mark.xfail(strict=True, reason="orders are not compared with their scripts yet")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_mutant_that_is_compared_is_refused(name: str, compared: dict[str, Trial]) -> None:
     assert compared[name].outcome == judge.REFUSED, compared[name]

@@ -35,7 +35,9 @@ SCRIPTS = {
     "    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
     + "".join(f"    {line}\n" for line in TRAINS.strip().splitlines())
     + "main()\n",
-    "wrong/after": BEGIN + TRAINS + "with torch.no_grad():\n    model[3].weight.zero_()\n",
+    "wrong/after": BEGIN
+    + TRAINS.replace("range(4)", "torch.utils.data.DataLoader(range(4))")
+    + "with torch.no_grad():\n    model[3].weight.zero_()\n",
     "wrong/none": BEGIN + TRAINS.replace("range(4)", "range(0)"),
     "wrong/decides": BEGIN
     + TRAINS.replace("    loss.backward()", "    loss = loss * loss.item()\n    loss.backward()"),

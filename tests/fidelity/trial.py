@@ -7,6 +7,7 @@ import os
 import pickle
 import re
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -52,6 +53,7 @@ class Trial:
         order_seconds: The same of ordering it and of executing the order.
         steps: How many steps of optimizers it completes.
         ordered: How many steps are ordered.
+        shaken: Whether the judge had to know how far rounding alone moves the script.
         said: The end of what was printed, where something failed.
         mutant: The name of the mutant of the follower; empty for the follower as it is.
     """
@@ -63,6 +65,7 @@ class Trial:
     order_seconds: float = 0.0
     steps: int = 0
     ordered: int = 0
+    shaken: bool = False
     said: str = ""
     mutant: str = ""
 
@@ -145,10 +148,11 @@ class _Bench:
         steps = {"steps": len(plain.steps), "ordered": order.steps if isinstance(order, Ordered) else 0}
         if not isinstance(order, Ordered):
             return Trial(name, judge.CRASH, self._clean(_reason(made)), **spent, **steps, said=self._clean(made.said))
-        verdict = judge.judge(Script(plain, self._shaken), order)
+        own = Script(plain, self._shaken)
+        verdict = judge.judge(own, order)
         if verdict.outcome == judge.DRAWS:
             verdict = self._without_draws(verdict)
-        return Trial(name, verdict.outcome, self._clean(verdict.sentence), **spent, **steps)
+        return Trial(name, verdict.outcome, self._clean(verdict.sentence), **spent, **steps, shaken=own.is_shaken)
 
     def _without_draws(self, verdict: Verdict) -> Verdict:
         """Judge a script whose steps draw by what it and its order train where neither draws."""
@@ -199,8 +203,8 @@ class _Bench:
 
 
 def _reason(ended: Ended) -> str:
-    if ended.code is None:
-        return f"killed after {ended.seconds:.0f} s of the processor"
+    if ended.code < 0:
+        return f"ended by {signal.Signals(-ended.code).name} after {ended.seconds:.0f} s of the processor"
     lines = [line for line in ended.said.splitlines() if line.strip()]
     return lines[-1][-300:] if lines else f"ended with {ended.code}"
 
