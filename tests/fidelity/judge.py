@@ -97,8 +97,8 @@ def judge(script: Script, order: Ordered) -> Verdict:
     if order.draws:
         wrong = _wrong_count(script.plain, order)
         return Verdict(DIFFERENT, wrong) if wrong else Verdict(DRAWS)
-    if not script.plain.steps:
-        return Verdict(DIFFERENT, f"{order.steps} steps are ordered, and the script makes none")
+    if not script.plain.losses:
+        return Verdict(DIFFERENT, f"{order.steps} steps are ordered, and the script goes back for no loss")
     if order.diverged:
         return Verdict(DIFFERENT, f"the order ends at step {len(order.losses) + 1}: {order.diverged}")
     for wrong in (_wrong_losses(script, order), _wrong_state(script, order)):

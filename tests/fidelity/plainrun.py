@@ -35,7 +35,7 @@ class Held:
 
     Attributes:
         names: What it may be called: by its module, and by the script's variable for that.
-        initial: What it was before the first step; None where it was not there.
+        initial: What it was at the first loss, or at the first step of an optimizer; None where it was not there.
         final: What it is at the end.
         trained: Whether an optimizer that stepped holds it.
         beside_trained: Whether its outermost module holds one that is trained.
@@ -71,7 +71,12 @@ class Plain:
 
     @property
     def losses_before_the_last_step(self) -> list[float]:
-        """What the steps were made for; losses behind the last step have changed nothing."""
+        """What the steps were made for; losses behind the last step have changed nothing.
+
+        Whoever changes weights by hand, without an optimizer, does so for all of them.
+        """
+        if not self.steps:
+            return self.losses
         last = max((place for place, event in enumerate(self.events) if event != LOSS), default=0)
         return self.losses[: self.events[:last].count(LOSS)]
 
@@ -93,9 +98,7 @@ class _Observer:
         self.within.append(optimizer)
         if not any(optimizer is other for other in self.optimizers):
             self.optimizers.append(optimizer)
-            for slot, tensor in self._slots():
-                if slot not in self.initial:
-                    self.initial[slot] = tensor.detach().clone()
+            self._note_initial()
 
     def leave(self, optimizer: Optimizer, *_: Any) -> None:
         self.within.pop()
@@ -112,10 +115,17 @@ class _Observer:
                             parameter.mul_(1 + SHAKE * noise)
 
     def goes_back(self, losses: Sequence[Tensor]) -> None:
+        if not self.losses:
+            self._note_initial()
         for loss in losses:
             self.many = self.many or loss.numel() != 1
             self.events.append(LOSS)
             self.losses.append(float(loss.detach()) if loss.numel() == 1 else float("nan"))
+
+    def _note_initial(self) -> None:
+        for slot, tensor in self._slots():
+            if slot not in self.initial:
+                self.initial[slot] = tensor.detach().clone()
 
     def _slots(self) -> Iterator[tuple[Slot, Tensor]]:
         for module in self.modules:

@@ -125,4 +125,11 @@ def test_an_order_that_cannot_be_executed_is_another_training() -> None:
 
 
 def test_an_order_of_a_script_that_trains_nothing_is_another_training() -> None:
-    assert judged(replace(PLAIN, events=[LOSS], losses=[0.5]), ORDER).outcome == DIFFERENT
+    assert judged(replace(PLAIN, events=[], losses=[]), ORDER).outcome == DIFFERENT
+
+
+def test_weights_that_are_changed_by_hand_are_changed_for_all_losses() -> None:
+    plain = replace(PLAIN, events=[LOSS, LOSS], losses=[0.5, 0.25], held=[held(beside=False)])
+    assert judged(plain, ORDER) == Verdict(AGREES)
+    assert judged(plain, replace(ORDER, state={"weight": START})).outcome == DIFFERENT
+    assert judged(replace(plain, losses=[0.5, 0.25, 7.0], events=[LOSS] * 3), ORDER).outcome == DIFFERENT

@@ -11,6 +11,7 @@ import signal
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -140,23 +141,24 @@ class _Bench:
 
     def trial(self) -> Trial:
         name = self._task.script.name
-        plain, ended = self._fork(lambda script: run_plainly(script), PLAIN)
+        plain, ended = self._fork(run_plainly, PLAIN)
         if not isinstance(plain, Plain):
             return Trial(name, judge.BROKEN, _reason(ended), ended.seconds, said=self._clean(ended.said))
         order, made = self._order(quiet=False)
-        spent = {"plain_seconds": round(ended.seconds, 2), "order_seconds": round(made.seconds, 2)}
-        steps = {"steps": len(plain.steps), "ordered": order.steps if isinstance(order, Ordered) else 0}
+        seconds, steps = (round(ended.seconds, 2), round(made.seconds, 2)), len(plain.steps)
         if not isinstance(order, Ordered):
-            return Trial(name, judge.CRASH, self._clean(_reason(made)), **spent, **steps, said=self._clean(made.said))
+            said = self._clean(made.said)
+            return Trial(name, judge.CRASH, self._clean(_reason(made)), *seconds, steps, said=said)
         own = Script(plain, self._shaken)
         verdict = judge.judge(own, order)
         if verdict.outcome == judge.DRAWS:
             verdict = self._without_draws(verdict)
-        return Trial(name, verdict.outcome, self._clean(verdict.sentence), **spent, **steps, shaken=own.is_shaken)
+        sentence = self._clean(verdict.sentence)
+        return Trial(name, verdict.outcome, sentence, *seconds, steps, order.steps, own.is_shaken)
 
     def _without_draws(self, verdict: Verdict) -> Verdict:
         """Judge a script whose steps draw by what it and its order train where neither draws."""
-        plain, _ = self._fork(lambda script: run_plainly(script, quiet=True), PLAIN)
+        plain, _ = self._fork(partial(run_plainly, quiet=True), PLAIN)
         order, _ = self._order(quiet=True)
         if not isinstance(plain, Plain) or not isinstance(order, Ordered) or order.refused or order.draws:
             return verdict
@@ -167,15 +169,11 @@ class _Bench:
 
     def _order(self, *, quiet: bool) -> tuple[Any, Ended]:
         task = self._task
-        return self._fork(
-            lambda script: order_and_execute(script, quiet=quiet, mutant=task.mutant, compared=task.compared), ORDER
-        )
+        order = partial(order_and_execute, quiet=quiet, mutant=task.mutant, compared=task.compared)
+        return self._fork(order, ORDER)
 
     def _shaken(self, *, quiet: bool = False) -> list[Plain]:
-        runs = [
-            self._fork(lambda script, seed=seed: run_plainly(script, shaken=seed, quiet=quiet), PLAIN)[0]
-            for seed in range(SHAKES)
-        ]
+        runs = [self._fork(partial(run_plainly, shaken=seed, quiet=quiet), PLAIN)[0] for seed in range(SHAKES)]
         return [run for run in runs if isinstance(run, Plain)]
 
     def _fork(self, function: Callable[[Path], Any], limits: Limits) -> tuple[Any, Ended]:
