@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -13,6 +14,8 @@ RESULTS = Path(__file__).parent / "results.jsonl"
 COLUMNS = (judge.AGREES, judge.DRAWS, judge.REFUSED, judge.DIFFERENT, judge.CRASH)
 TRIED = frozenset(COLUMNS)
 _LONGEST = 300
+_FOLDERS = re.compile(r"(?:/[^\s/()]+)+/(?:site-packages|lib/python3\.\d+|engine)/")
+"""Where this machine has its libraries."""
 Row = Mapping[str, str]
 
 
@@ -26,7 +29,7 @@ def results(path: Path = RESULTS) -> dict[str, Row]:
 
 def row_of(trial: Trial) -> Row:
     """What is kept of a trial."""
-    sentence = " ".join(trial.sentence.split())
+    sentence = _FOLDERS.sub("", " ".join(trial.sentence.split()))
     if len(sentence) > _LONGEST:
         sentence = sentence[: _LONGEST - 3].rstrip() + "..."
     return {"name": trial.name, "outcome": trial.outcome, "sentence": sentence}

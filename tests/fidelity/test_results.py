@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.fidelity.results import Row, keep, results, section
+from tests.fidelity.results import Row, keep, results, row_of, section
 from tests.fidelity.trial import Trial
 
 
@@ -33,6 +33,13 @@ def test_what_is_silently_different_and_what_crashes_is_named() -> None:
     written = section({each["name"]: each for each in rows})
     assert "### Different\n\n| script | what is said |\n|---|---|\n| a/one | off by 1 % |" in written
     assert "### Crashes\n\n| script | what is said |\n|---|---|\n| a/two | KeyError |" in written
+
+
+def test_where_a_machine_has_its_libraries_is_not_kept() -> None:
+    said = (
+        "It fails (/home/me/.venv/lib/python3.11/site-packages/numpy/lib/format.py, line 7; /usr/lib/python3.11/re.py)."
+    )
+    assert row_of(Trial("a/one", "refused", said))["sentence"] == "It fails (numpy/lib/format.py, line 7; re.py)."
 
 
 def test_what_cannot_be_tried_here_keeps_what_was_known(tmp_path: Path) -> None:
