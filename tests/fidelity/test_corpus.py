@@ -15,7 +15,21 @@ from tests.fidelity.runs import trials
 from tests.fidelity.trial import Trial
 
 NAMES = [script.name for script in corpus()]
-SAMPLE = ("accumulation/numpy_buffer",)
+SAMPLE = (
+    "accumulation/four_micro_batches",
+    "averages/ema_module",
+    "distillation/soft_targets",
+    "early_stopping/skip_easy_batches",
+    "evaluation/left_in_train_mode",
+    "freezing/freeze_midway",
+    "in_place/data_clamped",
+    "loaders/plain_shuffle",
+    "losses/annealed",
+    "normalisation/spectral",
+    "optimizers/parameter_groups",
+    "schedules/one_cycle",
+    "several_models/critic_more_often",
+)
 WRONG = (judge.DIFFERENT, judge.CRASH, judge.BROKEN)
 
 
