@@ -7,6 +7,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
+from tests.fidelity import results as fidelity
 from tests.scripts.campaign import PROFILES, Trial
 from tests.scripts.entries.table import SCRIPTS
 from tests.scripts.entry import Script
@@ -89,7 +90,7 @@ def page(kept: dict[str, dict[str, Any]], scripts: tuple[Script, ...] = SCRIPTS)
         loss = "" if row["difference"] is None else f"{row['difference']:.1e}"
         name = f"{script.repository}: {script.path}" + (f", {script.variant}" if script.variant else "")
         lines.append(f"| {name} | {row['changed']} | {verdicts} | {loss} | {_remark(script, row)} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n\n" + fidelity.section(fidelity.results())
 
 
 def _remark(script: Script, row: dict[str, Any]) -> str:
