@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -37,6 +38,8 @@ _SINGLE = {torch.is_nonzero, Tensor.is_nonzero}
 _NUMBERS: Mapping[Any, Kind] = {Tensor.__float__: float, Tensor.__int__: int, Tensor.__index__: int}
 ASKING = frozenset({Tensor.item, Tensor.tolist, Tensor.__bool__, Tensor.__format__, *_NUMBERS, *_SINGLE, *_PAIRS})
 """Functions that Python calls for the value of a tensor: each of them asks once."""
+_MOST_LISTED = 4096
+"""Elements of a list of numbers that may come back into a tensor."""
 _UNSUITABLE = (f"not {Asked.__name__}", "numpy.object_")
 """What functions that make tensors call placeholders; they look at their arguments before anybody else can."""
 
@@ -133,7 +136,8 @@ class AskedValues(TorchFunctionMode):
         if func is Tensor.item and tensor.numel() == 1:
             return asked_at(_kind(tensor), self._value_of(tensor), answer)
         if func is Tensor.tolist:
-            return _listed(tensor.shape, asked_at(_kind(tensor)), answer)
+            flat = self._value_of(tensor) if tensor.numel() <= _MOST_LISTED else None
+            return _listed(tensor.shape, asked_at(_kind(tensor)), answer, flat)
         if func is Tensor.__bool__ and tensor.numel() == 1:
             return self.truth(asked_at(bool, lambda: tensor.detach().reshape(()) != 0, answer))
         if func in _NUMBERS and tensor.numel() == 1:
@@ -153,13 +157,16 @@ class AskedValues(TorchFunctionMode):
     def _value_of(self, tensor: Tensor) -> Callable[[], Tensor]:
         """What makes a tensor of a value as it is now: where tensors stand for numbers, they may be changed later."""
         if self._stand_in is None:
-            return lambda: tensor.detach().reshape(())
-        copy = tensor.detach().clone().reshape(())
-        return lambda: copy
+            return lambda: tensor.detach() if tensor.numel() != 1 else tensor.detach().reshape(())
+        copy = tensor.detach().clone()
+        return lambda: copy if copy.numel() != 1 else copy.reshape(())
 
     def truth(self, asked: Asked) -> bool:
         """The truth of a placeholder: as a check wants it that ends training else, or by the policy."""
         check = validation.check_at(whereabouts.asking_frame())
+        if check is not None and asked.answer is not None and bool(asked.answer) != check.passes:
+            # Where it ran with values it did not pass.
+            check = None
         made = asked.tensor
         if check is not None and not check.raises:
             return check.passes
@@ -216,8 +223,12 @@ def _kind(tensor: Tensor) -> Kind:
     return float if tensor.is_floating_point() else int
 
 
-def _listed(shape: Any, item: Asked, answers: Any) -> Any:
+def _listed(
+    shape: Sequence[int], item: Asked, answers: Any, values: Callable[[], Tensor] | None, first: int = 0
+) -> Any:
+    """Placeholders for the elements of a tensor, nested as its axes; each is a tensor of its own where it comes back."""
     if not shape:
-        return item.made(kind_of(item), None, answers)
+        return item.made(kind_of(item), None if values is None else lambda: values().reshape(-1)[first], answers)
     known = answers if isinstance(answers, list) and len(answers) == shape[0] else [None] * shape[0]
-    return [_listed(shape[1:], item, answer) for answer in known]
+    size = math.prod(shape[1:])
+    return [_listed(shape[1:], item, answer, values, first + n * size) for n, answer in enumerate(known)]

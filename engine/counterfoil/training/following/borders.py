@@ -7,6 +7,7 @@ is followed are told apart into steps by the same :class:`Borders`, so that one 
 
 from __future__ import annotations
 
+import json
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,7 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from counterfoil.program import whereabouts
+from counterfoil.program.asked.numbers import is_asked
 from counterfoil.training.following.models import Models, find_models
 from counterfoil.training.scripts.patches import Patch, Patches, patched
 
@@ -62,6 +64,15 @@ class Watcher(Protocol):
 
     def updates(self, optimizer: Optimizer, closure: Callable[[], Any] | None, step: Callable[[], Any]) -> Any:
         """It calls an optimizer's ``step()``, which is handed in; returns what that returns."""
+
+    def keeps(self, what: Any, file: Any) -> bool:
+        """It saves something by ``torch.save``; returns whether that is done."""
+
+    def loads(self, what: Any, file: Any) -> None:
+        """It has loaded something by ``torch.load``."""
+
+    def kept(self, file: Any) -> tuple[Any] | None:
+        """It loads something by ``torch.load``; returns what takes the place of what lies there."""
 
     def update(self) -> AbstractContextManager[None]:
         """Within, an optimizer makes its step."""
@@ -224,6 +235,7 @@ def watched(watcher: Watcher, *, plainly: bool = False) -> Iterator[None]:
         _optimizers(patches, watcher, made)
         _passes(patches, watcher)
         if plainly:
+            _files(patches, watcher)
             yield
         else:
             _replacements(patches, watcher)
@@ -312,12 +324,37 @@ def _passes(patches: Patches, watcher: Watcher) -> None:
     patches.put(ReduceLROnPlateau, "step", moved)
 
 
-def _replacements(patches: Patches, watcher: Watcher) -> None:
-    save = torch.save
+def _files(patches: Patches, watcher: Watcher) -> None:
+    """Tell what is saved and loaded, which is done as it is."""
+    save, load = torch.save, torch.load
 
     def saved(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
-        if watcher.saves(str(f)):
+        watcher.keeps(obj, f)
+        save(obj, f, *args, **kwargs)
+
+    def loaded(f: Any, *args: Any, **kwargs: Any) -> Any:
+        found = load(f, *args, **kwargs)
+        watcher.loads(found, f)
+        return found
+
+    patches.put(torch, "save", saved)
+    patches.put(torch, "load", loaded)
+
+
+def _replacements(patches: Patches, watcher: Watcher) -> None:
+    save, load, default = torch.save, torch.load, json.JSONEncoder.default
+
+    def saved(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+        if watcher.keeps(obj, f):
             save(obj, f, *args, **kwargs)
+
+    def loaded(f: Any, *args: Any, **kwargs: Any) -> Any:
+        kept = watcher.kept(f)
+        return load(f, *args, **kwargs) if kept is None else kept[0]
+
+    def shown(self: json.JSONEncoder, item: Any) -> Any:
+        # What a file of numbers shows of a value that nobody knows here.
+        return None if is_asked(item) else default(self, item)
 
     def wrapped(self: DistributedDataParallel, module: nn.Module, *_: Any, **__: Any) -> None:
         # Without its hooks on gradients, which want values; whoever calls it calls the module.
@@ -337,3 +374,5 @@ def _replacements(patches: Patches, watcher: Watcher) -> None:
     patches.put(DistributedDataParallel, "forward", lambda self, *args, **kwargs: self.module(*args, **kwargs))
     patches.put(DistributedDataParallel, "no_sync", lambda self: nullcontext())
     patches.put(torch, "save", saved)
+    patches.put(torch, "load", loaded)
+    patches.put(json.JSONEncoder, "default", shown)

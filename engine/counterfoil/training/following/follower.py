@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -34,6 +35,7 @@ from counterfoil.training.following.calls import KEPT
 from counterfoil.training.following.drafting import Followed
 from counterfoil.training.following.optimizers import FollowedOptimizer
 from counterfoil.training.following.plainrun import set_generators, slot_key
+from counterfoil.training.following.shelf import Shelf, tensors_in
 from counterfoil.training.following.steps import Geometry, Update
 from counterfoil.training.following.survey import Survey
 from counterfoil.training.following.taken import TakenSteps
@@ -145,6 +147,7 @@ class Follower(Borders):
         self._generators: dict[str, Any] = {}
         self._survey = survey
         self._notes = Notes()
+        self._shelf = Shelf()
         self._handing = False
 
     # What the script does.
@@ -307,6 +310,21 @@ class Follower(Borders):
         question = f"The script computes in mixed precision, {name}; an order's profile says how it is computed."
         self._wanted.profile(question, (*near, "float64-24", "exact-20"))
         return True
+
+    def keeps(self, what: Any, file: Any) -> bool:
+        """Keep what is saved of values that nobody knows, for who loads it again."""
+        world = self._world
+        if world is None or not any(map(world.is_noted, tensors_in(what))):
+            return True
+        self._shelf.put(what, file)
+        return self.saves(str(file)) if isinstance(file, (str, os.PathLike)) else False
+
+    def loads(self, what: Any, file: Any) -> None:
+        """What is loaded has values."""
+
+    def kept(self, file: Any) -> tuple[Any] | None:
+        """Return what was saved there."""
+        return None if self._handing else self._shelf.take(file)
 
     # Steps.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from types import FrameType
@@ -14,10 +14,11 @@ from torch import Tensor, nn
 from torch.nn.parallel import DataParallel, DistributedDataParallel
 from torch.nn.parameter import is_lazy
 
-from counterfoil.base.errors import DataError
 from counterfoil.bundle.schema import check_name
 
 _WRAPPERS = (DataParallel, DistributedDataParallel)
+_MOST_HELD = 10_000
+"""A list or dictionary of more things is not looked through for tensors."""
 _NO_NAME = re.compile(r"[^A-Za-z0-9_.:-]")
 
 
@@ -29,16 +30,18 @@ class Models:
         modules: The outermost modules that hold tensors, by the names that the script has for them.
         trained: The names of those of them that hold what is trained.
         alone: The name of the only one that was trained when the first step began: its tensors have no prefix.
+        loose: Tensors that are trained and of no module, by the names that the script has for them.
     """
 
     modules: Mapping[str, nn.Module]
     trained: tuple[str, ...]
     alone: str = ""
+    loose: Mapping[str, Tensor] = field(default_factory=dict)
 
     @cached_property
     def tensors(self) -> dict[str, Tensor]:
         """Parameters and buffers of those that are trained, by name: as the model's file names them if it is one."""
-        return self._tensors(self.trained)
+        return {**self._tensors(self.trained), **self.loose}
 
     @cached_property
     def others(self) -> dict[str, Tensor]:
@@ -47,7 +50,7 @@ class Models:
 
     def present(self) -> dict[str, Tensor]:
         """Return the parameters and buffers of all of them as they are now: one may have taken another's place."""
-        trained = self._tensors(self.trained)
+        trained = {**self._tensors(self.trained), **self.loose}
         known = {id(tensor) for tensor in trained.values()}
         found = self._tensors([name for name in self.modules if name not in self.trained])
         return {**trained, **{name: tensor for name, tensor in found.items() if id(tensor) not in known}}
@@ -96,7 +99,9 @@ class Models:
             modules[own] = module
             if name in found.trained and own not in trained:
                 trained.append(own)
-        return Models(modules, tuple(trained), self.alone)
+        names_of_loose = {id(tensor): name for name, tensor in self.loose.items()}
+        loose = {**self.loose, **{n: t for n, t in found.loose.items() if id(t) not in names_of_loose}}
+        return Models(modules, tuple(trained), self.alone, loose)
 
 
 def find_models(trained: Collection[Tensor], frame: FrameType | None) -> Models:
@@ -106,8 +111,6 @@ def find_models(trained: Collection[Tensor], frame: FrameType | None) -> Models:
         trained: The parameters that are trained.
         frame: A frame of the script, for the names that it has for its models.
 
-    Raises:
-        DataError: A parameter that is trained is no module's.
     """
     every = [item for item in gc.get_objects() if issubclass(type(item), nn.Module)]
     inner = {id(child) for module in every for child in module.children()}
@@ -124,13 +127,44 @@ def find_models(trained: Collection[Tensor], frame: FrameType | None) -> Models:
         if left & held[id(module)]:
             left -= held[id(module)]
             chosen.append(name)
-    if left:
-        lost = next(tensor for tensor in trained if id(tensor) in left)
-        raise DataError(
-            f"An optimizer holds a tensor of shape {tuple(lost.shape)} that is no parameter of a module.",
-            remedy="Register it with nn.Parameter in a module of the script's.",
-        )
-    return Models(names, tuple(chosen), chosen[0] if len(chosen) == 1 else "")
+    loose = [tensor for tensor in trained if id(tensor) in left]
+    alone = chosen[0] if len(chosen) == 1 and not loose else ""
+    return Models(names, tuple(chosen), alone, _loose_names(loose, frame, names))
+
+
+def _loose_names(tensors: Iterable[Tensor], frame: FrameType | None, taken: Collection[str]) -> dict[str, Tensor]:
+    """Name tensors of no module after the script's variables, also where these hold them in a list or by name."""
+    found: dict[int, str] = {}
+    while frame is not None:
+        for place in (frame.f_locals, frame.f_globals):
+            for name, value in list(place.items()):
+                if isinstance(name, str) and not name.startswith("_"):
+                    for path, tensor in _held_by(value, name):
+                        found.setdefault(id(tensor), path)
+        frame = frame.f_back
+    named: dict[str, Tensor] = {}
+    for number, tensor in enumerate({id(tensor): tensor for tensor in tensors}.values(), start=1):
+        name = _NO_NAME.sub("_", found.get(id(tensor), f"tensor{number}"))
+        while name in named or name in taken:
+            name = f"{name}_"
+        check_name(name)
+        named[name] = tensor
+    return named
+
+
+def _held_by(value: object, path: str, depth: int = 3) -> Iterator[tuple[str, Tensor]]:
+    """Tensors that a variable is, or holds by number or name, with how they are called."""
+    if isinstance(value, Tensor):
+        yield path, value
+    elif depth and isinstance(value, (list, tuple)) and len(value) <= _MOST_HELD:
+        for number, item in enumerate(value):
+            yield from _held_by(item, f"{path}.{number}", depth - 1)
+    elif depth and isinstance(value, dict) and len(value) <= _MOST_HELD:
+        for name, item in list(value.items()):
+            yield from _held_by(item, f"{path}.{name}", depth - 1)
+    elif depth and type(value).__module__ == "__main__":
+        for name, item in list(getattr(value, "__dict__", {}).items()):
+            yield from _held_by(item, f"{path}.{name}", depth - 1)
 
 
 def _own(module: nn.Module) -> Iterator[tuple[str, Tensor]]:

@@ -105,6 +105,7 @@ class Oracle:
         self._initial = self._order.initial
         self._comparisons: dict[str, StepComparison] = {}
         self._carried = dict(self._initial)
+        self._updated = frozenset(name for program in draft.all_programs for name in program.updates)
 
     # What is known before anything is executed.
 
@@ -234,7 +235,8 @@ class Oracle:
             # What the script does not hold then is what the order holds: a slot that is not made yet, or is hidden.
             fits = own is not None and own.numel() == initial.numel()
             state[name] = own.to(initial.dtype).reshape(initial.shape) if fits else self._carried[name]  # type: ignore[union-attr]
-            if key in after:
+            # What an order keeps as it found it, and is no model's, is a log that nobody reads.
+            if key in after and (name in self._updated or not name.startswith(KEPT)):
                 mine[name] = after[key]
         try:
             numbers = lined_up(program, draws)

@@ -32,6 +32,7 @@ from counterfoil.base.raised import theirs, told
 from counterfoil.program import whereabouts
 from counterfoil.training.following.borders import Borders, watched
 from counterfoil.training.scripts.mainmodule import run_as_main
+from counterfoil.training.following.shelf import file_key, tensors_in
 from counterfoil.training.following.taint import Questions, Taint
 from counterfoil.training.following.calls import KEPT
 from counterfoil.training.scripts.workfolder import FileUse, WorkFolder, files_unwatched, files_watched
@@ -126,6 +127,7 @@ class PlainRun(Borders):
         self._elsewhere: list[str] = []
         self._later: list[nn.Module] = []
         self._early: list[str] = []
+        self._saved: dict[object, Any] = {}
 
     # What the script does.
 
@@ -193,6 +195,21 @@ class PlainRun(Borders):
     def saves(self, what: str) -> bool:
         """It saves what it saves."""
         return True
+
+    def keeps(self, what: Any, file: Any) -> bool:
+        """Remember where something was saved that was made of the state."""
+        if self.models is not None and any(map(self._taint.is_tainted, tensors_in(what))):
+            self._saved[file_key(file)] = file
+        return True
+
+    def loads(self, what: Any, file: Any) -> None:
+        """Mark what is loaded again of what was made of the state."""
+        if file_key(file) in self._saved:
+            for tensor in tensors_in(what):
+                self._taint.mark(tensor)
+
+    def kept(self, file: Any) -> None:
+        """It loads what lies there."""
 
     # Borders.
 

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from counterfoil.base.errors import ProgramError
 from counterfoil.operators import random
 from counterfoil.operators.node import TensorType
 from counterfoil.program import tracing
@@ -189,11 +190,12 @@ class _Again:
     def _value(self, place: Geometry) -> Tensor:
         if place not in self._values:
             whole = next((tensor for known, tensor in self._values.items() if known.memory == place.memory), None)
-            self._values[place] = (
-                torch.zeros(place.shape, dtype=getattr(torch, place.dtype.removeprefix("torch.")))
-                if whole is None
-                else whole.as_strided(place.shape, place.stride, place.offset)
-            )
+            if whole is None:
+                raise ProgramError(
+                    f"A step of the script reads a tensor of shape {list(place.shape)} that nothing in it makes.",
+                    remedy="This is a slip of Counterfoil's: please report it, with the script if you can.",
+                )
+            self._values[place] = whole.as_strided(place.shape, place.stride, place.offset)
         return self._values[place]
 
     def _bind(self, places: Any, result: Any) -> None:

@@ -178,12 +178,13 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return stand
 
         args, kwargs = _mapped(args, stand_in), _mapped(kwargs, stand_in)
+        asked = self._described(func, args, kwargs)
         with self._fake:
             results = func(*args, **kwargs)
         if _SELECTED in func.tags and func.namespace != _OWN_DRAWS and kwargs.get("generator") is None:
             advance_generator(lambda: func(*_mapped(args, valued), **_mapped(kwargs, valued)))
         changed = [stand for stand in given.values() if id(back.get(id(stand), stand)) in written]
-        self._record(func, args, kwargs, results, list(given.values()), changed, place)
+        self._record(func, asked, results, list(given.values()), changed, place)
         return _mapped(results, lambda item: back.get(id(item), item))
 
     def _stand_in(self, tensor: Tensor, *, changed: bool) -> FakeTensor:
@@ -227,19 +228,9 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._by_memory[whole.untyped_storage()._cdata] = whole, made
         return self._stand_in(tensor, changed=False)
 
-    def _record(
-        self, func: Any, args: Any, kwargs: Any, results: Any, given: list[Tensor], changed: list[Tensor], place: Place
-    ) -> None:
+    def _described(self, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """The arguments of a call as they are before it: ``transpose_`` and the like give a tensor another shape."""
         step = self.step
-        made: list[Tensor] = []
-        tensors_of(results, made)
-        step.alive += [*given, *made]
-        changes = frozenset(tensor.untyped_storage()._cdata for tensor in changed)
-        for tensor in given:
-            self._check_known(func, tensor.untyped_storage()._cdata, place)
-        step.known.update(tensor.untyped_storage()._cdata for tensor in made)
-        for memory in changes & self.names.keys():
-            self.note_change(self.names[memory])
 
         def described(item: Any) -> Any:
             if isinstance(item, Tensor):
@@ -252,8 +243,29 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if func.namespace == _OWN_DRAWS:
             # Which draw of the step it is shows when the step is written down.
             args = (args[0],)
-        told = (_mapped(args, described), _mapped(kwargs, described), _mapped(results, described))
-        step.events.append(Operation(func, *told, changes, place))
+        return _mapped(args, described), _mapped(kwargs, described)
+
+    def _record(
+        self,
+        func: Any,
+        asked: tuple[Any, Any],
+        results: Any,
+        given: list[Tensor],
+        changed: list[Tensor],
+        place: Place,
+    ) -> None:
+        step = self.step
+        made: list[Tensor] = []
+        tensors_of(results, made)
+        step.alive += [*given, *made]
+        changes = frozenset(tensor.untyped_storage()._cdata for tensor in changed)
+        for tensor in given:
+            self._check_known(func, tensor.untyped_storage()._cdata, place)
+        step.known.update(tensor.untyped_storage()._cdata for tensor in made)
+        for memory in changes & self.names.keys():
+            self.note_change(self.names[memory])
+        told = _mapped(results, lambda item: Geometry.of(item) if isinstance(item, Tensor) else item)
+        step.events.append(Operation(func, *asked, told, changes, place))
 
     def unknown(self, asked: Asked) -> Tensor:
         """Return a tensor for a number that was taken out of one and comes back: of its value, where that can be."""
