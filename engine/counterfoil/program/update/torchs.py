@@ -70,8 +70,9 @@ _REFUSED: Mapping[str, tuple[str, str]] = {
         "Use an optimizer that computes one gradient a step.",
     ),
     "torch.optim.SparseAdam": (
-        "it takes sparse gradients, and the gradients of an order are dense",
-        "Use torch.optim.Adam, and sparse=False in the embedding.",
+        "it leaves rows without a gradient alone, and the gradients of an order are dense",
+        "Use torch.optim.Adam, whose moments decay in every row; or torch.optim.SGD or Adagrad, which do the same with "
+        "both.",
     ),
     "bitsandbytes.*": _EIGHT_BITS,
     "torchao.*": _EIGHT_BITS,
