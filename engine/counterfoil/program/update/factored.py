@@ -85,16 +85,10 @@ class Adafactor(ParameterRule):
     ) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the new parameter and slots; see :meth:`ParameterRule.update_one`."""
         squares = gradient * gradient + self.eps[0]
-        means = {
-            "rows": lambda: _means(squares, -1),
-            "columns": lambda: _means(squares, -2),
-            "square": lambda: squares,
-        }
-        new = {
-            slot: slots[slot] * scalars["beta2"] + mean() * scalars["rest2"]
-            for slot, mean in means.items()
-            if slot in slots
-        }
+        means = (
+            {"square": squares} if "square" in slots else {"rows": _means(squares, -1), "columns": _means(squares, -2)}
+        )
+        new = {slot: slots[slot] * scalars["beta2"] + mean * scalars["rest2"] for slot, mean in means.items()}
         if "rows" in new:
             roots = self._roots(new["rows"]).unsqueeze(-1) * self._roots(new["columns"]).unsqueeze(-2)
             update = gradient / roots * torch.sqrt(new["rows"].mean(-1, keepdim=True)).unsqueeze(-1)
@@ -139,4 +133,5 @@ def _means(squares: Tensor, axis: int) -> Tensor:
 
 def _size(tensor: Tensor) -> Tensor:
     """The root mean square."""
-    return torch.linalg.vector_norm(tensor) / math.sqrt(tensor.numel())
+    size: Tensor = torch.linalg.vector_norm(tensor) / math.sqrt(tensor.numel())
+    return size

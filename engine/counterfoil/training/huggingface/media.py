@@ -174,4 +174,5 @@ def _samples(path: Path, rate: int) -> Array:
             "of 16 bits.",
             remedy=remedy,
         )
-    return np.frombuffer(frames, "<i2").reshape(-1, channels).mean(1, dtype=np.float32) / np.float32(2**15)
+    samples = np.frombuffer(frames, "<i2").reshape(-1, channels).astype(np.float32)
+    return np.asarray(samples.mean(1) / 2**15, np.float32)

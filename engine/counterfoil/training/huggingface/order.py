@@ -194,22 +194,21 @@ def prepare_huggingface(
     with _failing(model_folder, "the configuration"):
         labels = _labels(records, config, model_folder) if task is Task.CLASSIFICATION else []
         most = _most_tokens(settings, config, tokenizer)
-    normal = None
+    normal: Normalisation | None = None
     if reads == PIXELS:
         with _failing(model_folder, "what prepares images"):
-            channels = int(getattr(config, "num_channels", 3))
-            work = images(records.files, prepares, channels, cancel)
-            pixels, normal = yield from staged("Reading", "images", work)
+            looking = images(records.files, prepares, int(getattr(config, "num_channels", 3)), cancel)
+            pixels, normal = yield from staged("Reading", "images", looking)
         rows = TokenRows({PIXELS: pixels, "labels": np.array(labels, np.int64)}, 0, 0)
     else:
         unit = "characters" if _joins(records, settings) else "rows"
         with _failing(model_folder, "the tokenizer"):
-            work = _rows(records, labels, task, config, tokenizer, most, settings, cancel)
-            rows = yield from staged("Tokenising", unit, work)
-        if reads == SOUND:
-            with _failing(model_folder, "what prepares sounds"):
-                work = sounds(records.files, prepares, cancel)
-                rows.data[SOUND] = yield from staged("Reading", "sounds", work)
+            tokenising = _rows(records, labels, task, config, tokenizer, most, settings, cancel)
+            rows = yield from staged("Tokenising", unit, tokenising)
+    if reads == SOUND:
+        with _failing(model_folder, "what prepares sounds"):
+            heard = yield from staged("Reading", "sounds", sounds(records.files, prepares, cancel))
+        rows = replace(rows, data={**rows.data, SOUND: heard})
     objective = partial(_objective, normal=normal)
     yield CAPTURING
     with offline(), _seeded(settings.seed), cancel.at_once() if cancel is not None else nullcontext():
