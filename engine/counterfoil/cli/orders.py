@@ -468,7 +468,8 @@ FolderArgument = Annotated[
     READS_FOLDER,
     typer.Argument(
         metavar="MODEL_FOLDER",
-        help="A local folder with config.json, weights as safetensors, and tokenizer.json. Nothing is downloaded.",
+        help="A local folder with config.json, weights as safetensors, and tokenizer.json or preprocessor_config.json. "
+        "Nothing is downloaded.",
         show_default=False,
     ),
 ]
@@ -476,14 +477,14 @@ FineTuningDataOption = Annotated[
     Path,
     READS,
     typer.Option(
-        help="A file, or a folder of files: .jsonl or .parquet with the columns text, prompt and completion, or "
-        "text and label; anything else is plain text.",
+        help="A file, or a folder of files: .jsonl or .parquet with the columns text, prompt and completion, text and "
+        "label, image and label, or audio and text; images in a folder for each class; anything else is plain text.",
         show_default=False,
     ),
 ]
 TaskOption = Annotated[
     Task | None,
-    typer.Option(help="What the model is trained for.", show_default="classification if the data have labels"),
+    typer.Option(help="What the model is trained for.", show_default="by the model and the data"),
 ]
 LoraOption = Annotated[
     str | None,

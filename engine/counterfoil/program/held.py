@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import torch
@@ -104,6 +104,29 @@ def unsaved_names(model: nn.Module) -> set[str]:
         for path, module in model.named_modules()
         for name in module._non_persistent_buffers_set
     }
+
+
+def names_in_order(names: Iterable[str]) -> dict[str, str]:
+    """Return the name that each of a model's tensors has in an order.
+
+    A name must not be a path, so that a slash, as in the names of Keras, becomes a dot.
+
+    Args:
+        names: The names of all its tensors.
+
+    Raises:
+        DataError: Two would have one name.
+    """
+    plain: dict[str, str] = {}
+    for name in names:
+        other = plain.setdefault(name.replace("/", "."), name)
+        if other != name:
+            raise DataError(
+                f"The tensors {other!r} and {name!r} of the model would both be called {name.replace('/', '.')!r} in "
+                "an order.",
+                remedy="Give one of their layers another name.",
+            )
+    return {name: written for written, name in plain.items()}
 
 
 def tensor_type(name: str, tensor: Tensor) -> TensorType:

@@ -1,4 +1,4 @@
-"""Sparse tensors of a step: constants become dense, others have no form in a program."""
+"""Sparse tensors of a step: constants and gradients become dense, others have no form in a program."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
@@ -27,6 +28,15 @@ _DENSE: Mapping[Any, Callable[..., Any]] = {
     torch.dsmm: torch.mm,
 }
 """Functions of sparse tensors by what they are of dense ones."""
+_SPARSE_GRADIENT: Mapping[Any, tuple[str, int]] = {
+    functional.embedding: ("sparse", 6),
+    functional.embedding_bag: ("sparse", 7),
+    torch.embedding: ("sparse", 4),
+    torch.embedding_bag: ("sparse", 5),
+    torch.gather: ("sparse_grad", 3),
+    Tensor.gather: ("sparse_grad", 3),
+}
+"""Functions whose gradient may be asked for as a sparse tensor: the setting that does, and its position."""
 _MADE = {
     torch.sparse_coo_tensor, torch.sparse_csr_tensor, torch.sparse_csc_tensor, torch.sparse_compressed_tensor,
     Tensor.to_sparse, Tensor.to_sparse_csr, Tensor.to_sparse_csc, Tensor.to_sparse_coo,
@@ -57,7 +67,7 @@ class DenseConstants(TorchFunctionMode):
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         """Pass on every call, without sparse constants."""
-        named = kwargs or {}
+        args, named = dense_gradient(func, args, kwargs or {}, self._notes)
         sparse = [item for item in tree_leaves((args, named)) if _is_sparse_constant(item)]
         if func in _MADE and not sparse:
             return self._make(func, args, named)
@@ -92,6 +102,29 @@ class DenseConstants(TorchFunctionMode):
                 f"{in_brackets(client_line())}."
             )
         return self._dense[id(item)][1]
+
+
+def dense_gradient(
+    func: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any], notes: Notes
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a call without the wish for a sparse gradient.
+
+    Every update that torch's optimizers make of a sparse gradient is what they make of the dense one, except for
+    SparseAdam's, which no order takes.
+
+    Args:
+        func: What is called.
+        args: Its arguments.
+        named: Its arguments by name.
+        notes: Is told of each wish.
+    """
+    name, place = _SPARSE_GRADIENT.get(func, ("", 0))
+    if not name or not (named.get(name) or args[place : place + 1] == (True,)):
+        return args, named
+    notes.add(f"A gradient is asked for as a sparse tensor, and taken as a dense one{in_brackets(client_line())}.")
+    if len(args) > place:
+        return (*args[:place], False, *args[place + 1 :]), named
+    return args, {**named, name: False}
 
 
 def _is_sparse_constant(item: Any) -> bool:

@@ -487,7 +487,10 @@ def _check_name(name: str, what: str) -> None:
     except BundleError as error:
         raise DataError(
             f"The {what} named {name!r} is not allowed in an order.",
-            remedy="Use at most 200 letters, digits and the characters _ . - : in names.",
+            remedy="Order the script that trains the model, with counterfoil order --script: a job computes with other "
+            "tensors in the place of the model's, which layers of Keras do not ask for."
+            if "/" in name and what == "tensor of the model"
+            else "Use at most 200 letters, digits and the characters _ . - : in names.",
         ) from error
 
 

@@ -9,6 +9,8 @@ class Task(StrEnum):
     """What a model is fine-tuned for."""
 
     CAUSAL_LM = "causal-lm"
+    SEQ2SEQ = "seq2seq"
+    """A model with an encoder and a decoder: text to text, or speech to text."""
     CLASSIFICATION = "classification"
 
 

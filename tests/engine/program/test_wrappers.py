@@ -150,6 +150,27 @@ class TestSparse:
         assert adjacency.is_sparse
 
     @pytest.mark.parametrize(
+        "take",
+        [
+            lambda x, sparse: functional.embedding(torch.tensor([1, 0]), x, sparse=sparse),
+            lambda x, sparse: torch.embedding(x, torch.tensor([1, 0]), -1, False, sparse),
+            lambda x, sparse: functional.embedding_bag(torch.tensor([[1, 0]]), x, mode="sum", sparse=sparse),
+            lambda x, sparse: torch.gather(x, 0, torch.tensor([[1, 0, 0]]), sparse_grad=sparse),
+        ],
+        ids=["embedding", "by position", "bag", "gather"],
+    )
+    def test_a_sparse_gradient_is_taken_as_a_dense_one_with_a_note(
+        self, take: Callable[[Tensor, bool], Tensor]
+    ) -> None:
+        def step(sparse: bool) -> CapturedStep:
+            return captured(lambda model, batch: plain(model, batch) + take(model.weight, sparse).square().sum())
+
+        sparse, dense = step(True), step(False)
+        assert sparse.program.digest == dense.program.digest != PLAIN.program.digest
+        assert ["taken as a dense one (" in note for note in sparse.notes] == [True]
+        assert dense.notes == ()
+
+    @pytest.mark.parametrize(
         "mix",
         [
             lambda x: x.to_sparse().to_dense(),

@@ -345,8 +345,9 @@ def test_thousands_of_steps_are_quick_and_can_be_stopped() -> None:
         (two, ExactPrecision(20)),
         (OPTIMIZERS["torch.optim.Adafactor"], None),
         (OPTIMIZERS["torch.optim.Adafactor"], ExactPrecision(20)),
+        (OPTIMIZERS["transformers' Adafactor"], ExactPrecision(20)),
     ],
-    ids=["Muon and AdamW", "Muon and AdamW, exact", "Adafactor", "Adafactor, exact"],
+    ids=["Muon and AdamW", "Muon and AdamW, exact", "Adafactor", "Adafactor, exact", "transformers', exact"],
 )
 def test_a_run_of_it_is_verified(make: Make, precision: Any, tmp_path: Path, trainer_key: SigningKey) -> None:
     scheduler = None if make is two else falling

@@ -186,7 +186,7 @@ def test_the_end_token_learns_although_rows_are_padded_with_it(models: Path) -> 
     folder = read_folder(models / "llama")
     tokenizer, config = order._tokenizer(folder), order._config(folder)
     assert tokenizer.pad_token_id is None
-    model, new = order._model(folder, config, Task.CAUSAL_LM, tokenizer)
+    model, new = order._model(folder, config, Task.CAUSAL_LM, order.TOKENS, tokenizer)
     assert model.get_input_embeddings().padding_idx is None
     assert (new, model.training, model.config.use_cache) == ((), True, False)
 

@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.signing.keys import generate_key
 from counterfoil.training.huggingface import FineTuning, Lora, order_huggingface
@@ -57,6 +59,27 @@ CLASSIFIERS = {
     "Llama": GROUPED,
 }
 ADAPTED = ("Qwen2", "Roberta", "Llama")
+EXPERTS = {**GROUPED, "head_dim": 8, "num_experts_per_tok": 2}
+LATENT = {
+    **SIZES, "q_lora_rank": 8, "kv_lora_rank": 8, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 8,
+    "n_routed_experts": 4, "n_group": 2, "topk_group": 1, "num_experts_per_tok": 2, "moe_intermediate_size": 8,
+    "num_key_value_heads": 2, "first_k_dense_replace": 1, "num_hidden_layers": 2,
+}  # fmt: skip
+ATTENTION = {"q_proj", "k_proj", "v_proj", "o_proj"}
+PLACES: dict[str, tuple[str, dict[str, Any], set[str]]] = {
+    "Phi3": ("ForCausalLM", GROUPED, {"qkv_proj", "o_proj", "gate_up_proj", "down_proj"}),
+    "Mixtral": ("ForCausalLM", CAUSAL["Mixtral"], {"q_proj", "v_proj"}),
+    "Qwen3Moe": ("ForCausalLM", {**EXPERTS, "num_experts": 4, "moe_intermediate_size": 8}, ATTENTION),
+    "GptOss": ("ForCausalLM", {**EXPERTS, "num_local_experts": 4}, ATTENTION),
+    "DeepseekV3": (
+        "ForCausalLM",
+        LATENT,
+        {"q_a_proj", "q_b_proj", "kv_a_proj_with_mqa", "kv_b_proj", "o_proj"},
+    ),
+    "Mamba": ("ForCausalLM", {"hidden_size": 16, "num_hidden_layers": 1, "state_size": 4}, {"in_proj", "x_proj"}),
+    "ModernBert": ("ForSequenceClassification", MODERN, {"Wqkv", "Wo", "Wi"}),
+}
+"""Where adapters lie if nobody says where, in models for which peft names no place, or loses it."""
 
 
 def folder_of(folder: Path, name: str, head: str, **sizes: Any) -> Path:
@@ -93,6 +116,45 @@ def test_it_is_ordered_recorded_and_audited(name: str, tmp_path: Path) -> None:
         job = record_job(folder, draft, test_key(tmp_path))
         report = audited(job.run, job.order, perturbation="reversed").report
         assert report.outcome is Outcome.VERIFIED, report.reason
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_adapters_find_a_place_of_their_own(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("peft", reason="the library peft is not installed")
+    head, sizes, places = PLACES[name]
+    classes = {"num_labels": 3} if head == "ForSequenceClassification" else {}
+    model = folder_of(tmp_path / "model", name, head, **sizes, **classes)
+    listed = [{"text": text, **({"label": 2} if classes else {})} for text in small_models.SENTENCES]
+    data = rows(tmp_path / "train.jsonl", listed)
+    found, still = adapters_after(model, data, Lora(2), tmp_path)
+    assert (found, still) == (places, set())
+
+
+def test_an_adapter_that_nothing_calls_would_be_noticed(tmp_path: Path) -> None:
+    """The control of the test above: of Mamba's steps of time the weight is read, and no adapter is called."""
+    pytest.importorskip("peft", reason="the library peft is not installed")
+    model = folder_of(tmp_path / "model", "Mamba", "ForCausalLM", **PLACES["Mamba"][1])
+    data = rows(tmp_path / "train.jsonl", [{"text": text} for text in small_models.SENTENCES])
+    named = Lora(2, modules=("in_proj", "dt_proj"))
+    assert adapters_after(model, data, named, tmp_path) == ({"in_proj", "dt_proj"}, {"dt_proj"})
+
+
+def adapters_after(model: Path, data: Path, lora: Lora, folder: Path) -> tuple[set[str], set[str]]:
+    """Record and audit a run; the modules that have an adapter, and those whose adapter is as it was."""
+    settings = FineTuning(steps=2, batch_size=2, checkpoint_every=2, lora=lora)
+    draft = order_huggingface(model, data, settings)
+    job = record_job(folder, draft, test_key(folder))
+    report = audited(job.run, job.order, perturbation="reversed").report
+    assert report.outcome is Outcome.VERIFIED, report.reason
+    with BundleReader.open(job.run) as reader:
+        after = reader.checkpoint(2)
+    up = {
+        name: name.split(".lora_B.")[0].split(".")[-1]
+        for name in draft.initial
+        if ".lora_B." in name and ":" not in name
+    }
+    still = {place for name, place in up.items() if np.array_equal(draft.initial[name], after[name])}
+    return set(up.values()), still
 
 
 def test_adapters_are_delivered_merged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

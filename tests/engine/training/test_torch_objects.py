@@ -366,7 +366,7 @@ def test_what_is_refused_says_why(settings: dict[str, Any], words: str, remedy: 
     ("rule", "words"),
     [
         (lambda m: torch.optim.LBFGS(m.parameters()), "torch.optim.LBFGS cannot be ordered: how often it computes"),
-        (lambda m: torch.optim.SparseAdam(m.parameters()), "torch.optim.SparseAdam cannot be ordered: it takes sparse"),
+        (lambda m: torch.optim.SparseAdam(m.parameters()), "torch.optim.SparseAdam cannot be ordered: it leaves rows"),
         (lambda m: torch.optim.Adam, "is the class Adam"),
         (lambda m: torch.amp.GradScaler("cpu"), "is of the type GradScaler"),
         (lambda m: None, "is of the type NoneType"),

@@ -71,7 +71,7 @@ class ParameterRule(ABC):
     @property
     @abstractmethod
     def slot_names(self) -> tuple[str, ...]:
-        """Names of the slots that each parameter has."""
+        """Names of the slots that each parameter has, or may have."""
 
     def first_slot(self, slot: str, parameter: Tensor) -> Tensor:
         """A slot of one parameter before the first step: zero."""
@@ -110,7 +110,7 @@ class ParameterRule(ABC):
         new: dict[str, Tensor] = {}
         for name, parameter in parameters.items():
             at_slot(name)
-            own = {slot: slots[f"{slot}:{name}"] for slot in self.slot_names}
+            own = {slot: slots[f"{slot}:{name}"] for slot in self.slot_names if f"{slot}:{name}" in slots}
             new[name], changed = self.update_one(parameter, gradients[name], own, scalars)
             new.update((f"{slot}:{name}", tensor) for slot, tensor in changed.items())
         return new

@@ -14,6 +14,7 @@ from counterfoil.base.errors import DataError
 from counterfoil.program.update.adam import Adam, AdamW
 from counterfoil.program.update.adaptive import Adagrad, RmsProp
 from counterfoil.program.update.captured import Captured
+from counterfoil.program.update.factored import Adafactor
 from counterfoil.program.update.groups import ParameterGroup, ParameterGroups
 from counterfoil.program.update.rule import UpdateRule, Wrapper
 from counterfoil.program.update.sgd import Sgd
@@ -59,6 +60,18 @@ _KINDS: Mapping[type[Optimizer], _Kind] = {
     torch.optim.NAdam: _Kind(NAdam, _MOMENTS),
     torch.optim.RAdam: _Kind(RAdam, _MOMENTS),
 }
+_OTHERS: Mapping[str, _Kind] = {
+    "transformers.optimization.Adafactor": _Kind(
+        Adafactor,
+        {
+            "exp_avg": "moment1",
+            "exp_avg_sq": "square",
+            "exp_avg_sq_row": "rows",
+            "exp_avg_sq_col": "columns",
+        },
+    )
+}
+"""The same for optimizers of other libraries, by name: they need not be installed."""
 _EIGHT_BITS = (
     "its state of 8 bits is made by programs of its own that an order cannot hold",
     "Use torch.optim's own class of that name, for instance torch.optim.AdamW: the same training, with a state of "
@@ -70,8 +83,9 @@ _REFUSED: Mapping[str, tuple[str, str]] = {
         "Use an optimizer that computes one gradient a step.",
     ),
     "torch.optim.SparseAdam": (
-        "it takes sparse gradients, and the gradients of an order are dense",
-        "Use torch.optim.Adam, and sparse=False in the embedding.",
+        "it leaves rows without a gradient alone, and the gradients of an order are dense",
+        "Use torch.optim.Adam, whose moments decay in every row; or torch.optim.SGD or Adagrad, which do the same with "
+        "both.",
     ),
     "bitsandbytes.*": _EIGHT_BITS,
     "torchao.*": _EIGHT_BITS,
@@ -211,7 +225,17 @@ def _nothing_to_train() -> DataError:
 
 def is_stranger(optimizer: Optimizer) -> bool:
     """Whether no rule of ours stands for an optimizer: its own step is captured."""
-    return type(optimizer) not in _KINDS
+    return _kind(optimizer) is None
+
+
+def _kind(optimizer: Optimizer) -> _Kind | None:
+    return _KINDS.get(type(optimizer)) or _OTHERS.get(name_of(optimizer))
+
+
+def _kind_of(optimizer: Optimizer) -> _Kind:
+    kind = _kind(optimizer)
+    assert kind is not None
+    return kind
 
 
 def slots_of_torch(key: str) -> frozenset[str]:
@@ -243,7 +267,7 @@ def write_back(optimizer: Optimizer, model: nn.Module, state: Mapping[str, Tenso
         state: The state after the step, by the names of an order.
         steps: Steps that the order has made.
     """
-    slots = _KINDS[type(optimizer)].slots
+    slots = _kind_of(optimizer).slots
     names = names_of_parameters(model)
     for group in optimizer.param_groups:
         for parameter in group["params"]:
@@ -258,7 +282,7 @@ def _rule_of(optimizer: Optimizer, group: Mapping[str, Any]) -> UpdateRule:
     # Schedulers keep things of their own in a group.
     settings = {name: _plain(group[name]) for name in optimizer.defaults if name not in _OWN | _HOW}
     try:
-        made = _KINDS[type(optimizer)].make(**settings)
+        made = _kind_of(optimizer).make(**settings)
     except TypeError as error:
         raise DataError(
             f"The settings {', '.join(sorted(settings))} of {type(optimizer).__name__} cannot all be taken over: "
@@ -276,7 +300,7 @@ def _plain(value: Any) -> Any:
 
 def _continued(optimizer: Optimizer, rule: UpdateRule, members: Mapping[str, Tensor], group: str) -> UpdateRule:
     """The rule with the state that the optimizer is in, where it has made steps."""
-    slots = _KINDS[type(optimizer)].slots
+    slots = _kind_of(optimizer).slots
     states = {name: optimizer.state.get(parameter, {}) for name, parameter in members.items()}
     held = {
         f"{slots[kept]}:{name}": value.detach().clone()

@@ -21,6 +21,8 @@ TOKENIZER = "tokenizer.json"
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
 _BESIDE_TOKENIZER = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
+_PREPARATION = ("preprocessor_config.json", "processor_config.json")
+"""How pictures or sounds are prepared for the model."""
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _NO_WEIGHTS = frozenset({"training_args.bin", "optimizer.pt", "scheduler.pt"})
 """What a Trainer leaves beside the weights."""
@@ -37,7 +39,7 @@ class ModelFolder:
         path: The folder.
         config: What its ``config.json`` says.
         weights: The files of the weights, in safetensors.
-        others: The other files that are read: configuration and tokenizer.
+        others: The other files that are read: configuration, tokenizer, and how pictures or sounds are prepared.
         revision: The commit of the repository that it was downloaded or cloned from, if it knows that.
     """
 
@@ -59,7 +61,8 @@ def read_folder(path: Path) -> ModelFolder:
 
     Raises:
         DataError: It is no such folder, its weights are pickles or of a dtype that float32 cannot hold, its
-            configuration asks for more than they are, or it has no ``tokenizer.json``.
+            configuration asks for more than they are, or it has neither ``tokenizer.json`` nor a file that says how
+            pictures are prepared.
     """
     if not path.is_dir():
         raise DataError(
@@ -79,13 +82,15 @@ def read_folder(path: Path) -> ModelFolder:
     for file in weights:
         _check_dtypes(file)
     check_sizes(config, weights)
-    if not (path / TOKENIZER).exists():
+    prepares = [path / name for name in _PREPARATION if (path / name).exists()]
+    if not (path / TOKENIZER).exists() and not prepares:
         raise DataError(
             f"The folder {path} has no {TOKENIZER}.",
-            remedy="Make one with transformers: AutoTokenizer.from_pretrained(folder).save_pretrained(folder).",
+            remedy="Make one with transformers: AutoTokenizer.from_pretrained(folder).save_pretrained(folder). Of a "
+            f"model of images it is AutoImageProcessor, which writes {_PREPARATION[0]}.",
         )
-    others = [path / CONFIG, path / TOKENIZER, *(path / name for name in _BESIDE_TOKENIZER if (path / name).exists())]
-    return ModelFolder(path, config, weights, tuple(others), _revision(path))
+    words = [path / name for name in (TOKENIZER, *_BESIDE_TOKENIZER) if (path / name).exists()]
+    return ModelFolder(path, config, weights, (path / CONFIG, *words, *prepares), _revision(path))
 
 
 def _what_it_is_instead(path: Path) -> str:

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -21,6 +23,7 @@ from counterfoil.base.generators import finish
 from counterfoil.base.precision import AnyPrecision
 from counterfoil.base.raised import text_of, theirs, told
 from counterfoil.bundle.sources import MAX_FILES, Source, SourceFile, check_source_text
+from counterfoil.program.passes import Objective
 from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.sharing import Buffers
 from counterfoil.program.update import AdamW
@@ -28,9 +31,10 @@ from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.finetuning import Scheduler, Task
 from counterfoil.training.huggingface.folder import ModelFolder, read_folder
 from counterfoil.training.huggingface.library import library, offline
-from counterfoil.training.huggingface.lora import Lora, add_adapters
-from counterfoil.training.huggingface.records import Records, RowKind, data_files, read_records
-from counterfoil.training.huggingface.rows import TokenRows, causal, classified, pack_rows, padding
+from counterfoil.training.huggingface.lora import Lora, add_adapters, placed
+from counterfoil.training.huggingface.media import Normalisation, images, sounds
+from counterfoil.training.huggingface.records import COLUMNS, WORDS, Records, RowKind, data_files, read_records
+from counterfoil.training.huggingface.rows import TokenRows, causal, classified, pack_rows, padding, translated
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.preparing import CAPTURING, Preparing, staged
 from counterfoil.training.schedules import warmup_constant, warmup_cosine, warmup_linear
@@ -40,6 +44,17 @@ DEFAULT_LENGTH = 256
 """The most tokens of a row, unless told otherwise."""
 DEFAULT_RATE = 5e-5
 DEFAULT_ADAPTER_RATE = 2e-4
+TOKENS, PIXELS, SOUND = "input_ids", "pixel_values", "input_features"
+"""What transformers calls the arrays that its models read."""
+SUMS = "SHA256SUMS"
+"""The name that stands for all images or sounds in an order: it has their list, as ``sha256sum`` writes one."""
+_ROWS = {PIXELS: (RowKind.IMAGE,), SOUND: (RowKind.SPEECH,)}
+_PEFT = {Task.CAUSAL_LM: "CAUSAL_LM", Task.SEQ2SEQ: "SEQ_2_SEQ_LM", Task.CLASSIFICATION: "SEQ_CLS"}
+_CLASSIFIERS = ("ForSequenceClassification", "ForImageClassification")
+_OFTEN = 100
+"""After how many files is reported."""
+_FEW = 8
+"""Tokens of a row that a model is called with only to see what it calls."""
 _UNLIMITED = 10**6
 """Tokenizers that know no longest text name a huge one."""
 
@@ -52,7 +67,8 @@ class FineTuning:
     """The settings of a fine-tuning.
 
     Attributes:
-        task: What for; unless given, classification if the data have labels, else a causal language model.
+        task: What for; unless given, classification if the data have labels, else sequence to sequence if the model
+            has an encoder and a decoder, else a causal language model.
         lora: Adapters to train in the place of all weights.
         steps: Number of steps; unless given, as many as ``epochs`` take.
         epochs: How often each row is seen.
@@ -72,7 +88,8 @@ class FineTuning:
         warmup: Steps over which it rises.
         weight_decay: Decoupled weight decay of matrices and embeddings; biases and norms do not decay.
         clip_norm: Largest joint norm of the gradients; 0 for no limit.
-        columns: What the data call ``text``, ``prompt``, ``completion`` and ``label``, where they call it otherwise.
+        columns: What the data call ``text``, ``prompt``, ``completion``, ``label``, ``image`` and ``audio``, where they
+            call it otherwise.
         seed: Seed of shuffling, dropout, and weights that are new.
         commit_every: A state is digested every so many steps.
         checkpoint_every: A state is stored every so many steps.
@@ -141,8 +158,10 @@ def prepare_huggingface(
     Nothing is downloaded, and no code of the folder is run.
 
     Args:
-        folder: The model's folder: ``config.json``, weights in safetensors, ``tokenizer.json``.
-        data: A file of data, or a folder of such files: JSON lines, Parquet or plain text.
+        folder: The model's folder: ``config.json``, weights in safetensors, ``tokenizer.json``; what prepares images
+            or sounds where it reads such.
+        data: A file of data, or a folder of such files: JSON lines, Parquet, plain text; or images in a folder for each
+            class.
         settings: The settings.
         cancel: Looked at while files are read and tokenised; interrupts the rest where it may.
 
@@ -158,30 +177,53 @@ def prepare_huggingface(
     _check(settings)
     model_folder, files = read_folder(folder), data_files(data)
     library("transformers", "A model of Hugging Face")
+    with offline(), cancel.at_once() if cancel is not None else nullcontext():
+        config = _config(model_folder)
+    reads = _reads(model_folder, config)
+    kinds = _ROWS.get(reads, WORDS)
+    records = yield from staged("Reading", "files", read_records(files, settings.columns, cancel, kinds))
+    task = settings.task or _task(records, config)
+    records = _for_task(records, task, reads, data)
     sources = {
         "model": (yield from _source((*model_folder.weights, *model_folder.others), model_folder.revision, cancel)),
-        "data": (yield from _source(files, None, cancel)),
+        "data": (yield from _source(files, None, cancel, _beside(records, data))),
     }
-    records = yield from staged("Reading", "files", read_records(files, settings.columns, cancel))
-    task = settings.task or (Task.CLASSIFICATION if records.kind is RowKind.LABELLED else Task.CAUSAL_LM)
-    records = _for_task(records, task, data)
     with offline(), cancel.at_once() if cancel is not None else nullcontext():
-        tokenizer = _tokenizer(model_folder)
-        config = _config(model_folder)
+        tokenizer = None if reads == PIXELS else _tokenizer(model_folder)
+        prepares = _preparation(model_folder, reads)
     with _failing(model_folder, "the configuration"):
         labels = _labels(records, config, model_folder) if task is Task.CLASSIFICATION else []
         most = _most_tokens(settings, config, tokenizer)
-    unit = "characters" if _joins(records, settings) else "rows"
-    with _failing(model_folder, "the tokenizer"):
-        rows = yield from staged("Tokenising", unit, _rows(records, labels, tokenizer, most, settings, cancel))
+    normal: Normalisation | None = None
+    if reads == PIXELS:
+        with _failing(model_folder, "what prepares images"):
+            looking = images(records.files, prepares, int(getattr(config, "num_channels", 3)), cancel)
+            pixels, normal = yield from staged("Reading", "images", looking)
+        rows = TokenRows({PIXELS: pixels, "labels": np.array(labels, np.int64)}, 0, 0)
+    else:
+        unit = "characters" if _joins(records, settings) else "rows"
+        with _failing(model_folder, "the tokenizer"):
+            tokenising = _rows(records, labels, task, config, tokenizer, most, settings, cancel)
+            rows = yield from staged("Tokenising", unit, tokenising)
+    if reads == SOUND:
+        with _failing(model_folder, "what prepares sounds"):
+            heard = yield from staged("Reading", "sounds", sounds(records.files, prepares, cancel))
+        rows = replace(rows, data={**rows.data, SOUND: heard})
+    objective = partial(_objective, normal=normal)
     yield CAPTURING
     with offline(), _seeded(settings.seed), cancel.at_once() if cancel is not None else nullcontext():
-        model, new = _model(model_folder, config, task, tokenizer)
+        model, new = _model(model_folder, config, task, reads, tokenizer)
         with _failing(model_folder, "the model"):
             _check_vocabulary(model, rows, model_folder)
             if settings.lora is not None:
-                model = add_adapters(model, settings.lora, classifies=task is Task.CLASSIFICATION)
-            job = _job(model, rows, settings, _title(model_folder, data, settings))
+                model = add_adapters(
+                    model,
+                    settings.lora,
+                    task=_PEFT[task] if reads == TOKENS else None,
+                    heads=_heads(model) if task is Task.CLASSIFICATION else (),
+                    run=lambda whole: objective(whole, _first(rows)),
+                )
+            job = _job(model, objective, rows, settings, _title(model_folder, data, settings))
             draft = order_custom(job)
     draft = yield from draft.recomputing_in_stages(settings.recompute_activations, cancel)
     manifest = replace(draft.manifest, recipe=RECIPE, sources=sources)
@@ -189,11 +231,11 @@ def prepare_huggingface(
 
 
 def _check(settings: FineTuning) -> None:
-    unknown = set(settings.columns) - {"text", "prompt", "completion", "label"}
+    unknown = set(settings.columns) - COLUMNS
     if unknown:
         raise DataError(
             f"The data are asked for {min(unknown)!r}, which no fine-tuning reads.",
-            remedy="Name columns for text, prompt, completion or label, for instance text=content.",
+            remedy=f"Name columns for {', '.join(sorted(COLUMNS))}, for instance text=content.",
         )
     for name in ("steps", "epochs", "batch_size", "length"):
         value = getattr(settings, name)
@@ -205,10 +247,18 @@ def _check(settings: FineTuning) -> None:
         raise DataError("The warm-up and the limit of the gradients' norm must not be negative.")
 
 
+def _beside(records: Records, data: Path) -> dict[Path, str]:
+    """The files of images or sounds, with the names that they have in the data's folder."""
+    root = data if data.is_dir() else data.parent
+    return {file: file.relative_to(root).as_posix() for file in sorted(set(records.files))}
+
+
 def _source(
-    files: tuple[Path, ...], revision: str | None, cancel: CancelToken | None
+    files: tuple[Path, ...], revision: str | None, cancel: CancelToken | None, beside: Mapping[Path, str] | None = None
 ) -> Generator[Preparing, None, Source]:
-    """Digest the files that a part of the order is made from."""
+    """Digest the files that a part of the order is made from; of those beside them only the list gets a place."""
+    beside = beside or {}
+    files = tuple(path for path in files if path not in beside)
     if len(files) > MAX_FILES:
         raise DataError(
             f"An order names at most {MAX_FILES} files; {files[0].parent} holds {len(files)}.",
@@ -225,10 +275,62 @@ def _source(
             raise DataError(
                 f"The name of the file {str(path)!r} cannot stand in an order.", remedy="Give it a plain, shorter name."
             ) from error
+    sums = []
+    for number, (path, name) in enumerate(beside.items()):
+        if number % _OFTEN == 0:
+            yield Preparing("Hashing", "files", number, len(beside))
+        try:
+            sums.append(f"{Digest.of_file(path, cancel).hex}  {name}\n")
+        except OSError as error:
+            raise DataError(f"The file {path} cannot be read: {error.strerror or error}.") from error
+    if sums:
+        listed = "".join(sums).encode()
+        found[SUMS] = SourceFile(len(listed), Digest.of(listed))
     return Source(found, revision)
 
 
-def _for_task(records: Records, task: Task, data: Path) -> Records:
+def _reads(folder: ModelFolder, config: Any) -> str:
+    """What the model reads, as transformers calls it."""
+    transformers = library("transformers", "A model of Hugging Face")
+    with _failing(folder, "the configuration"):
+        kinds = [getattr(transformers, name, None) for name in folder.architectures[:1]]
+        kind = next((kind for kind in kinds if kind is not None), None)
+        kind = kind or transformers.MODEL_MAPPING.get(type(config), None)
+    reads = str(getattr(kind, "main_input_name", TOKENS))
+    sees_and_writes = reads == PIXELS and config.is_encoder_decoder
+    if reads not in (TOKENS, PIXELS, SOUND) or sees_and_writes:
+        what = f"{reads!r} and writes texts" if sees_and_writes else repr(reads)
+        raise DataError(
+            f"The folder {folder.path} holds a {', '.join(folder.architectures) or type(config).__name__}, which reads "
+            f"{what}; a fine-tuning has texts, images with labels, or speech with its words.",
+            remedy="Write a job of your own with the arrays that the model reads (counterfoil order --from, "
+            "docs/bring-your-own-model.md), or order the script that trains it (counterfoil order --script).",
+        )
+    return reads
+
+
+def _task(records: Records, config: Any) -> Task:
+    """What a model is trained for where nobody said it."""
+    if records.kind in (RowKind.LABELLED, RowKind.IMAGE):
+        return Task.CLASSIFICATION
+    return Task.SEQ2SEQ if config.is_encoder_decoder else Task.CAUSAL_LM
+
+
+def _for_task(records: Records, task: Task, reads: str, data: Path) -> Records:
+    if reads != TOKENS:
+        wanted, only = (RowKind.IMAGE, Task.CLASSIFICATION) if reads == PIXELS else (RowKind.SPEECH, Task.SEQ2SEQ)
+        if records.kind is not wanted or task is not only:
+            raise DataError(
+                f"The model reads {reads!r}, and learns {only.value} from rows of {wanted.value}; the data {data} "
+                f"are of {records.kind.value}, to be learned as {task.value}.",
+                remedy="Name data with such rows, or another model.",
+            )
+        return records
+    if task is Task.SEQ2SEQ and records.kind is not RowKind.PAIR:
+        raise DataError(
+            f"The model writes one text for another; the data {data} are of {records.kind.value}.",
+            remedy="Give rows with 'prompt' and 'completion', or name the columns with --columns.",
+        )
     if task is Task.CLASSIFICATION:
         if records.kind is not RowKind.LABELLED:
             raise DataError(
@@ -272,6 +374,16 @@ def _tokenizer(folder: ModelFolder) -> Any:
     return tokenizer
 
 
+def _preparation(folder: ModelFolder, reads: str) -> Any:
+    """What makes the arrays that a model reads of images or sounds; None where it reads tokens."""
+    transformers = library("transformers", "A model of Hugging Face")
+    if reads == TOKENS:
+        return None
+    kind = transformers.AutoImageProcessor if reads == PIXELS else transformers.AutoFeatureExtractor
+    with _failing(folder, "what prepares images or sounds"):
+        return kind.from_pretrained(str(folder.path), **_LOCAL)
+
+
 def _config(folder: ModelFolder) -> Any:
     transformers = library("transformers", "A model of Hugging Face")
     with _failing(folder, "the configuration"):
@@ -280,7 +392,7 @@ def _config(folder: ModelFolder) -> Any:
 
 def _labels(records: Records, config: Any, folder: ModelFolder) -> list[int]:
     """Number the labels, and tell the configuration of them where the model has no classes of its own yet."""
-    classifies = any(name.endswith("ForSequenceClassification") for name in folder.architectures)
+    classifies = any(name.endswith(_CLASSIFIERS) for name in folder.architectures)
     given = records.seconds
     texts = any(isinstance(label, str) for label in given)
     if texts and classifies:
@@ -305,8 +417,9 @@ def _labels(records: Records, config: Any, folder: ModelFolder) -> list[int]:
 
 def _most_tokens(settings: FineTuning, config: Any, tokenizer: Any) -> int:
     """The most tokens of a row."""
-    context = getattr(config, "max_position_embeddings", None)
-    limits = [value for value in (context, tokenizer.model_max_length) if isinstance(value, int) and value < _UNLIMITED]
+    context = [getattr(config, name, None) for name in ("max_position_embeddings", "max_target_positions")]
+    known = [*context, getattr(tokenizer, "model_max_length", None)]
+    limits = [value for value in known if isinstance(value, int) and value < _UNLIMITED]
     most = min(limits, default=_UNLIMITED)
     if settings.length is None:
         return min(most, DEFAULT_LENGTH)
@@ -326,6 +439,8 @@ def _joins(records: Records, settings: FineTuning) -> bool:
 def _rows(
     records: Records,
     labels: list[int],
+    task: Task,
+    config: Any,
     tokenizer: Any,
     most: int,
     settings: FineTuning,
@@ -333,6 +448,8 @@ def _rows(
 ) -> Generator[tuple[int, int], None, TokenRows]:
     if labels:
         return classified(records, labels, tokenizer, most, cancel)
+    if task is Task.SEQ2SEQ:
+        return translated(records, tokenizer, most, config.decoder_start_token_id, cancel)
     if _joins(records, settings):
         return pack_rows(records, tokenizer, most, cancel)
     if settings.pack:
@@ -351,14 +468,19 @@ def _seeded(seed: int) -> Iterator[None]:
         yield
 
 
-def _model(folder: ModelFolder, config: Any, task: Task, tokenizer: Any) -> tuple[nn.Module, tuple[str, ...]]:
+def _model(
+    folder: ModelFolder, config: Any, task: Task, reads: str, tokenizer: Any
+) -> tuple[nn.Module, tuple[str, ...]]:
     """Load the model, float32, ready to be trained; returns also the names of weights that the folder lacks."""
     transformers = library("transformers", "A model of Hugging Face")
     config.use_cache = False
     automatic = {
-        Task.CAUSAL_LM: transformers.AutoModelForCausalLM,
-        Task.CLASSIFICATION: transformers.AutoModelForSequenceClassification,
-    }[task]
+        (Task.CAUSAL_LM, TOKENS): transformers.AutoModelForCausalLM,
+        (Task.SEQ2SEQ, TOKENS): transformers.AutoModelForSeq2SeqLM,
+        (Task.SEQ2SEQ, SOUND): transformers.AutoModelForSpeechSeq2Seq,
+        (Task.CLASSIFICATION, TOKENS): transformers.AutoModelForSequenceClassification,
+        (Task.CLASSIFICATION, PIXELS): transformers.AutoModelForImageClassification,
+    }[task, reads]
     with _failing(folder, "the model"):
         model, loaded = automatic.from_pretrained(
             str(folder.path),
@@ -371,7 +493,13 @@ def _model(folder: ModelFolder, config: Any, task: Task, tokenizer: Any) -> tupl
     missing = tuple(sorted(loaded["missing_keys"]))
     if task is Task.CAUSAL_LM:
         _check_causal(folder, model, missing)
-    else:
+    elif task is Task.SEQ2SEQ and missing:
+        raise DataError(
+            f"The folder {folder.path} holds a {', '.join(folder.architectures) or 'model'} and has no weights "
+            f"{missing[0]!r}; that is no model that writes one text for another.",
+            remedy="Take a model with an encoder and a decoder, and all their weights.",
+        )
+    elif tokenizer is not None and task is Task.CLASSIFICATION:
         # By this token some find the end of a row. Said before, it would keep the token's embedding from learning.
         model.config.pad_token_id = padding(tokenizer)
     return model.train(), missing
@@ -392,7 +520,11 @@ def _check_causal(folder: ModelFolder, model: nn.Module, missing: tuple[str, ...
 
 
 def _check_vocabulary(model: Any, rows: TokenRows, folder: ModelFolder) -> None:
-    largest, known = int(rows.data["input_ids"].max()), int(model.get_input_embeddings().num_embeddings)
+    tokens = [rows.data[name] for name in (TOKENS, "labels") if rows.data.get(name, np.zeros(0)).ndim == 2]
+    if not tokens:
+        return
+    largest = max(int(array.max()) for array in tokens)
+    known = int(getattr(model.get_input_embeddings(), "num_embeddings", model.config.vocab_size))
     if largest >= known:
         raise DataError(
             f"The tokenizer in {folder.path} gives the token {largest}; the model knows {known}.",
@@ -400,18 +532,38 @@ def _check_vocabulary(model: Any, rows: TokenRows, folder: ModelFolder) -> None:
         )
 
 
-def _objective(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
+def _objective(model: nn.Module, batch: Mapping[str, Tensor], normal: Normalisation | None = None) -> Tensor:
     """The model's own loss; without labels of their own the tokens are the labels."""
-    given = {name: rows.to(torch.int64) for name, rows in batch.items()}
-    loss: Tensor = model(**{"labels": given["input_ids"], **given}, return_dict=True).loss
+    given = {
+        name: normal(rows) if normal and name == PIXELS else rows if name == SOUND else rows.to(torch.int64)
+        for name, rows in batch.items()
+    }
+    loss: Tensor = model(**{"labels": given.get(TOKENS), **given}, return_dict=True).loss
     return loss
 
 
-def _job(model: nn.Module, rows: TokenRows, settings: FineTuning, title: str) -> CustomJob:
-    count = len(rows.data["input_ids"])
+def _first(rows: TokenRows) -> dict[str, Tensor]:
+    """The first row, of which a few tokens are enough to see what a model calls."""
+    return {
+        name: torch.from_numpy(array[:1, :_FEW] if array.ndim == 2 else array[:1]) for name, array in rows.data.items()
+    }
+
+
+def _heads(model: Any) -> list[str]:
+    """What a classifier has beside its body, which is there to be learned anew."""
+    return [
+        name
+        for name, part in model.named_children()
+        if part is not model.base_model and any(True for _ in part.parameters())
+    ]
+
+
+def _job(model: nn.Module, objective: Objective, rows: TokenRows, settings: FineTuning, title: str) -> CustomJob:
+    count = rows.count
     if count < settings.batch_size:
         raise DataError(
-            f"The data give {count} rows of {rows.length} tokens, too few for a batch of {settings.batch_size}.",
+            f"The data give {count} rows{f' of {rows.length} tokens' if rows.length else ''}, too few for a batch of "
+            f"{settings.batch_size}.",
             remedy="Choose a smaller batch, shorter rows, or more data.",
         )
     steps = settings.steps or count // settings.batch_size * settings.epochs
@@ -421,7 +573,7 @@ def _job(model: nn.Module, rows: TokenRows, settings: FineTuning, title: str) ->
     return CustomJob(
         title=title,
         model=model,
-        objective=_objective,
+        objective=objective,
         rule=AdamW(
             weight_decay=settings.weight_decay, decays=decaying.__contains__, clip_norm=settings.clip_norm or None
         ),
@@ -452,9 +604,11 @@ def _notes(rows: TokenRows, new: tuple[str, ...], job: CustomJob) -> tuple[str, 
     learning = sum(p.numel() for p in job.model.parameters() if p.requires_grad)
     frozen = sum(p.numel() for p in job.model.parameters() if not p.requires_grad)
     notes = [
-        f"{len(rows.data['input_ids']):,} rows of {rows.length} tokens; {rows.tokens:,} tokens without padding.",
+        f"{rows.count:,} rows of {_size(rows)}.",
         f"{learning:,} weights learn" + (f", {frozen:,} stay as they are." if frozen else "."),
     ]
+    if places := placed(job.model):
+        notes.append(f"Adapters lie at {', '.join(places)}.")
     if rows.cut:
         notes.append(f"{rows.cut:,} rows were longer, and are cut; --length allows more.")
     if rows.left_out:
@@ -462,3 +616,13 @@ def _notes(rows: TokenRows, new: tuple[str, ...], job: CustomJob) -> tuple[str, 
     if new:
         notes.append(f"New, and drawn from the seed: {', '.join(new[:4])}{', ...' if len(new) > 4 else ''}.")
     return tuple(notes)
+
+
+def _size(rows: TokenRows) -> str:
+    """What a row is, and how many tokens there are in all."""
+    array = next((rows.data[name] for name in (PIXELS, SOUND) if name in rows.data), None)
+    tokens = f"{rows.length} tokens; {rows.tokens:,} tokens without padding"
+    if array is None:
+        return tokens
+    shape = " x ".join(map(str, array.shape[1:]))
+    return f"{shape} pixels" if PIXELS in rows.data else f"{shape} features and {tokens}"

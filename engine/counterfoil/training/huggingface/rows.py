@@ -29,7 +29,7 @@ class TokenRows:
     Attributes:
         data: ``input_ids`` int32 ``[rows, length]``; ``attention_mask`` uint8 of this shape where a row is padded;
             ``labels``, of this shape where they are not the tokens themselves, or int64 ``[rows]`` for classification.
-        length: Tokens of a row.
+        length: Tokens of a row; of the completion where a model reads something else than tokens.
         tokens: Tokens in all, without padding.
         cut: How many rows were cut.
         left_out: How many rows had nothing to learn and are left out.
@@ -40,6 +40,11 @@ class TokenRows:
     tokens: int
     cut: int = 0
     left_out: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(next(iter(self.data.values())))
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,60 @@ def causal(
 
     rows = yield from _encoded(texts, tokenizer, row, cancel)
     return _padded(rows, tokenizer, most)
+
+
+def translated(
+    records: Records, tokenizer: Any, most: int, start: int | None, cancel: CancelToken | None
+) -> Generator[tuple[int, int], None, TokenRows]:
+    """Make a row of each pair for an encoder and a decoder: the prompt is read, and the completion learned.
+
+    Both have the special tokens that the tokenizer sets around a text, and are padded or cut by themselves; a
+    completion has the end token in any case.
+
+    Args:
+        records: Pairs; of speech only what is said is taken.
+        tokenizer: A fast tokenizer of transformers.
+        most: The most tokens of a prompt, and of a completion; longer ones are cut.
+        start: The token that the decoder begins with; where every completion begins with it too, it is left away,
+            since the model sets it.
+        cancel: Looked at now and then.
+
+    Yields:
+        Rows done, and how many there are.
+    """
+    cut: set[int] = set()
+    end = tokenizer.eos_token_id
+
+    def prompt(tokens: list[int], offsets: list[tuple[int, int]], number: int) -> _Row:
+        if len(tokens) > most:
+            cut.add(number)
+            tokens = tokenizer(records.texts[number], truncation=True, max_length=most)["input_ids"]
+        return _Row(tokens)
+
+    def completion(tokens: list[int], offsets: list[tuple[int, int]], number: int) -> _Row:
+        tokens = tokens if end is None or end in tokens else [*tokens, end]
+        if len(tokens) > most:
+            cut.add(number)
+        return _Row(tokens[:most])
+
+    data: dict[str, Array] = {}
+    count = 0
+    if not records.files:
+        read = yield from _encoded(records.texts, tokenizer, prompt, cancel)
+        data["input_ids"], mask, _ = _arrays(read, tokenizer, max(1, *(len(row.tokens) for row in read)))
+        count = int(mask.sum())
+        if not mask.all():
+            data["attention_mask"] = mask
+    completions = [str(text) for text in records.seconds]
+    learned = yield from _encoded(completions, tokenizer, completion, cancel)
+    if all(row.tokens[:1] == [start] for row in learned):
+        learned = [_Row(row.tokens[1:]) for row in learned]
+    length = max(len(row.tokens) for row in learned)
+    if not length:
+        raise DataError("No completion of the data has a token to learn.", remedy="Give completions with words.")
+    _, mask, data["labels"] = _arrays(learned, tokenizer, length)
+    width = data["input_ids"].shape[1] if "input_ids" in data else length
+    return TokenRows(data, width, count + int(mask.sum()), len(cut))
 
 
 def classified(
