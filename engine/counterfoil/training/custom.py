@@ -442,8 +442,13 @@ def check_counts(job: CustomJob) -> None:
         )
 
 
-def check_model(model: nn.Module) -> None:
-    """Check that an order can hold the tensors of a model; raises DataError."""
+def check_model(model: nn.Module, spelled: Callable[[str], str] = lambda name: name) -> None:
+    """Check that an order can hold the tensors of a model; raises DataError.
+
+    Args:
+        model: The model.
+        spelled: Returns what the order calls a tensor, by the model's own name for it.
+    """
     for name, tensor in (*model.named_parameters(), *model.named_buffers()):
         if is_lazy(tensor):
             raise DataError(
@@ -459,7 +464,7 @@ def check_model(model: nn.Module) -> None:
                 f"The tensor {name!r} of the model holds a value that is infinite or not a number.",
                 remedy="Make a mask of minus infinity in forward, for instance with masked_fill.",
             )
-        _check_name(name, "tensor of the model")
+        _check_name(spelled(name), "tensor of the model")
 
 
 def check_data(data: Mapping[str, Array]) -> int:

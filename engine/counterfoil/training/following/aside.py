@@ -13,7 +13,7 @@ from torch.overrides import TorchFunctionMode
 from counterfoil.operators.random import dropout_of
 from counterfoil.program.asked.numbers import is_asked
 from counterfoil.program.notes import Notes
-from counterfoil.program.sparse import DenseConstants
+from counterfoil.program.sparse import DenseConstants, dense_gradient
 from counterfoil.program.substitutes import Substitutes
 from counterfoil.training.following.calls import SET_DATA
 from counterfoil.training.following.steps import Geometry
@@ -34,6 +34,7 @@ class WithoutValues(TorchFunctionMode):
     def __init__(self, world: World, notes: Notes) -> None:
         super().__init__()
         self._world = world
+        self._notes = notes
         self._substitutes = Substitutes(self)
         self._dense = DenseConstants(notes)
 
@@ -70,6 +71,7 @@ class WithoutValues(TorchFunctionMode):
             args = _positional(args, named)
             if is_asked(args[6]) and args[5]:
                 return _cumulative_batch_norm(self._world.unknown(args[6]), *args)
+        args, named = dense_gradient(func, args, named, self._notes)
         drawn = dropout_of(func)
         if drawn is not func:
             advance_generator(lambda: func(*(valued(item) for item in args), **{n: valued(v) for n, v in named.items()}))

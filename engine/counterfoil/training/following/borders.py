@@ -125,6 +125,10 @@ class Borders(ABC):
         self.made_optimizers.append(optimizer)
         if self.models is None:
             self._from_loader = False
+            trained = self._trained(None)
+            if trained and not find_models(trained, whereabouts.client_frame()).trained:
+                # No call of a module tells where its first step begins.
+                self.start(None)
 
     def wrote(self, tensor: Tensor) -> None:
         """Take note that a tensor of a model is written to."""
@@ -139,6 +143,9 @@ class Borders(ABC):
             yield
         finally:
             self._updating -= 1
+        if self.models is not None and not self.models.trained and self.is_updated and not self._going_back:
+            # No call of a module tells where the next step begins.
+            self.next_step()
 
     @contextmanager
     def backward_pass(self) -> Iterator[None]:

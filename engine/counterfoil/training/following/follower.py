@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -23,7 +24,7 @@ from counterfoil.program import tracing, whereabouts
 from counterfoil.program.asked import Again, AskedValues, PlainNames
 from counterfoil.program.asked.numbers import is_asked
 from counterfoil.program.attribution import Location, label_line
-from counterfoil.program.held import tensor_type, tied_names, unsaved_names
+from counterfoil.program.held import names_in_order, tensor_type, tied_names, unsaved_names
 from counterfoil.program.notes import Notes
 from counterfoil.program.steadiness import generators_kept
 from counterfoil.program.update.torchs import slots_by_torch
@@ -38,7 +39,7 @@ from counterfoil.training.following.plainrun import set_generators, slot_key
 from counterfoil.training.following.shelf import Shelf, tensors_in
 from counterfoil.training.following.steps import Geometry, Update
 from counterfoil.training.following.survey import Survey
-from counterfoil.training.following.taken import TakenSteps
+from counterfoil.training.following.taken import HELD, Lasting, TakenSteps
 from counterfoil.training.following.world import World
 from counterfoil.training.preparing import Preparing
 from counterfoil.training.scripts.handing import ScriptOrder, Wanted
@@ -62,7 +63,7 @@ def follow(run: Callable[[], None], wanted: Wanted, title: str, survey: Survey |
         HandedOver: So many steps as are wanted were followed, which ends the script.
         CounterfoilError: The script does what cannot be ordered.
     """
-    names, lasting = PlainNames(), set[str]()
+    names, lasting = PlainNames(), Lasting()
     while True:
         follower = Follower(wanted, title, names, lasting, survey or Survey())
         wanted.before = follower.close
@@ -120,11 +121,11 @@ class Follower(Borders):
         wanted: What is wanted of the order.
         title: The name of the job.
         names: The modules that make plain numbers of values that are not known.
-        lasting: Names of tensors of no module that later steps read.
+        lasting: What later steps were seen to read.
         survey: What the script does where it runs with values.
     """
 
-    def __init__(self, wanted: Wanted, title: str, names: PlainNames, lasting: set[str], survey: Survey) -> None:
+    def __init__(self, wanted: Wanted, title: str, names: PlainNames, lasting: Lasting, survey: Survey) -> None:
         super().__init__()
         self._wanted = wanted
         self._title = title
@@ -338,7 +339,7 @@ class Follower(Borders):
         if frame is not None:
             self._names.learn_usual(frame)
         for name in models.trained:
-            check_model(models.modules[name])
+            check_model(models.modules[name], lambda own: names_in_order([own])[own])
         for name, tensor in models.tensors.items():
             tensor_type(name, tensor)
         # What the script seeded; it is put back before the order is made.
@@ -410,7 +411,8 @@ class Follower(Borders):
         world, taken = self._world, self._taken
         assert world is not None
         self._check_refusal()
-        taken.take(world.step, tuple(self._calls_of_rules), self._kept, self.calls)
+        self._hold_what_lasts(world)
+        taken.take(world.step, world.births, tuple(self._calls_of_rules), self._kept, self.calls)
         self._kinds.append(tuple(self._groups))
         self._calls_of_rules, self._groups = [], []
         self._answers.step = len(taken) + 1
@@ -423,6 +425,15 @@ class Follower(Borders):
             taken.end(self._kept)
             self.close()
             self._wanted.hand_over(self._job(), self._sentences)
+
+    def _hold_what_lasts(self, world: World) -> None:
+        """Take what the step has made, and a step behind the next one reads, as state from its end on."""
+        counts: Counter[int] = Counter()
+        for birth, made in world.births_of_step():
+            place = self._lasting.places.get(birth)
+            if place is not None and made.untyped_storage()._cdata not in world.names:
+                world.adopt(f"{HELD}{place + 1}.{counts[place] + 1}", made)
+                counts[place] += 1
 
     def _check_refusal(self) -> None:
         """Raise what was refused before, also where the script has swallowed it."""
@@ -446,9 +457,10 @@ class Follower(Borders):
         averages = {
             name
             for name, tensor in self._world.real.items()
-            if name.startswith(KEPT) and (name in self._lasting or tensor.numel() in sizes)
+            if name.startswith(KEPT) and (name in self._lasting.names or tensor.numel() in sizes)
         }
-        return frozenset(present) | self._slots.keys() | averages
+        held = {name for name in self._world.real if name.startswith(HELD)}
+        return frozenset(present) | self._slots.keys() | averages | held
 
     @property
     def steps(self) -> int:
@@ -478,17 +490,18 @@ class Follower(Borders):
         if not self.has_all_steps:
             self._check_refusal()
         if self.is_updated:
+            self._hold_what_lasts(world)
             calls = tuple(self._calls_of_rules)
             try:
-                self._taken.take(world.step, calls, self._kept, self.calls)
+                self._taken.take(world.step, world.births, calls, self._kept, self.calls)
             except ProgramError:
                 if not self.has_all_steps:
                     raise
                 # What the script does behind its last update is looked at where it is compared.
-                self._taken.take(world.step.until_update(), calls, self._kept, self.calls)
+                self._taken.take(world.step.until_update(), world.births, calls, self._kept, self.calls)
             self._taken.end(self._kept)
         else:
-            self._taken.end(self._kept, world.step)
+            self._taken.end(self._kept, world.step, world.births)
 
     @contextmanager
     def ended(self) -> Iterator[None]:

@@ -15,6 +15,7 @@ from torch.nn.parallel import DataParallel, DistributedDataParallel
 from torch.nn.parameter import is_lazy
 
 from counterfoil.bundle.schema import check_name
+from counterfoil.program.held import names_in_order
 
 _WRAPPERS = (DataParallel, DistributedDataParallel)
 _MOST_HELD = 10_000
@@ -62,8 +63,9 @@ class Models:
             for own, tensor in _own(self.modules[name]):
                 if id(tensor) not in seen:
                     seen.add(id(tensor))
-                    found[self.name(name, own)] = tensor
-        return found
+                    found[self._full(name, own)] = tensor
+        names = names_in_order(found)
+        return {names[name]: tensor for name, tensor in found.items()}
 
     @cached_property
     def roots(self) -> frozenset[int]:
@@ -81,6 +83,10 @@ class Models:
 
     def name(self, module: str, own: str) -> str:
         """Return the name of a module's tensor in the order."""
+        (name,) = names_in_order([self._full(module, own)]).values()
+        return name
+
+    def _full(self, module: str, own: str) -> str:
         return own if module == self.alone else f"{module}.{own}"
 
     def grown(self, found: Models) -> Models:

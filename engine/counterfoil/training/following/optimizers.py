@@ -224,7 +224,7 @@ def _done(optimizer: Optimizer, parameter: Tensor) -> int:
 
 
 def _rates(optimizer: Optimizer) -> tuple[float, ...]:
-    return tuple(float(group.get(_RATE, 0.0)) for group in optimizer.param_groups)
+    return tuple(float(group.get(_RATE) or 0.0) for group in optimizer.param_groups)
 
 
 def _settings(optimizer: Optimizer) -> list[dict[str, Any]]:

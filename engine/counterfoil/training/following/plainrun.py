@@ -180,7 +180,7 @@ class PlainRun(Borders):
             {name: value for name, value in group.items() if isinstance(value, (int, float, tuple, bool))}
             for group in optimizer.param_groups
         ]
-        self._updates.append([number, [float(group.get("lr", 0.0)) for group in groups], repr(groups)])
+        self._updates.append([number, [float(group.get("lr") or 0.0) for group in groups], repr(groups)])
         return step()
 
     def differentiates(self, outputs: Sequence[Tensor]) -> None:

@@ -134,6 +134,7 @@ class Step:
         updates: How often each optimizer has made its step.
         begins: Which tensors the state is when the step begins, by name.
         ends: Likewise, when it ends: an optimizer may have made its slots anew.
+        born: What was made in memory of its own.
         to_update: How many events there were when an optimizer made its step last.
     """
 
@@ -151,6 +152,7 @@ class Step:
     updates: dict[int, int] = field(default_factory=dict)
     begins: Mapping[str, Geometry] = field(default_factory=dict)
     ends: Mapping[str, Geometry] = field(default_factory=dict)
+    born: list[Any] = field(default_factory=list)
     to_update: int = 0
 
     def note_update(self) -> None:
@@ -159,7 +161,16 @@ class Step:
 
     def until_update(self) -> Step:
         """Return the step without what was done behind the last step of an optimizer."""
-        return replace(self, events=self.events[: self.to_update])
+        events = self.events[: self.to_update]
+        there = {place.memory for event in events for place in (*event.given, *event.made)}
+        there |= {place.memory for place in self.begins.values()}
+        ends = {
+            name: place if place.memory in there else self.begins[name]
+            for name, place in self.ends.items()
+            if place.memory in there or name in self.begins
+        }
+        written = {name: None for name in self.written if name in ends}
+        return replace(self, events=events, ends=ends, written=written)
 
     def joined(self, other: Step) -> Step:
         """Return this step and what was done behind it as one.
@@ -260,7 +271,12 @@ def tape_of(step: Step, kept: Iterable[str], handed: tuple[Geometry, ...] = ()) 
         if not more:
             break
         wanted |= more
-    labels = _Labels(step, {**{place.memory: name for name, place in step.ends.items()}, **state})
+    made = {
+        place.memory: name
+        for name, place in step.ends.items()
+        if place.memory not in step.carried and place.memory not in step.met
+    }
+    labels = _Labels(step, {**made, **state})
     lines = [labels.text(event) for event in live]
     lines += [labels.geometry(end) for end in ends]
     return Tape(

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves
 
 from counterfoil.operators.random import dropout_of
@@ -193,8 +193,9 @@ class Questions(TorchFunctionMode):
         if not isinstance(first, Tensor) or not self._taint.is_tainted(first):
             return func(*args, **named)
         if func is Tensor.__deepcopy__:
-            # It copies the memory past every operator.
-            copied = func(*args, **named)
+            # It copies the memory past every operator, or by one that knows no tensor.
+            with _disable_current_modes():
+                copied = func(*args, **named)
             self._taint.mark(copied)
             return copied
         if func == SET_DATA:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -17,7 +17,7 @@ from counterfoil.program.asked import Again
 from counterfoil.program.asked.numbers import REMEDY
 from counterfoil.training.following.layout import Made
 from counterfoil.training.following.rows import Pool
-from counterfoil.training.following.steps import Step, Tape, Update, tape_of
+from counterfoil.training.following.steps import Geometry, Memory, Step, Tape, Update, tape_of
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,42 @@ class _Waiting:
     calls: tuple[int, ...]
 
 
+HELD = "held."
+"""What the names of tensors begin with that a step makes, and one behind the next reads."""
+_MOST_ANEW = 16
+"""So often a script is followed anew since more of what it makes lasts."""
+Birth = tuple[str, str, tuple[int, ...]]
+"""Where a tensor was made: file and line, operator and shape."""
+
+
+@dataclass
+class Lasting:
+    """What later steps of a script were seen to read, so that it is followed anew with it as state.
+
+    Attributes:
+        names: Names of tensors of no module.
+        places: Where tensors are made that are read behind the next step, each with its number.
+    """
+
+    names: set[str] = field(default_factory=set)
+    places: dict[Birth, int] = field(default_factory=dict)
+    _anew: int = 0
+
+    def add(self, names: Iterable[str], places: Iterable[Birth]) -> bool:
+        """Take in more; whether any of it is new."""
+        before = len(self.names) + len(self.places)
+        self.names.update(names)
+        for place in places:
+            self.places.setdefault(place, len(self.places))
+        self._anew += 1
+        return len(self.names) + len(self.places) > before and self._anew <= _MOST_ANEW
+
+
 class TakenSteps:
     """The steps that a script has made.
 
     Args:
-        lasting: Names of the state that later steps were seen to read; grows.
+        lasting: What later steps were seen to read; grows.
 
     Attributes:
         made: The steps whose program is known.
@@ -58,7 +89,7 @@ class TakenSteps:
         carried: What steps hand to the next that is no state: zeros of its shape, in order.
     """
 
-    def __init__(self, lasting: set[str]) -> None:
+    def __init__(self, lasting: Lasting) -> None:
         self._lasting = lasting
         self._left_out: set[str] = set()
         self._waiting: _Waiting | None = None
@@ -72,11 +103,19 @@ class TakenSteps:
         """How many steps were made."""
         return len(self.made) + (self._waiting is not None)
 
-    def take(self, step: Step, calls: tuple[int, ...], kept: frozenset[str], called: Sequence[str] = ()) -> None:
+    def take(
+        self,
+        step: Step,
+        births: Mapping[Memory, Birth],
+        calls: tuple[int, ...],
+        kept: frozenset[str],
+        called: Sequence[str] = (),
+    ) -> None:
         """Take a step that the script has made.
 
         Args:
             step: The step.
+            births: Where each memory was made.
             calls: Which call of each optimizer each update is.
             kept: Names of the state whose new value counts.
             called: What the script called in it, as texts.
@@ -88,22 +127,24 @@ class TakenSteps:
         tape = tape_of(step, kept)
         _check(tape)
         late = tape.read & self._left_out
-        if late:
+        if late and self._lasting.add(late, ()):
             # What was left out of the steps before, as nobody seemed to read it, counts after all.
-            self._lasting |= late
             raise Again
         self._left_out |= step.written.keys() - set(tape.written)
         if tape.carried:
-            self._check_carried(step, tape)
+            self._check_carried(step, tape, births)
         self._settle(tape.carried, kept)
         self._waiting = _Waiting(step, tape, calls)
         self.calls.append(tuple(called))
 
-    def end(self, kept: frozenset[str], behind: Step | None = None) -> None:
+    def end(
+        self, kept: frozenset[str], behind: Step | None = None, births: Mapping[Memory, Birth] | None = None
+    ) -> None:
         """Settle the last step: there is none that reads of it.
 
         Args:
             kept: Names of the state whose new value counts.
+            births: Where each memory was made.
             behind: What the script did behind it, which becomes a part of it where it changes what counts.
         """
         waiting = self._waiting
@@ -115,11 +156,15 @@ class TakenSteps:
                 _check(tape)
                 if tape.carried == waiting.tape.carried:
                     self._waiting = _Waiting(step, tape, waiting.calls)
+                elif self._lasting.add((), [births[p.memory] for p in tape.carried if births and p.memory in births]):
+                    raise Again
         self._settle((), kept)
 
-    def _check_carried(self, step: Step, tape: Tape) -> None:
+    def _check_carried(self, step: Step, tape: Tape, births: Mapping[Memory, Birth]) -> None:
         before = self._waiting
         lost = [item for item in tape.carried if before is None or item.memory not in before.step.known]
+        if lost and self._lasting.add((), [births[item.memory] for item in lost if item.memory in births]):
+            raise Again
         shapes = [(item.shape, item.dtype) for item in tape.carried]
         known = [(tuple(zeros.shape), str(zeros.dtype)) for zeros in self.carried]
         if lost or any(one != other for one, other in zip(shapes, known, strict=False)):

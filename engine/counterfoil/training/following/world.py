@@ -7,7 +7,7 @@ its models, the values are known; what its models make of them is a program.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -76,6 +76,8 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._wrote = wrote
         self._places: dict[str, Geometry] = {}
         self._is_slot = is_slot
+        self.births: dict[Memory, tuple[str, str, tuple[int, ...]]] = {}
+        """Where what the script made without values was made: file and line, operator and shape."""
         self.refusal: BaseException | None = None
         """The first refusal, also where the script swallowed it."""
         self.step = Step()
@@ -112,6 +114,11 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.names[place.memory] = name
         self.step.ends = {**self.step.ends, name: place}
         self.step.written[name] = None
+
+    def births_of_step(self) -> Iterator[tuple[tuple[str, str, tuple[int, ...]], FakeTensor]]:
+        """Yield what the step has made in memory of its own, with where it was made."""
+        for tensor in self.step.born:
+            yield self.births[tensor.untyped_storage()._cdata], tensor
 
     def begin(self) -> None:
         """Begin with the next step."""
@@ -262,6 +269,12 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         for tensor in given:
             self._check_known(func, tensor.untyped_storage()._cdata, place)
         step.known.update(tensor.untyped_storage()._cdata for tensor in made)
+        before = {tensor.untyped_storage()._cdata for tensor in given}
+        for tensor in made:
+            memory = tensor.untyped_storage()._cdata
+            if memory not in before and isinstance(tensor, FakeTensor):
+                self.births[memory] = (place[2], str(func), tuple(tensor.shape))
+                step.born.append(tensor)
         for memory in changes & self.names.keys():
             self.note_change(self.names[memory])
         told = _mapped(results, lambda item: Geometry.of(item) if isinstance(item, Tensor) else item)
