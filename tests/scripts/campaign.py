@@ -60,6 +60,8 @@ class Copy:
             top = top.parent
         paths = [str(HERE / "standins" / name) for name in ("seeds", *self.script.standins)]
         paths += [str(top / name) for name in self.script.imports]
+        # Libraries that this environment lacks may lie in a folder of their own.
+        paths += filter(None, [os.environ.get("PYTHONPATH")])
         return os.environ | {
             "PYTHONPATH": os.pathsep.join(paths),
             "HF_HUB_OFFLINE": "1",
@@ -123,6 +125,8 @@ def _as_script(path: Path, block: int) -> Path:
     if path.suffix == ".ipynb":
         cells = json.loads(text)["cells"]
         code = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+        # Commands of the notebook's shell are none of Python's.
+        code = re.sub(r"^(\s*)[%!]", r"\1# ", code, flags=re.MULTILINE)
     else:
         code = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[block]
     path = path.with_suffix(".py")

@@ -362,3 +362,58 @@ def factory(folder: Path) -> None:
         "use_cpu": True,
     }
     (folder / "tiny.yaml").write_text(json.dumps(config), encoding="utf-8")
+
+
+def two_domains(folder: Path) -> None:
+    """Images of two kinds, to be translated into each other."""
+    data = folder.parent.parent / "data/tiny"
+    for split, count in (("train", 3), ("test", 5)):
+        for kind in "AB":
+            images(data / split / kind, count, 40)
+
+
+def text(folder: Path) -> None:
+    (folder / "data").mkdir(exist_ok=True)
+    (folder / "data/train.txt").write_text("\n".join(sentences(40)), encoding="utf-8")
+
+
+def ants_and_bees(folder: Path) -> None:
+    for split in ("train", "val"):
+        for kind in ("ants", "bees"):
+            images(folder / "data/hymenoptera_data" / split / kind, 4, 40)
+    images(folder / "data/hymenoptera_data/val/bees", 1, 40, "72100438_73de9f17af.jpg")
+
+
+def first_names(folder: Path) -> None:
+    (folder / "names.txt").write_text("\n".join(letters(200)), encoding="utf-8")
+
+
+def letters(count: int, seed: int = 3) -> list[str]:
+    """Words of small letters."""
+    draw = np.random.default_rng(seed)
+    alphabet = list("abcdefghijklmnopqrstuvwxyz")
+    return ["".join(draw.choice(alphabet, int(draw.integers(3, 8)))) for _word in range(count)]
+
+
+def names(folder: Path) -> None:
+    """Names of two languages, each in its file."""
+    (folder / "data/names").mkdir(parents=True, exist_ok=True)
+    for seed, language in enumerate(("Scottish", "Greek")):
+        text = "\n".join(name.title() for name in letters(20, seed))
+        (folder / f"data/names/{language}.txt").write_text(text, encoding="utf-8")
+
+
+def translations(folder: Path) -> None:
+    """Sentences in two languages, those among them that the tutorial looks up afterwards."""
+    (folder / "data").mkdir(exist_ok=True)
+    french = ["il n est pas aussi grand que son pere", "je suis trop fatigue pour conduire"]
+    french += ["je suis desole si c est une question idiote", "je suis reellement fiere de vous"]
+    french += [f"je suis {word}" for word in letters(28)]
+    rows = [f"i am {' '.join(letters(3, row))}\t{words}" for row, words in enumerate(french)]
+    (folder / "data/eng-fra.txt").write_text("\n".join(rows), encoding="utf-8")
+
+
+def anna(folder: Path) -> None:
+    (folder / "data").mkdir(exist_ok=True)
+    text = "And Levin said: Anna, The " + " ".join(sentences(40))
+    (folder / "data/anna.txt").write_text(text, encoding="utf-8")

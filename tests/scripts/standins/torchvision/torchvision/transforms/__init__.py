@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from PIL import ImageEnhance
 from torch import nn
 
 from torchvision.transforms import functional
@@ -93,6 +94,56 @@ class RandomCrop(nn.Module):
         return functional.crop(image, top, left, high, wide)
 
 
+class Pad(nn.Module):
+    def __init__(self, padding: int) -> None:
+        super().__init__()
+        self.padding = padding
+
+    def forward(self, image: Any) -> Any:
+        return functional.pad(image, self.padding)
+
+
+class ToPILImage:
+    def __call__(self, image: torch.Tensor) -> Any:
+        return functional.to_pil_image(image)
+
+
+class ColorJitter(nn.Module):
+    """Brightness, contrast and saturation, each by a factor that is drawn; hues stay."""
+
+    def __init__(self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0) -> None:
+        super().__init__()
+        self.sizes = {"Brightness": brightness, "Contrast": contrast, "Color": saturation}
+
+    def forward(self, image: Any) -> Any:
+        for name, size in self.sizes.items():
+            factor = float(torch.empty(1).uniform_(max(0.0, 1 - size), 1 + size))
+            image = getattr(ImageEnhance, name)(image).enhance(factor)
+        return image
+
+
+class RandomGrayscale(nn.Module):
+    def __init__(self, p: float = 0.1) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, image: Any) -> Any:
+        return image.convert("L").convert(image.mode) if torch.rand(1) < self.p else image
+
+
+class RandomApply(nn.Module):
+    def __init__(self, transforms: list[Callable[[Any], Any]], p: float = 0.5) -> None:
+        super().__init__()
+        self.transforms, self.p = transforms, p
+
+    def forward(self, image: Any) -> Any:
+        if self.p < torch.rand(1):
+            return image
+        for transform in self.transforms:
+            image = transform(image)
+        return image
+
+
 class RandomHorizontalFlip(nn.Module):
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
@@ -136,10 +187,6 @@ class AutoAugmentPolicy:
     IMAGENET = "imagenet"
 
 
-class ColorJitter(_NotMade):
-    pass
-
-
 class RandomErasing(_NotMade):
     pass
 
@@ -169,10 +216,6 @@ class RandomVerticalFlip(_NotMade):
 
 
 class RandomRotation(_NotMade):
-    pass
-
-
-class RandomApply(_NotMade):
     pass
 
 

@@ -99,3 +99,8 @@ def pad(image: Any, padding: int, fill: Any = 0, padding_mode: str = "constant")
     array = np.asarray(image)
     around = ((padding, padding), (padding, padding), *((0, 0),) * (array.ndim - 2))
     return Image.fromarray(np.pad(array, around, constant_values=fill))
+
+
+def to_pil_image(image: Any) -> Any:
+    pixels = image.mul(255).byte().numpy().transpose(1, 2, 0)
+    return Image.fromarray(np.ascontiguousarray(pixels).squeeze())
