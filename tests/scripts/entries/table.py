@@ -7,6 +7,7 @@ from tests.scripts.entries.environments import ENVIRONMENTS
 from tests.scripts.entries.frameworks import FRAMEWORKS
 from tests.scripts.entries.libraries import LIBRARIES
 from tests.scripts.entries.loops import LOOPS
+from tests.scripts.entries.research import RESEARCH
 from tests.scripts.entries.tutorials import TUTORIALS
 
-SCRIPTS = (*LOOPS, *FRAMEWORKS, *LIBRARIES, *ADVERSARIAL, *ENVIRONMENTS, *TUTORIALS)
+SCRIPTS = (*LOOPS, *FRAMEWORKS, *LIBRARIES, *ADVERSARIAL, *ENVIRONMENTS, *TUTORIALS, *RESEARCH)

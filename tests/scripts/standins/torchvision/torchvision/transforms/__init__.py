@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from PIL import ImageEnhance
 from torch import nn
 
 from torchvision.transforms import functional
@@ -118,7 +117,7 @@ class ColorJitter(nn.Module):
     def forward(self, image: Any) -> Any:
         for name, size in self.sizes.items():
             factor = float(torch.empty(1).uniform_(max(0.0, 1 - size), 1 + size))
-            image = getattr(ImageEnhance, name)(image).enhance(factor)
+            image = functional.enhance(image, name, factor)
         return image
 
 
@@ -128,7 +127,16 @@ class RandomGrayscale(nn.Module):
         self.p = p
 
     def forward(self, image: Any) -> Any:
-        return image.convert("L").convert(image.mode) if torch.rand(1) < self.p else image
+        return functional.enhance(image, "Color", 0.0) if torch.rand(1) < self.p else image
+
+
+class GaussianBlur(nn.Module):
+    def __init__(self, kernel_size: Any, sigma: tuple[float, float] = (0.1, 2.0)) -> None:
+        super().__init__()
+        self.width, self.sigma = functional.pair(kernel_size)[0], sigma
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        return functional.gaussian_blur(image, self.width, torch.empty(1).uniform_(*self.sigma).item())
 
 
 class RandomApply(nn.Module):
@@ -216,10 +224,6 @@ class RandomVerticalFlip(_NotMade):
 
 
 class RandomRotation(_NotMade):
-    pass
-
-
-class GaussianBlur(_NotMade):
     pass
 
 
