@@ -156,7 +156,7 @@ TRAINERS = (
             Change(
                 "examples/pytorch/domain_templates/generative_adversarial_net.py",
                 "MNISTDataModule()",
-                "MNISTDataModule(batch_size=16)",
+                "MNISTDataModule(val_split=32, batch_size=16)",
                 "a small batch",
             ),
         ),
