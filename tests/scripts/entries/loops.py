@@ -225,7 +225,10 @@ LOOPS = (
         "examples: imagenet",
         EXAMPLES,
         "imagenet/main.py",
-        ("images", "--epochs", "1", "--batch-size", "4", "--workers", "0", "--no-accel", "--print-freq", "1"),
+        (
+            *("images", "--epochs", "1", "--batch-size", "4", "--workers", "0", "--no-accel", "--print-freq", "1"),
+            *("--lr", "0.001"),
+        ),
         standins=("torchvision",),
         materials=materials.image_splits,
     ),
