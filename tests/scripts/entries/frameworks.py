@@ -125,6 +125,7 @@ TRAINERS = (
             standins=("evaluate",),
             libraries=("accelerate", "datasets", "transformers"),
             materials=partial(materials.glue, model="bert-base-cased"),
+            steps=8,
             size=(
                 Change(
                     f"examples/by_feature/{name}.py",

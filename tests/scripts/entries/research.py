@@ -125,10 +125,11 @@ MODELS = (
         "Pytorch-UNet",
         "milesial/Pytorch-UNet",
         "train.py",
-        ("--epochs", "2", "--batch-size", "2", "--scale", "1", "--validation", "25"),
+        ("--epochs", "2", "--batch-size", "1", "--scale", "1", "--validation", "25"),
         needs=("evaluate.py", "unet", "utils"),
         standins=("torchvision", "wandb"),
         materials=materials.masks,
+        steps=8,
         size=(
             Change(
                 "unet/unet_model.py",
