@@ -113,6 +113,14 @@ def test_a_small_script_is_whole_with_the_losses_of_its_own(sources: Path, tmp_p
     assert trial.own[0] != trial.own[1]
 
 
+def test_a_loss_counts_once_under_a_default_device(sources: Path, tmp_path: Path) -> None:
+    device = Change(
+        "training/train.py", "torch.manual_seed", "torch.set_default_device('cpu')\ntorch.manual_seed", "it"
+    )
+    plain = own_losses(copied(SCRIPT, sources, tmp_path / "plain"))
+    assert own_losses(copied(replace(SCRIPT, changes=(device,)), sources, tmp_path / "device")) == plain
+
+
 def test_a_refusal_is_kept_with_its_sentence_and_without_the_folder(sources: Path, tmp_path: Path) -> None:
     script = replace(SCRIPT, arguments=("7", "more"), changes=(STOPS,))
     outcome = tried(script, sources, tmp_path / "tried", ("float64-24",)).outcomes[0]
