@@ -8,9 +8,10 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,6 +61,8 @@ class Copy:
             top = top.parent
         paths = [str(HERE / "standins" / name) for name in ("seeds", *self.script.standins)]
         paths += [str(top / name) for name in self.script.imports]
+        # Libraries that this environment lacks may lie in a folder of their own.
+        paths += filter(None, [os.environ.get("PYTHONPATH")])
         return os.environ | {
             "PYTHONPATH": os.pathsep.join(paths),
             "HF_HUB_OFFLINE": "1",
@@ -123,6 +126,8 @@ def _as_script(path: Path, block: int) -> Path:
     if path.suffix == ".ipynb":
         cells = json.loads(text)["cells"]
         code = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+        # Commands of the notebook's shell are none of Python's.
+        code = re.sub(r"^(\s*)[%!]", r"\1# ", code, flags=re.MULTILINE)
     else:
         code = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[block]
     path = path.with_suffix(".py")
@@ -259,7 +264,8 @@ def _arguments(copy: Copy) -> list[str]:
 
 
 def _run(command: list[str], copy: Copy, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    """Run a command in a process group of its own, whose processes all end with it."""
+    process = subprocess.Popen(
         command,
         cwd=copy.folder,
         env=environment,
@@ -267,6 +273,19 @@ def _run(command: list[str], copy: Copy, environment: dict[str, str]) -> subproc
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=SECONDS,
-        check=False,
+        start_new_session=True,
     )
+    try:
+        printed, _nothing = process.communicate(timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        printed, _nothing = process.communicate()
+        return subprocess.CompletedProcess(command, 1, f"{printed}\nERROR  not done within {SECONDS} seconds")
+    _end(process)
+    return subprocess.CompletedProcess(command, process.returncode, printed)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End what a command left behind: workers of loaders, and processes that a script began."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

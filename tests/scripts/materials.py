@@ -182,6 +182,16 @@ def preferences(folder: Path) -> None:
     _json_lines(folder / "data/train.jsonl", rows)
 
 
+def comparisons(folder: Path) -> None:
+    """A model, and pairs of what is better and what is worse."""
+    language_model(folder)
+    rows = [
+        {"chosen": f"{a} {b}", "rejected": f"{a} {c}"}
+        for a, b, c in zip(sentences(24, 4), sentences(24, 4, 9), sentences(24, 4, 11), strict=True)
+    ]
+    _json_lines(folder / "data/train.jsonl", rows)
+
+
 def rewards(folder: Path) -> None:
     language_model(folder)
     _json_lines(folder / "data/train.jsonl", [{"prompt": text} for text in sentences(24, 4)])
@@ -362,3 +372,104 @@ def factory(folder: Path) -> None:
         "use_cpu": True,
     }
     (folder / "tiny.yaml").write_text(json.dumps(config), encoding="utf-8")
+
+
+def two_domains(folder: Path) -> None:
+    """Images of two kinds, to be translated into each other."""
+    data = folder.parent.parent / "data/tiny"
+    for split, count in (("train", 3), ("test", 5)):
+        for kind in "AB":
+            images(data / split / kind, count, 40)
+
+
+def text(folder: Path) -> None:
+    (folder / "data").mkdir(exist_ok=True)
+    (folder / "data/train.txt").write_text("\n".join(sentences(40)), encoding="utf-8")
+
+
+def ants_and_bees(folder: Path) -> None:
+    for split in ("train", "val"):
+        for kind in ("ants", "bees"):
+            images(folder / "data/hymenoptera_data" / split / kind, 4, 40)
+    images(folder / "data/hymenoptera_data/val/bees", 1, 40, "72100438_73de9f17af.jpg")
+
+
+def first_names(folder: Path) -> None:
+    (folder / "names.txt").write_text("\n".join(letters(200)), encoding="utf-8")
+
+
+def letters(count: int, seed: int = 3) -> list[str]:
+    """Words of small letters."""
+    draw = np.random.default_rng(seed)
+    alphabet = list("abcdefghijklmnopqrstuvwxyz")
+    return ["".join(draw.choice(alphabet, int(draw.integers(3, 8)))) for _word in range(count)]
+
+
+def names(folder: Path) -> None:
+    """Names of two languages, each in its file."""
+    (folder / "data/names").mkdir(parents=True, exist_ok=True)
+    for seed, language in enumerate(("Scottish", "Greek")):
+        text = "\n".join(name.title() for name in letters(20, seed))
+        (folder / f"data/names/{language}.txt").write_text(text, encoding="utf-8")
+
+
+def translations(folder: Path) -> None:
+    """Sentences in two languages, those among them that the tutorial looks up afterwards."""
+    (folder / "data").mkdir(exist_ok=True)
+    french = ["il n est pas aussi grand que son pere", "je suis trop fatigue pour conduire"]
+    french += ["je suis desole si c est une question idiote", "je suis reellement fiere de vous"]
+    french += [f"je suis {word}" for word in letters(28)]
+    rows = [f"i am {' '.join(letters(3, row))}\t{words}" for row, words in enumerate(french)]
+    (folder / "data/eng-fra.txt").write_text("\n".join(rows), encoding="utf-8")
+
+
+def anna(folder: Path) -> None:
+    (folder / "data").mkdir(exist_ok=True)
+    text = "And Levin said: Anna, The " + " ".join(sentences(40))
+    (folder / "data/anna.txt").write_text(text, encoding="utf-8")
+
+
+def citations(folder: Path) -> None:
+    (folder.parent / "data").mkdir(exist_ok=True)
+    cora(folder.parent / "data")
+
+
+def masks(folder: Path) -> None:
+    """Images, and for each one of black and white."""
+    from PIL import Image
+
+    images(folder / "data/imgs", 8, 32)
+    (folder / "data/masks").mkdir(parents=True, exist_ok=True)
+    draw = np.random.default_rng(6)
+    for index in range(8):
+        pixels = (draw.integers(0, 2, (32, 32)) * 255).astype(np.uint8)
+        Image.fromarray(pixels).save(folder / f"data/masks/{index}.png")
+
+
+def low_rank(folder: Path) -> None:
+    """Pairs of lists of tokens."""
+    draw = np.random.default_rng(2)
+    for name, rows in (("train", 16), ("valid", 4)):
+        pairs = [{key: draw.integers(0, 300, 8).tolist() for key in ("context", "completion")} for _row in range(rows)]
+        _json_lines(folder / f"{name}.jsonl", pairs)
+
+
+def digits(folder: Path) -> None:
+    draw = np.random.default_rng(2)
+    arrays = {}
+    for name, rows in (("train", 48), ("test", 16)):
+        arrays[f"x_{name}"] = draw.integers(0, 256, (rows, 28, 28)).astype(np.uint8)
+        arrays[f"y_{name}"] = (np.arange(rows) % 10).astype(np.uint8)
+    np.savez(folder / "mnist.npz", **arrays)
+
+
+def processed_digits(folder: Path) -> None:
+    """The two files of a data set of digits, each of images and labels."""
+    import torch
+
+    where = folder / "data/MNIST/complete"
+    where.mkdir(parents=True)
+    draw = np.random.default_rng(2)
+    for name, rows in (("training", 96), ("test", 16)):
+        images = torch.from_numpy(draw.integers(0, 256, (rows, 28, 28)).astype(np.uint8))
+        torch.save((images, torch.arange(rows) % 10), where / f"{name}.pt")

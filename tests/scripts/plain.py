@@ -29,11 +29,20 @@ class Watch:
         self.steps, self.optimizer = steps, optimizer
         self.losses: list[list[float]] = [[]]
         self.backward = torch.Tensor.backward
+        self.within = False
 
     def went_back(self, loss: torch.Tensor, *args: Any, **options: Any) -> None:
+        if self.within:
+            # A mode of torch functions, such as a default device, asks for the method once more.
+            self.backward(loss, *args, **options)
+            return
         if loss.numel() == 1:
             self.losses[-1].append(loss.detach().double().item())
-        self.backward(loss, *args, **options)
+        self.within = True
+        try:
+            self.backward(loss, *args, **options)
+        finally:
+            self.within = False
         if not self.optimizer:
             self.step_ended()
 

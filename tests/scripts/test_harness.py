@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.scripts import campaign
 from tests.scripts.campaign import HERE, PROFILES, BrokenError, MissingError, copied, own_losses, tried
 from tests.scripts.entries.table import SCRIPTS
 from tests.scripts.entry import Change, Script, StaleError, changed_lines
@@ -110,12 +113,49 @@ def test_a_small_script_is_whole_with_the_losses_of_its_own(sources: Path, tmp_p
     assert trial.own[0] != trial.own[1]
 
 
+def test_a_loss_counts_once_under_a_default_device(sources: Path, tmp_path: Path) -> None:
+    device = Change(
+        "training/train.py", "torch.manual_seed", "torch.set_default_device('cpu')\ntorch.manual_seed", "it"
+    )
+    plain = own_losses(copied(SCRIPT, sources, tmp_path / "plain"))
+    assert own_losses(copied(replace(SCRIPT, changes=(device,)), sources, tmp_path / "device")) == plain
+
+
 def test_a_refusal_is_kept_with_its_sentence_and_without_the_folder(sources: Path, tmp_path: Path) -> None:
     script = replace(SCRIPT, arguments=("7", "more"), changes=(STOPS,))
     outcome = tried(script, sources, tmp_path / "tried", ("float64-24",)).outcomes[0]
     assert outcome.verdict == "refused"
     assert "train.py" in outcome.sentence
     assert str(tmp_path) not in outcome.sentence
+
+
+def test_a_command_that_never_ends_is_a_refusal_with_its_time(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(campaign, "SECONDS", 3)
+    waits = Change("training/train.py", "import sys", "import sys, time\n\ntime.sleep(60)", "it waits")
+    with pytest.raises(BrokenError, match=r"ERROR  not done within 3 seconds"):
+        own_losses(copied(replace(SCRIPT, changes=(waits,)), sources, tmp_path / "copy"))
+
+
+def test_the_cells_of_a_notebook_are_a_script_without_the_commands_of_its_shell(sources: Path, tmp_path: Path) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["%not code"]},
+        {"cell_type": "code", "source": ["%matplotlib inline\n", "a = 7 % 4"]},
+        {"cell_type": "code", "source": ["if a:\n", "    !ls\n", "    pass"]},
+    ]
+    (sources / "owner/name/training/pages.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    copy = copied(replace(SCRIPT, path="training/pages.ipynb"), sources, tmp_path / "copy")
+    assert copy.path.read_text(encoding="utf-8") == "# matplotlib inline\na = 7 % 4\n\nif a:\n    # ls\n    pass\n"
+
+
+def test_libraries_in_a_folder_of_their_own_are_found_after_the_stand_ins(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", "elsewhere")
+    paths = copied(replace(SCRIPT, standins=("wandb",)), sources, tmp_path / "copy").environment()["PYTHONPATH"]
+    names = [Path(path).name for path in paths.split(os.pathsep)]
+    assert names == ["seeds", "wandb", "library", "elsewhere"]
 
 
 def row(changed: int, verdict: str, **more: Any) -> dict[str, Any]:
@@ -140,7 +180,7 @@ def test_the_page_is_what_the_results_give() -> None:
 
 def test_every_entry_is_one_of_the_table_and_each_stand_in_is_there() -> None:
     names = [script.name for script in SCRIPTS]
-    assert len(set(names)) == len(names) == 41
+    assert len(set(names)) == len(names) == 82
     assert set(results()) <= set(names)
     for script in SCRIPTS:
         for name in script.standins:

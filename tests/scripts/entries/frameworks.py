@@ -102,6 +102,66 @@ TRAINERS = (
         libraries=("accelerate", "datasets", "transformers"),
         materials=partial(materials.glue, model="bert-base-cased"),
     ),
+    Script(
+        "transformers run_glue_no_trainer",
+        "huggingface/transformers",
+        "examples/pytorch/text-classification/run_glue_no_trainer.py",
+        (
+            *("--model_name_or_path", "model", "--train_file", "train.json", "--validation_file", "valid.json"),
+            *("--max_length", "32", "--per_device_train_batch_size", "4", "--max_train_steps", "3"),
+            *("--output_dir", "out", "--seed", "1"),
+        ),
+        standins=("evaluate",),
+        libraries=("accelerate", "datasets", "transformers"),
+        materials=materials.classifier,
+        environment={"ACCELERATE_USE_CPU": "true"},
+    ),
+    *(
+        Script(
+            f"accelerate by_feature/{name}",
+            "huggingface/accelerate",
+            f"examples/by_feature/{name}.py",
+            ("--cpu", *more),
+            standins=("evaluate",),
+            libraries=("accelerate", "datasets", "transformers"),
+            materials=partial(materials.glue, model="bert-base-cased"),
+            steps=8,
+            size=(
+                Change(
+                    f"examples/by_feature/{name}.py",
+                    'config = {"lr": 2e-5, "num_epochs": 3, "seed": 42, "batch_size": 16}',
+                    'config = {"lr": 2e-5, "num_epochs": 2, "seed": 42, "batch_size": 4}',
+                    "a small batch",
+                ),
+            ),
+        )
+        for name, more in (("gradient_accumulation", ("--gradient_accumulation_steps", "2")), ("early_stopping", ()))
+    ),
+    Script(
+        "Lightning generative_adversarial_net",
+        "Lightning-AI/pytorch-lightning",
+        "examples/pytorch/domain_templates/generative_adversarial_net.py",
+        ("--latent_dim", "8"),
+        standins=("torchvision",),
+        libraries=("lightning", "tensorboard"),
+        materials=materials.processed_digits,
+        losses=False,
+        steps=4,
+        size=(
+            Change(
+                "examples/pytorch/domain_templates/generative_adversarial_net.py",
+                'Trainer(accelerator="gpu", devices=1)',
+                'Trainer(accelerator="cpu", devices=1, max_epochs=1)',
+                "no GPU",
+            ),
+            Change(
+                "examples/pytorch/domain_templates/generative_adversarial_net.py",
+                "MNISTDataModule()",
+                "MNISTDataModule(val_split=32, batch_size=16)",
+                "a small batch",
+            ),
+        ),
+    ),
 )
 
 TRL = tuple(
@@ -119,6 +179,7 @@ TRL = tuple(
     for name, made, more in (
         ("sft", materials.completions, ("--max_length", "32")),
         ("dpo", materials.preferences, ("--max_length", "32")),
+        ("reward", materials.comparisons, ("--max_length", "32")),
         (
             "grpo",
             materials.rewards,
@@ -130,4 +191,18 @@ TRL = tuple(
     )
 )
 
-FRAMEWORKS = (*TRAINERS, *TRL)
+PACKED = Script(
+    "trl sft.py with packing",
+    "huggingface/trl",
+    "trl/scripts/sft.py",
+    (
+        *("--model_name_or_path", "model", "--dataset_name", "data", "--output_dir", "out", "--report_to", "none"),
+        *("--per_device_train_batch_size", "2", "--max_steps", "3", "--use_cpu", "--bf16", "False"),
+        *("--max_length", "32", "--packing"),
+    ),
+    variant="with --packing",
+    libraries=("trl",),
+    materials=materials.completions,
+)
+
+FRAMEWORKS = (*TRAINERS, *TRL, PACKED)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from tests.scripts.entries.adversarial import ADVERSARIAL
+from tests.scripts.entries.environments import ENVIRONMENTS
 from tests.scripts.entries.frameworks import FRAMEWORKS
 from tests.scripts.entries.libraries import LIBRARIES
 from tests.scripts.entries.loops import LOOPS
+from tests.scripts.entries.research import RESEARCH
+from tests.scripts.entries.tutorials import TUTORIALS
 
-SCRIPTS = (*LOOPS, *FRAMEWORKS, *LIBRARIES)
+SCRIPTS = (*LOOPS, *FRAMEWORKS, *LIBRARIES, *ADVERSARIAL, *ENVIRONMENTS, *TUTORIALS, *RESEARCH)

@@ -12,7 +12,7 @@ from PIL import Image
 
 def make_grid(tensor: Any, nrow: int = 8, **_options: Any) -> torch.Tensor:
     images = torch.stack(list(tensor)) if not isinstance(tensor, torch.Tensor) else tensor
-    return torch.cat(list(images), -1)
+    return images if images.dim() == 3 else torch.cat(list(images), -1)
 
 
 def save_image(tensor: Any, path: str | Path, **options: Any) -> None:

@@ -8,10 +8,23 @@ from typing import Any
 class Run:
     name = ""
 
+    def __init__(self) -> None:
+        self.config: dict[str, Any] = {}
+
     def log(self, *_args: Any, **_options: Any) -> None:
         pass
 
     def finish(self) -> None:
+        pass
+
+
+class Histogram:
+    def __init__(self, *_args: Any, **_options: Any) -> None:
+        pass
+
+
+class Image:
+    def __init__(self, *_args: Any, **_options: Any) -> None:
         pass
 
 

@@ -93,6 +93,65 @@ class RandomCrop(nn.Module):
         return functional.crop(image, top, left, high, wide)
 
 
+class Pad(nn.Module):
+    def __init__(self, padding: int) -> None:
+        super().__init__()
+        self.padding = padding
+
+    def forward(self, image: Any) -> Any:
+        return functional.pad(image, self.padding)
+
+
+class ToPILImage:
+    def __call__(self, image: torch.Tensor) -> Any:
+        return functional.to_pil_image(image)
+
+
+class ColorJitter(nn.Module):
+    """Brightness, contrast and saturation, each by a factor that is drawn; hues stay."""
+
+    def __init__(self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0) -> None:
+        super().__init__()
+        self.sizes = {"Brightness": brightness, "Contrast": contrast, "Color": saturation}
+
+    def forward(self, image: Any) -> Any:
+        for name, size in self.sizes.items():
+            factor = float(torch.empty(1).uniform_(max(0.0, 1 - size), 1 + size))
+            image = functional.enhance(image, name, factor)
+        return image
+
+
+class RandomGrayscale(nn.Module):
+    def __init__(self, p: float = 0.1) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, image: Any) -> Any:
+        return functional.enhance(image, "Color", 0.0) if torch.rand(1) < self.p else image
+
+
+class GaussianBlur(nn.Module):
+    def __init__(self, kernel_size: Any, sigma: tuple[float, float] = (0.1, 2.0)) -> None:
+        super().__init__()
+        self.width, self.sigma = functional.pair(kernel_size)[0], sigma
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        return functional.gaussian_blur(image, self.width, torch.empty(1).uniform_(*self.sigma).item())
+
+
+class RandomApply(nn.Module):
+    def __init__(self, transforms: list[Callable[[Any], Any]], p: float = 0.5) -> None:
+        super().__init__()
+        self.transforms, self.p = transforms, p
+
+    def forward(self, image: Any) -> Any:
+        if self.p < torch.rand(1):
+            return image
+        for transform in self.transforms:
+            image = transform(image)
+        return image
+
+
 class RandomHorizontalFlip(nn.Module):
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
@@ -136,10 +195,6 @@ class AutoAugmentPolicy:
     IMAGENET = "imagenet"
 
 
-class ColorJitter(_NotMade):
-    pass
-
-
 class RandomErasing(_NotMade):
     pass
 
@@ -169,14 +224,6 @@ class RandomVerticalFlip(_NotMade):
 
 
 class RandomRotation(_NotMade):
-    pass
-
-
-class RandomApply(_NotMade):
-    pass
-
-
-class GaussianBlur(_NotMade):
     pass
 
 

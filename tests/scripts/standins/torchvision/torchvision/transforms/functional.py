@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from PIL import Image
+from PIL import Image, ImageEnhance
 from torch.nn import functional
 
 
@@ -69,7 +69,10 @@ def resize(image: Any, size: Any, interpolation: Any = InterpolationMode.BILINEA
         scale = short / min(width, height)
         size = (max(short, int(height * scale)), max(short, int(width * scale)))
     if isinstance(image, torch.Tensor):
-        return functional.interpolate(image[None].float(), size, mode="bilinear", antialias=True)[0]
+        batch = image if image.dim() == 4 else image[None]
+        return functional.interpolate(batch.float(), size, mode="bilinear", antialias=True).view(
+            *image.shape[:-2], *size
+        )
     return image.resize((size[1], size[0]), _PIL.get(interpolation, Image.Resampling.BILINEAR))
 
 
@@ -99,3 +102,26 @@ def pad(image: Any, padding: int, fill: Any = 0, padding_mode: str = "constant")
     array = np.asarray(image)
     around = ((padding, padding), (padding, padding), *((0, 0),) * (array.ndim - 2))
     return Image.fromarray(np.pad(array, around, constant_values=fill))
+
+
+def to_pil_image(image: Any) -> Any:
+    pixels = image.mul(255).byte().numpy().transpose(1, 2, 0)
+    return Image.fromarray(np.ascontiguousarray(pixels).squeeze())
+
+
+def enhance(image: Any, name: str, factor: float) -> Any:
+    """Blends with what the factor 0 is: black (Brightness), the mean grey (Contrast), or the greys (Color)."""
+    if not isinstance(image, torch.Tensor):
+        return getattr(ImageEnhance, name)(image).enhance(factor)
+    greys = image.mean(-3, keepdim=True)
+    ground = {"Brightness": 0.0, "Contrast": greys.mean((-1, -2), keepdim=True), "Color": greys}[name]
+    return (image * factor + ground * (1 - factor)).clamp(0, 1)
+
+
+def gaussian_blur(image: torch.Tensor, width: int, sigma: float) -> torch.Tensor:
+    places = torch.arange(width) - (width - 1) / 2
+    row = torch.exp(-(places**2) / (2 * sigma**2))
+    kernel = torch.outer(row, row) / row.sum() ** 2
+    channels = image.shape[-3]
+    weight = kernel.expand(channels, 1, width, width).contiguous()
+    return functional.conv2d(image, weight, padding=width // 2, groups=channels)
