@@ -191,8 +191,11 @@ def order(
             stop_early_fall, key, compare, answer,
         )  # fmt: skip
         plain = last_checkpoint is LastCheckpoint.WHOLE
-        if any(item is not None for item in given) or force or row_leaves or not all(
-            (trial, second_look, plain, network)
+        if (
+            any(item is not None for item in given)
+            or force
+            or row_leaves
+            or not all((trial, second_look, plain, network))
         ):
             raise typer.BadParameter(
                 f"Options of '{context.invoked_subcommand}' stand behind it; --from and --script are used without a "

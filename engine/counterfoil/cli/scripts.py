@@ -20,10 +20,10 @@ from counterfoil.cli.terminal import shown
 
 if TYPE_CHECKING:
     from counterfoil.program.recompute import Segments
+    from counterfoil.signer.client import SignerProcess
     from counterfoil.training.custom import ClientJob
     from counterfoil.training.order import OrderDraft
     from counterfoil.training.preparing import Preparing
-    from counterfoil.signer.client import SignerProcess
     from counterfoil.training.scripts.handing import Compared, ScriptOrder, Wanted
     from counterfoil.training.secondlook import SecondLook
 
@@ -137,7 +137,9 @@ def write_compared(
     )
     path = write_comparison(out, made, signer, force=force)
     less = len(compared.steps) < draft.manifest.steps
-    console.print(f"{'[bold yellow]NOTE[/]  ' * less}{shown(compared_in(ranges, draft.manifest.steps))}.", soft_wrap=True)
+    console.print(
+        f"{'[bold yellow]NOTE[/]  ' * less}{shown(compared_in(ranges, draft.manifest.steps))}.", soft_wrap=True
+    )
     console.print(f"Wrote {shown(str(path))}, which says so.", soft_wrap=True)
 
 

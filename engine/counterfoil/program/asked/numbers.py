@@ -63,9 +63,7 @@ class Asked:
 
     __slots__ = ("_kind", "_tensor", "answer", "asker", "place")
 
-    def __init__(
-        self, kind: Kind, place: str, tensor: Callable[[], Tensor] | None = None, answer: Any = None
-    ) -> None:
+    def __init__(self, kind: Kind, place: str, tensor: Callable[[], Tensor] | None = None, answer: Any = None) -> None:
         self._kind = kind
         self._tensor = tensor
         self.answer = answer

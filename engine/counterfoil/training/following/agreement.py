@@ -25,7 +25,6 @@ from torch import Tensor
 from counterfoil.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
 from counterfoil.arithmetic.compute.operation import Operation, native
 from counterfoil.arithmetic.compute.prepared import Frame, PreparedDraw
-
 from counterfoil.program.graph import Program, node_values
 from counterfoil.training.following.bits import same_bits
 

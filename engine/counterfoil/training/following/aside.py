@@ -74,7 +74,9 @@ class WithoutValues(TorchFunctionMode):
         args, named = dense_gradient(func, args, named, self._notes)
         drawn = dropout_of(func)
         if drawn is not func:
-            advance_generator(lambda: func(*(valued(item) for item in args), **{n: valued(v) for n, v in named.items()}))
+            advance_generator(
+                lambda: func(*(valued(item) for item in args), **{n: valued(v) for n, v in named.items()})
+            )
         return self._substitutes.__torch_function__(drawn, types, args, named)
 
 

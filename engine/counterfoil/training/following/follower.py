@@ -29,8 +29,8 @@ from counterfoil.program.notes import Notes
 from counterfoil.program.steadiness import generators_kept
 from counterfoil.program.update.torchs import slots_by_torch
 from counterfoil.training.custom import check_model
-from counterfoil.training.following.aside import WithoutValues
 from counterfoil.training.following.answers import Answers
+from counterfoil.training.following.aside import WithoutValues
 from counterfoil.training.following.borders import Borders, watched
 from counterfoil.training.following.calls import KEPT
 from counterfoil.training.following.drafting import Followed
@@ -265,7 +265,11 @@ class Follower(Borders):
         for number, optimizer in enumerate(self.made_optimizers):
             for parameter, entries in optimizer.state.items():
                 for key, value in entries.items() if isinstance(entries, dict) else ():
-                    if isinstance(value, Tensor) and value.untyped_storage()._cdata == memory and id(parameter) in known:
+                    if (
+                        isinstance(value, Tensor)
+                        and value.untyped_storage()._cdata == memory
+                        and id(parameter) in known
+                    ):
                         name = f"{key}:{known[id(parameter)]}"
                         name = name if name not in self._slots else f"o{number + 1}.{name}"
                         self._slots[name] = slot_key(number, known[id(parameter)], str(key))

@@ -19,10 +19,10 @@ from counterfoil.base.errors import ProgramError
 from counterfoil.program.update.torchs import slots_of_torch
 from counterfoil.training.following.agreement import Difference, StepComparison
 from counterfoil.training.following.bits import same_bits
+from counterfoil.training.following.calls import KEPT
 from counterfoil.training.following.plainprocess import Border, PlainProcess
 from counterfoil.training.following.scriptdraws import UnmatchedDrawsError, lined_up
 from counterfoil.training.following.survey import Survey
-from counterfoil.training.following.calls import KEPT
 from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.order import OrderDraft
 
@@ -369,5 +369,3 @@ def _listed(names: Sequence[str]) -> str:
 
 def _differs(sentence: str, remedy: str = _REMEDY) -> ProgramError:
     return ProgramError(f"{sentence}.", remedy=remedy)
-
-

@@ -31,12 +31,12 @@ from torch.utils._python_dispatch import _disable_current_modes
 from counterfoil.base.raised import theirs, told
 from counterfoil.program import whereabouts
 from counterfoil.training.following.borders import Borders, watched
-from counterfoil.training.scripts.mainmodule import run_as_main
+from counterfoil.training.following.calls import KEPT
 from counterfoil.training.following.shelf import file_key, tensors_in
 from counterfoil.training.following.taint import Questions, Taint
-from counterfoil.training.following.calls import KEPT
-from counterfoil.training.scripts.workfolder import FileUse, WorkFolder, files_unwatched, files_watched
+from counterfoil.training.scripts.mainmodule import run_as_main
 from counterfoil.training.scripts.patches import Patches
+from counterfoil.training.scripts.workfolder import FileUse, WorkFolder, files_unwatched, files_watched
 
 MODULE = "counterfoil.training.following.plainrun"
 ALIGNMENT = 64

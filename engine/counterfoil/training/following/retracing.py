@@ -22,7 +22,6 @@ from counterfoil.training.following.numbers import with_tensors
 from counterfoil.training.following.optimizers import FollowedOptimizer
 from counterfoil.training.following.steps import Geometry, Number, Operation, Tape, Update
 
-
 _aten = torch.ops.aten
 
 
@@ -141,7 +140,9 @@ class _Again:
         given = {(item.kind, item.name): value for item, value in zip(self._inputs, values, strict=True)}
         sources = self._sources
         self._scalars = {name: value for (kind, name), value in given.items() if kind == "scalar"}
-        self._values = {place: given["state", name] for name, place in self._tape.begins.items() if name in sources.types}
+        self._values = {
+            place: given["state", name] for name, place in self._tape.begins.items() if name in sources.types
+        }
         self._values |= {place: item.cut(given["batch", item.name]) for place, item in sources.batch.items()}
         self._values |= sources.constants
         self._values |= {place: given["state", carried(number)] for number, place in enumerate(self._tape.carried)}

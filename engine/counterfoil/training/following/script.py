@@ -22,10 +22,10 @@ from counterfoil.training.following.follower import follow
 from counterfoil.training.following.oracle import Oracle, steps_to_compare
 from counterfoil.training.following.plainprocess import OFFLINE, Request, plain_process
 from counterfoil.training.following.survey import Survey, survey_of
-from counterfoil.training.scripts.workfolder import FileUse, WorkFolder, files_watched, work_folder
 from counterfoil.training.preparing import Preparing
 from counterfoil.training.scripts.handing import Compared, ScriptOrder, Wanted
 from counterfoil.training.scripts.run import run_script
+from counterfoil.training.scripts.workfolder import FileUse, files_watched, work_folder
 
 SECONDS = 120.0
 """A script that makes its steps in this time is compared in all of them, and any other in those that it makes in it."""

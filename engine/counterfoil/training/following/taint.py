@@ -20,8 +20,8 @@ from torch.utils._pytree import tree_leaves
 from counterfoil.operators.random import dropout_of
 from counterfoil.program import whereabouts
 from counterfoil.program.asked.asking import ASKING
-from counterfoil.training.following.scriptdraws import Draw, draws_of_call
 from counterfoil.training.following.calls import HALF, SET_DATA, note_births, written_by
+from counterfoil.training.following.scriptdraws import Draw, draws_of_call
 
 _SELECTED = torch.Tag.nondeterministic_seeded
 

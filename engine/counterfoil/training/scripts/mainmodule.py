@@ -30,7 +30,7 @@ def run_as_main(path: Path, shown: str, arguments: Sequence[str]) -> ModuleType:
     sys.path.insert(0, os.fspath(path.resolve().parent))
     sys.modules[MAIN] = module
     try:
-        exec(code, module.__dict__)  # noqa: S102, it is the client's own script
+        exec(code, module.__dict__)
     finally:
         if before is not None:
             sys.modules[MAIN] = before
