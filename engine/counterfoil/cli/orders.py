@@ -157,23 +157,24 @@ def order(
         int | None,
         typer.Option(
             min=0,
-            help="Hold so many steps of the order against the script, with --script: it runs as it is, and each step is "
-            "executed from its state. 0 compares nothing, and the order says so wherever it is shown.",
+            help="Hold so many steps of the order against the script, with --script: it runs as it is, and each "
+            "step is executed from its state. 0 compares nothing, and the order says so wherever it is shown.",
             show_default="all, or as many as it makes in two minutes",
         ),
     ] = None,
     answer: Annotated[
         list[str] | None,
         typer.Option(
-            help="What the script decides by a value of its training beyond the steps that are compared, with --script: "
-            "yes or no, or train.py:42=yes for one line.",
+            help="What the script decides by a value of its training beyond the steps that are compared, with "
+            "--script: yes or no, or train.py:42=yes for one line.",
             show_default=False,
         ),
     ] = None,
     network: Annotated[
         bool,
         typer.Option(
-            help="Let the script use the network the first time that it runs, with --script; the other times it has none."
+            help="Let the script use the network the first time that it runs, with --script; the other times it has "
+            "none."
         ),
     ] = True,
     key: OrderKeyOption = None,

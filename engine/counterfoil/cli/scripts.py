@@ -136,10 +136,8 @@ def write_compared(
         draft.manifest.steps,
     )
     path = write_comparison(out, made, signer, force=force)
-    less = len(compared.steps) < draft.manifest.steps
-    console.print(
-        f"{'[bold yellow]NOTE[/]  ' * less}{shown(compared_in(ranges, draft.manifest.steps))}.", soft_wrap=True
-    )
+    less, said = len(compared.steps) < draft.manifest.steps, shown(compared_in(ranges, draft.manifest.steps))
+    console.print(f"{'[bold yellow]NOTE[/]  ' * less}{said}.", soft_wrap=True)
     console.print(f"Wrote {shown(str(path))}, which says so.", soft_wrap=True)
 
 
