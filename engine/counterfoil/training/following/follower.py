@@ -140,7 +140,6 @@ class Follower(Borders):
         """What the plain run calls each slot, by its name in the order."""
         self._names = names
         self._lines = whereabouts.LineLabels(label_line)
-        self._calls_of_rules: list[int] = []
         self._groups: list[tuple[object, ...]] = []
         self._kinds: list[tuple[object, ...]] = []
         """What tells steps apart besides their programs: optimizers, groups, and whether rates have moved."""
@@ -157,6 +156,11 @@ class Follower(Borders):
         """Remember an optimizer."""
         if not self._handing:
             super().made(optimizer)
+
+    def adds(self, optimizer: Optimizer) -> None:
+        """Take in what it trains."""
+        if not self._handing:
+            super().adds(optimizer)
 
     def fetches(self) -> None:
         """End the step where a loader is asked for the next batch."""
@@ -195,7 +199,7 @@ class Follower(Borders):
                 f"{type(optimizer).__name__} makes a step, and no model was called before.",
                 remedy="Let the script call a torch.nn.Module that holds the parameters.",
             )
-        self.note_new(optimizer)
+        _check_gradients(optimizer, world)
         own = self._optimizer(optimizer, world)
         rates = own.call()
         self.calls.append(f"update {own.number}")
@@ -235,8 +239,7 @@ class Follower(Borders):
         for name in written:
             world.note_change(name)
         state = tuple(Geometry.of(world.stands[name]) for name in written)
-        world.step.events.append(Update(number, time, gradients, state, rates, self.location.place))
-        self._calls_of_rules.append(len(own.rates) - 1)
+        world.step.events.append(Update(number, time, gradients, state, rates, self.location.place, len(own.rates) - 1))
         world.step.note_update()
         with _disable_current_modes():
             own.keep_state({name: world.real[name] for name in own.slots})
@@ -374,8 +377,12 @@ class Follower(Borders):
         """Take in what was made since the first step began."""
         assert self.models is not None
         assert self._world is not None
-        for name, tensor in self.models.present().items():
-            if name not in self._world.real and name not in self.models.others:
+        for name, tensor in self.models.tensors.items():
+            if isinstance(tensor, FakeTensor):
+                self._world.adopt(name, tensor)
+            elif self._world.rename(tensor, name):
+                continue
+            elif name not in self._world.real:
                 with _disable_current_modes():
                     tensor_type(name, tensor)
                     self._world.hold(name, tensor)
@@ -410,9 +417,9 @@ class Follower(Borders):
         assert world is not None
         self._check_refusal()
         self._hold_what_lasts(world)
-        taken.take(world.step, world.births, tuple(self._calls_of_rules), self._kept, self.calls)
+        taken.take(world.step, world.births, self._kept, self.calls)
         self._kinds.append(tuple(self._groups))
-        self._calls_of_rules, self._groups = [], []
+        self._groups = []
         self._answers.step = len(taken) + 1
         self._settle_generators(len(taken))
         # Lines of backward passes are known by then; they cost more than all else.
@@ -489,14 +496,13 @@ class Follower(Borders):
             self._check_refusal()
         if self.is_updated:
             self._hold_what_lasts(world)
-            calls = tuple(self._calls_of_rules)
             try:
-                self._taken.take(world.step, world.births, calls, self._kept, self.calls)
+                self._taken.take(world.step, world.births, self._kept, self.calls)
             except ProgramError:
                 if not self.has_all_steps:
                     raise
                 # What the script does behind its last update is looked at where it is compared.
-                self._taken.take(world.step.until_update(), world.births, calls, self._kept, self.calls)
+                self._taken.take(world.step.until_update(), world.births, self._kept, self.calls)
             self._taken.end(self._kept)
         else:
             self._taken.end(self._kept, world.step, world.births)
@@ -546,3 +552,15 @@ class Follower(Borders):
             tuple(sorted(unsaved)),
             seed=self._seed,
         )
+
+
+def _check_gradients(optimizer: Optimizer, world: World) -> None:
+    """Check that gradients are made of the state; raises ProgramError where one was brought along like data."""
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            if parameter.grad is not None and not world.is_noted(parameter.grad):
+                raise ProgramError(
+                    f"The gradient of a parameter of shape {list(parameter.shape)} is computed where nobody can follow "
+                    f"it{whereabouts.in_brackets(whereabouts.client_line())}: an order would hold it as a number.",
+                    remedy="Compute gradients in this process, by loss.backward(), of a loss that the model gives.",
+                )

@@ -16,8 +16,9 @@ from torch import Tensor
 
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import ProgramError
+from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.program.update.torchs import slots_of_torch
+from counterfoil.program.whereabouts import in_brackets
 from counterfoil.training.following.agreement import Difference, StepComparison
 from counterfoil.training.following.bits import same_bits
 from counterfoil.training.following.calls import KEPT
@@ -151,6 +152,13 @@ class Oracle:
             if self._cancel is not None:
                 self._cancel.check()
             if border.is_end:
+                if border.failure is not None:
+                    raise DataError(
+                        f"The script fails when it runs again, in another process and without a network: "
+                        f"{border.failure.sentence}{in_brackets(border.failure.place)}.",
+                        remedy="Let it use what it has fetched before, and nothing that is there once alone.",
+                        detail=border.failure.detail,
+                    )
                 self._check_end(border, process, held_back)
                 break
             number = border.number

@@ -42,8 +42,6 @@ from counterfoil.training.scripts.workfolder import FileUse, WorkFolder, files_u
 MODULE = "counterfoil.training.following.plainrun"
 ALIGNMENT = 64
 """What is written down begins at multiples of so many bytes, as a view of it in the memory must."""
-_MOST_ANSWERED = 65_536
-"""A list of more numbers is not written down."""
 
 
 def generator_states() -> dict[str, Any]:
@@ -145,7 +143,7 @@ class PlainRun(Borders):
     def grow(self) -> None:
         """Watch what was made since."""
         assert self.models is not None
-        for tensor in self.models.present().values():
+        for tensor in self.models.tensors.values():
             self._taint.hold(tensor)
 
     def _is_slot(self, memory: int) -> bool:
@@ -172,7 +170,6 @@ class PlainRun(Borders):
         if self.models is None:
             self._early.append(whereabouts.client_line())
             return step()
-        self.note_new(optimizer)
         number = next((n for n, made in enumerate(self.made_optimizers) if made is optimizer), -1)
         self.calls.append(f"update {number}")
         groups = [
@@ -324,8 +321,6 @@ class PlainRun(Borders):
 
 
 def _answer(place: str, value: Any) -> list[Any]:
-    if isinstance(value, list):
-        return [place, value if len(str(value)) <= _MOST_ANSWERED else None]
     return [place, value if isinstance(value, (bool, int, float)) else None]
 
 

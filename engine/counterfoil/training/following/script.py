@@ -61,11 +61,16 @@ def order_of_script(script: str | os.PathLike[str], arguments: Sequence[str], wa
 def _by_either_way(ordered: Callable[[Wanted], ScriptOrder], wanted: Wanted) -> ScriptOrder:
     try:
         return ordered(wanted)
-    except ProgramError as error:
+    except (DataError, ProgramError) as error:
         if not wanted.taken_over:
             raise
-        note = f"The library's loop was followed, since taking it over gives another step, or none: {error.sentence}"
-    made = ordered(replace(wanted, takeovers=False))
+        first = error
+    try:
+        made = ordered(replace(wanted, takeovers=False))
+    except (DataError, ProgramError) as error:
+        # What a library's settings ask for has a name; what following it comes to is at best a line of the library.
+        raise (first if isinstance(first, DataError) else error) from error
+    note = f"The library's loop was followed, since taking it over gives another step, or none: {first.sentence}"
     return replace(made, notes=(note, *made.notes))
 
 

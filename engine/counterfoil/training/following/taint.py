@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_leaves
 
 from counterfoil.operators.random import dropout_of
 from counterfoil.program import whereabouts
-from counterfoil.program.asked.asking import ASKING
+from counterfoil.program.asked.asking import ASKING, MOST_LISTED
 from counterfoil.training.following.calls import HALF, SET_DATA, note_births, written_by
 from counterfoil.training.following.scriptdraws import Draw, draws_of_call
 
@@ -144,6 +144,7 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 name, whole = self._others[memory]
                 self.held.append(name)
                 self.hold(whole)
+                self._wrote(whole)
                 return
             if self._is_slot(memory):
                 self.hold(tensor)
@@ -211,6 +212,8 @@ class Questions(TorchFunctionMode):
             self.answers.append((place, first.detach().item()))
             return func(*args, **named)
         answer = func(*args, **named)
-        if func is not Tensor.__format__:
+        if func is Tensor.tolist:
+            self.answers += [(place, element) for element in first.detach().reshape(-1)[:MOST_LISTED].tolist()]
+        elif func is not Tensor.__format__:
             self.answers.append((place, answer))
         return answer

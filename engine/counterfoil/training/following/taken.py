@@ -41,7 +41,6 @@ class _Waiting:
 
     step: Step
     tape: Tape
-    calls: tuple[int, ...]
 
 
 HELD = "held."
@@ -107,7 +106,6 @@ class TakenSteps:
         self,
         step: Step,
         births: Mapping[Memory, Birth],
-        calls: tuple[int, ...],
         kept: frozenset[str],
         called: Sequence[str] = (),
     ) -> None:
@@ -116,7 +114,6 @@ class TakenSteps:
         Args:
             step: The step.
             births: Where each memory was made.
-            calls: Which call of each optimizer each update is.
             kept: Names of the state whose new value counts.
             called: What the script called in it, as texts.
 
@@ -134,7 +131,7 @@ class TakenSteps:
         if tape.carried:
             self._check_carried(step, tape, births)
         self._settle(tape.carried, kept)
-        self._waiting = _Waiting(step, tape, calls)
+        self._waiting = _Waiting(step, tape)
         self.calls.append(tuple(called))
 
     def end(
@@ -155,7 +152,7 @@ class TakenSteps:
                 tape = tape_of(step, kept)
                 _check(tape)
                 if tape.carried == waiting.tape.carried:
-                    self._waiting = _Waiting(step, tape, waiting.calls)
+                    self._waiting = _Waiting(step, tape)
                 elif self._lasting.add((), [births[p.memory] for p in tape.carried if births and p.memory in births]):
                     raise Again
         self._settle((), kept)
@@ -192,8 +189,9 @@ class TakenSteps:
             self._check_variants()
         variant = list(self.variants).index(tape.key)
         numbers = tuple(step.numbers[index] for index in tape.used)
-        rates = tuple(event.rates for event in tape.events if isinstance(event, Update))
-        self.made.append(Made(variant, brought, numbers, waiting.calls, rates))
+        updates = [event for event in tape.events if isinstance(event, Update)]
+        calls, rates = tuple(event.call for event in updates), tuple(event.rates for event in updates)
+        self.made.append(Made(variant, brought, numbers, calls, rates))
 
     def _check_variants(self) -> None:
         if len(self.variants) <= MAX_PROGRAMS:

@@ -74,6 +74,7 @@ def take_over(library: Any, wanted: Wanted, patches: Patches) -> None:
         make(trainer, *arguments, **{**settings, "accelerator": "cpu", "devices": 1, "strategy": "auto"})
 
     def ordered(trainer: Any, model: Any, *arguments: Any, **settings: Any) -> None:
+        wanted.taken_over = not wanted.followed
         if settings.get("ckpt_path") is not None or (len(arguments) > 3 and arguments[3] is not None):
             raise DataError(
                 "The script resumes a training from a checkpoint (ckpt_path); an order begins at its own first step.",

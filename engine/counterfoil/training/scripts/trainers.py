@@ -50,6 +50,7 @@ def take_over(library: Any, wanted: Wanted, patches: Patches) -> None:
     train = library.Trainer.train
 
     def ordered(trainer: Any, *arguments: Any, **settings: Any) -> Any:
+        wanted.taken_over = not wanted.followed
         job, notes = trainer_job(trainer, wanted, lambda: train(trainer, *arguments, **settings), arguments, settings)
         wanted.hand_over(job, notes)
 
