@@ -41,11 +41,10 @@ from counterfoil.training.following.steps import Geometry, Update
 from counterfoil.training.following.survey import Survey
 from counterfoil.training.following.taken import HELD, Lasting, TakenSteps
 from counterfoil.training.following.world import World
-from counterfoil.training.preparing import Preparing
+from counterfoil.training.preparing import FOLLOWING, Preparing
 from counterfoil.training.scripts.handing import ScriptOrder, Wanted
 from counterfoil.training.scripts.workfolder import files_unwatched
 
-_FOLLOWING = "Following the script"
 _LABELLED = 2
 """In so many steps it is noted which line each gradient belongs to."""
 
@@ -424,7 +423,7 @@ class Follower(Borders):
         # Lines of backward passes are known by then; they cost more than all else.
         self._lines.label = label_line if len(taken) < _LABELLED else None
         world.begin()
-        self._wanted.tell(Preparing(_FOLLOWING, "steps", len(taken), self._wanted.max_steps or self._survey.steps))
+        self._wanted.tell(Preparing(FOLLOWING, "steps", len(taken), self._wanted.max_steps or self._survey.steps))
         if len(taken) == self._wanted.max_steps:
             taken.end(self._kept)
             self.close()

@@ -22,15 +22,13 @@ from counterfoil.training.following.follower import follow
 from counterfoil.training.following.oracle import Oracle, steps_to_compare
 from counterfoil.training.following.plainprocess import OFFLINE, Request, plain_process
 from counterfoil.training.following.survey import Survey, survey_of
-from counterfoil.training.preparing import Preparing
+from counterfoil.training.preparing import COMPARING, RUNNING, Preparing
 from counterfoil.training.scripts.handing import Compared, ScriptOrder, Wanted
 from counterfoil.training.scripts.run import run_script
 from counterfoil.training.scripts.workfolder import FileUse, files_watched, work_folder
 
 SECONDS = 120.0
 """A script that makes its steps in this time is compared in all of them, and any other in those that it makes in it."""
-_RUNNING = "Running the script as it is"
-_COMPARING = "Comparing the order with the script"
 
 
 def order_of_script(script: str | os.PathLike[str], arguments: Sequence[str], wanted: Wanted) -> ScriptOrder:
@@ -80,7 +78,7 @@ def _surveyed(path: Path, arguments: Sequence[str], wanted: Wanted) -> Survey:
     )
 
     def tell(steps: int) -> None:
-        wanted.tell(Preparing(_RUNNING, "steps", steps, min(most, default=0)))
+        wanted.tell(Preparing(RUNNING, "steps", steps, min(most, default=0)))
 
     with _scratch() as scratch, work_folder(Path.cwd()) as folder:
         survey = survey_of(request, folder, scratch, tell)
@@ -133,7 +131,7 @@ def _compared(path: Path, arguments: Sequence[str], wanted: Wanted, survey: Surv
     chosen = steps_to_compare(made.draft, survey, wanted.kinds if wanted.followed else ())
 
     def tell(done: int) -> None:
-        wanted.tell(Preparing(_COMPARING, "steps", done, len(chosen)))
+        wanted.tell(Preparing(COMPARING, "steps", done, len(chosen)))
 
     oracle = Oracle(made.draft, survey, calls, wanted.sources, tell)
     oracle.check_sequence()
