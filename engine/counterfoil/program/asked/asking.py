@@ -226,7 +226,7 @@ def _kind(tensor: Tensor) -> Kind:
 def _listed(
     shape: Sequence[int], item: Asked, answers: Any, values: Callable[[], Tensor] | None, first: int = 0
 ) -> Any:
-    """Placeholders for the elements of a tensor, nested as its axes; each is a tensor of its own where it comes back."""
+    """Placeholders for the elements of a tensor, nested as its axes; each is a tensor where it comes back."""
     if not shape:
         return item.made(kind_of(item), None if values is None else lambda: values().reshape(-1)[first], answers)
     known = answers if isinstance(answers, list) and len(answers) == shape[0] else [None] * shape[0]

@@ -34,7 +34,7 @@ from counterfoil.training.following.aside import WithoutValues
 from counterfoil.training.following.borders import Borders, watched
 from counterfoil.training.following.calls import KEPT
 from counterfoil.training.following.drafting import Followed
-from counterfoil.training.following.optimizers import FollowedOptimizer
+from counterfoil.training.following.optimizers import FollowedOptimizer, entries_of
 from counterfoil.training.following.plainrun import set_generators, slot_key
 from counterfoil.training.following.shelf import Shelf, tensors_in
 from counterfoil.training.following.steps import Geometry, Update
@@ -208,7 +208,7 @@ class Follower(Borders):
                 self._note_update(own, rates, world)
                 return result
             closure_result, given = result, result
-            result = type(optimizer).step(optimizer, lambda: given)  # type: ignore[call-arg, arg-type, return-value]
+            type(optimizer).step(optimizer, lambda: given)
             self._adopt_slots(own, world)
             world.step.note_update()
             return closure_result
@@ -259,20 +259,14 @@ class Follower(Borders):
     def _is_slot(self, memory: int) -> str:
         """Return a name for a memory that is that of an entry of an optimizer's state; empty for any other."""
         assert self.models is not None
-        present = self.models.present()
-        known = {id(tensor): name for name, tensor in present.items()}
+        known = {id(tensor): name for name, tensor in self.models.present().items()}
         for number, optimizer in enumerate(self.made_optimizers):
-            for parameter, entries in optimizer.state.items():
-                for key, value in entries.items() if isinstance(entries, dict) else ():
-                    if (
-                        isinstance(value, Tensor)
-                        and value.untyped_storage()._cdata == memory
-                        and id(parameter) in known
-                    ):
-                        name = f"{key}:{known[id(parameter)]}"
-                        name = name if name not in self._slots else f"o{number + 1}.{name}"
-                        self._slots[name] = slot_key(number, known[id(parameter)], str(key))
-                        return name
+            for parameter, key, value in entries_of(optimizer):
+                if value.untyped_storage()._cdata == memory and id(parameter) in known:
+                    name = f"{key}:{known[id(parameter)]}"
+                    name = name if name not in self._slots else f"o{number + 1}.{name}"
+                    self._slots[name] = slot_key(number, known[id(parameter)], key)
+                    return name
         return ""
 
     def differentiates(self, outputs: Sequence[Tensor]) -> None:

@@ -178,11 +178,9 @@ class FollowedOptimizer:
 
     def entries(self) -> Iterator[tuple[str, str, Tensor]]:
         """Yield the tensors of its state with the name of the parameter and what the optimizer calls them."""
-        for group in self.optimizer.param_groups:
-            for parameter in group["params"]:
-                for key, value in self.optimizer.state.get(parameter, {}).items():
-                    if isinstance(value, Tensor) and value.layout is torch.strided:
-                        yield self.names[id(parameter)], str(key), value
+        for parameter, key, value in entries_of(self.optimizer):
+            if id(parameter) in self.names:
+                yield self.names[id(parameter)], key, value
 
     def scalar_names(self, time: int) -> tuple[str, ...]:
         """Return the names of the per-step scalars of its call of that number within a step."""
@@ -210,6 +208,14 @@ class FollowedOptimizer:
             return self.rule.describe()
         kind = type(self.optimizer)
         return f"{kind.__module__}.{kind.__qualname__}, as it is written"
+
+
+def entries_of(optimizer: Optimizer) -> Iterator[tuple[Tensor, str, Tensor]]:
+    """Yield the dense tensors of an optimizer's state: the parameter, what the optimizer calls them, and they."""
+    for parameter, entries in optimizer.state.items():
+        for key, value in entries.items() if isinstance(entries, dict) else ():
+            if isinstance(value, Tensor) and value.layout is torch.strided:
+                yield parameter, str(key), value
 
 
 def _same_entries(left: Mapping[str, Any] | None, now: Mapping[str, Any] | None) -> bool:

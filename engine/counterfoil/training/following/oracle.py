@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from counterfoil.base.cancel import CancelToken
+from counterfoil.base.digest import Digest
 from counterfoil.base.errors import ProgramError
 from counterfoil.program.update.torchs import slots_of_torch
 from counterfoil.training.following.agreement import Difference, StepComparison
@@ -103,7 +104,7 @@ class Oracle:
         self._cancel = cancel
         self._order = order_of_draft(draft)
         self._initial = self._order.initial
-        self._comparisons: dict[str, StepComparison] = {}
+        self._comparisons: dict[Digest, StepComparison] = {}
         self._carried = dict(self._initial)
         self._updated = frozenset(name for program in draft.all_programs for name in program.updates)
 
@@ -191,9 +192,9 @@ class Oracle:
         raise ProgramError(
             f"The script does not do the same twice: in step {border.number} it {what} when it runs again in another "
             f"process, under another hash seed{f' ({where})' if where else ''}.",
-            remedy="Seed what draws (random, numpy, torch, and generators of your own), go through names in an order of "
-            "their own, for instance sorted(names) in the place of a set, and use neither clocks nor threads in what "
-            "is trained.",
+            remedy="Seed what draws (random, numpy, torch, and generators of your own), go through names in an order "
+            "of their own, for instance sorted(names) in the place of a set, and use neither clocks nor threads in "
+            "what is trained.",
         )
 
     def _check_first(self, state: Mapping[str, Tensor]) -> None:
@@ -276,7 +277,7 @@ class Oracle:
         differences, loss = self._differences(number, before, left, self._draws)
         if not differences:
             return
-        own = []
+        own: list[Difference] = []
         if end.digest != border.digest:
             own, _ = self._differences(number, before, after, self._draws)
         same = [one.number for one in self._survey.borders[:-1] if one.models == end.models]

@@ -32,6 +32,7 @@ from counterfoil.base.raised import theirs, told
 from counterfoil.program import whereabouts
 from counterfoil.training.following.borders import Borders, watched
 from counterfoil.training.following.calls import KEPT
+from counterfoil.training.following.optimizers import entries_of
 from counterfoil.training.following.shelf import file_key, tensors_in
 from counterfoil.training.following.taint import Questions, Taint
 from counterfoil.training.scripts.mainmodule import run_as_main
@@ -150,11 +151,9 @@ class PlainRun(Borders):
     def _is_slot(self, memory: int) -> bool:
         """Whether a memory is that of an entry of an optimizer's state."""
         return any(
-            isinstance(value, Tensor) and value.untyped_storage()._cdata == memory
+            value.untyped_storage()._cdata == memory
             for optimizer in self.made_optimizers
-            for entries in optimizer.state.values()
-            if isinstance(entries, dict)
-            for value in entries.values()
+            for _, _, value in entries_of(optimizer)
         )
 
     def goes_back(self, losses: Sequence[Tensor]) -> None:
@@ -180,7 +179,8 @@ class PlainRun(Borders):
             {name: value for name, value in group.items() if isinstance(value, (int, float, tuple, bool))}
             for group in optimizer.param_groups
         ]
-        self._updates.append([number, [float(group.get("lr") or 0.0) for group in groups], repr(groups)])
+        rates = [float(group.get("lr") or 0.0) for group in optimizer.param_groups]
+        self._updates.append([number, rates, repr(groups)])
         return step()
 
     def differentiates(self, outputs: Sequence[Tensor]) -> None:
@@ -235,6 +235,7 @@ class PlainRun(Borders):
 
     def _told(self, name: str) -> dict[str, Any]:
         taint = self._taint
+        assert self.models is not None
         with _disable_current_modes(), torch._C.DisableTorchFunction(), torch.no_grad():
             generators = generator_states()
             moved = {name: state for name, state in generators.items() if self._generators.get(name) != state}
@@ -271,17 +272,14 @@ class PlainRun(Borders):
 
     def _tensors(self) -> dict[str, Tensor]:
         """All that the script holds, by name: of its modules, of its optimizers, and of what else it keeps."""
-        models = self.models
-        assert models is not None
-        found = {f"m|{name}": tensor for name, tensor in models.present().items()}
-        names = {id(tensor): name for name, tensor in models.present().items()}
+        assert self.models is not None
+        present = self.models.present()
+        found = {f"m|{name}": tensor for name, tensor in present.items()}
+        names = {id(tensor): name for name, tensor in present.items()}
         for number, optimizer in enumerate(self.made_optimizers):
-            for group in optimizer.param_groups:
-                for parameter in group["params"]:
-                    name = names.get(id(parameter))
-                    for key, value in optimizer.state.get(parameter, {}).items():
-                        if name is not None and isinstance(value, Tensor) and value.layout is torch.strided:
-                            found[slot_key(number, name, str(key))] = value
+            for parameter, key, value in entries_of(optimizer):
+                if id(parameter) in names:
+                    found[slot_key(number, names[id(parameter)], key)] = value
         found |= {f"{KEPT}{number}": tensor for number, tensor in enumerate(self._taint.kept, start=1)}
         return found
 
@@ -299,7 +297,7 @@ class PlainRun(Borders):
             for key, tensor in (self._tensors() if tensors is None else tensors).items():
                 values = _plain(tensor)
                 listed.append([key, str(values.dtype).removeprefix("torch."), list(values.shape)])
-                data = memoryview(values.view(torch.uint8).numpy() if values.dim() else _bytes(values))
+                data = memoryview(_bytes(values))
                 file.write(data)
                 file.write(bytes(-data.nbytes % ALIGNMENT))
         return listed
@@ -341,14 +339,15 @@ def _plain(tensor: Tensor) -> Tensor:
 
 
 def _bytes(values: Tensor) -> Any:
-    return values.reshape(1).view(torch.uint8).numpy()
+    """The memory of a tensor that is contiguous."""
+    return (values if values.dim() else values.reshape(1)).view(torch.uint8).numpy()
 
 
 def _digest(tensors: Any) -> str:
     hashed = blake2b(digest_size=16)
     for tensor in tensors:
         values = _plain(tensor)
-        hashed.update(memoryview(_bytes(values) if not values.dim() else values.view(torch.uint8).numpy()))
+        hashed.update(memoryview(_bytes(values)))
     return hashed.hexdigest()
 
 

@@ -71,7 +71,8 @@ class Survey:
         if self.files.stale:
             name = self.files.stale[0]
             raise DataError(
-                f"The script reads {name}, which lies there from an earlier run, and writes a file of that name itself.",
+                f"The script reads {name}, which lies there from an earlier run, and writes a file of that name "
+                "itself.",
                 remedy=f"Move {name} away, so that the training begins where the script does; or, if it is meant to "
                 "go on from there, let it read the file under a name that it does not write.",
             )

@@ -95,7 +95,7 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if memory in self._state:
                 return True
             reference = self._made.get(memory)
-            if reference is not None and reference.expired():
+            if reference is not None and reference.expired():  # type: ignore[no-untyped-call]
                 del self._made[memory]
                 return False
             return reference is not None
@@ -104,7 +104,7 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Mark a tensor as made of the state."""
         if tensor.layout is torch.strided:
             storage = tensor.untyped_storage()
-            self._made[storage._cdata] = StorageWeakRef(storage)
+            self._made[storage._cdata] = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
