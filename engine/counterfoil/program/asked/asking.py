@@ -40,7 +40,7 @@ ASKING = frozenset({Tensor.item, Tensor.tolist, Tensor.__bool__, Tensor.__format
 """Functions that Python calls for the value of a tensor: each of them asks once."""
 MOST_LISTED = 4096
 """Elements of a list of numbers that may come back into a tensor."""
-_UNSUITABLE = (f"not {Asked.__name__}", "numpy.object_")
+UNSUITABLE = (f"not {Asked.__name__}", "numpy.object_")
 """What functions that make tensors call placeholders; they look at their arguments before anybody else can."""
 
 
@@ -98,7 +98,7 @@ class AskedValues(TorchFunctionMode):
         """
         super().__exit__(kind, error, traceback)  # type: ignore[no-untyped-call]
         self._entered.close()
-        made = isinstance(error, TypeError) and any(name in text_of(error) for name in _UNSUITABLE)
+        made = isinstance(error, TypeError) and any(name in text_of(error) for name in UNSUITABLE)
         if made and self.refusal is None and not self.again:
             raise comes_back("").with_traceback(traceback) from error
         # The step's code may have swallowed what was raised, and gone on or failed for want of it.
@@ -121,6 +121,10 @@ class AskedValues(TorchFunctionMode):
             found = self._answer(func, first, args)
             if found is not NotImplemented:
                 return found
+        elif func in ASKING and isinstance(first, Tensor):
+            # A question like another, whose answer is known: those behind it at its line have answers of their own.
+            for _ in range(min(first.numel(), MOST_LISTED) if func is Tensor.tolist else 1):
+                self._answers(whereabouts.client_line())
         if named.get("dtype") in ORIGINALS:
             named = {**named, "dtype": ORIGINALS[named["dtype"]]}
         return func(*args, **named)
@@ -187,6 +191,12 @@ class AskedValues(TorchFunctionMode):
             self.again = True
             raise Again
         raise self.refuse(_made_plain(asked))
+
+    def as_tensor(self, asked: Asked) -> Tensor:
+        """The tensor that a placeholder is where it meets one."""
+        if self._stand_in is None:
+            raise self.refuse(comes_back(asked.place))
+        return self._stand_in(asked)
 
     def looked_up(self, asked: Asked) -> None:
         """Refuse it, unless tensors stand for placeholders: whoever has these watches what is done with them."""

@@ -88,8 +88,8 @@ class Watcher(Protocol):
     def compiles(self) -> None:
         """It has something compiled, which stays as it is written."""
 
-    def saves(self, what: str) -> bool:
-        """It saves something; returns whether that is done."""
+    def saves(self, file: Any) -> bool:
+        """It saves something to a file; returns whether that is done."""
 
 
 class Borders(ABC):
@@ -253,13 +253,9 @@ def watched(watcher: Watcher, *, plainly: bool = False) -> Iterator[None]:
     try:
         _optimizers(patches, watcher, made)
         _passes(patches, watcher)
-        if plainly:
-            _files(patches, watcher)
+        (_files if plainly else _replacements)(patches, watcher)
+        with patched({module: _saving(names, watcher) for module, names in _SAVING.items()}):
             yield
-        else:
-            _replacements(patches, watcher)
-            with patched({module: _saving(names, watcher) for module, names in _SAVING.items()}):
-                yield
     finally:
         hook.remove()
         patches.undo()
@@ -280,11 +276,20 @@ def _saving(names: Sequence[tuple[str, int]], watcher: Watcher) -> Patch:
                 named = args[place] if len(args) > place else next(iter(kwargs.values()), "a file")
                 if module.__name__ == "numpy" and not any(map(_is_unknown, (*args, *kwargs.values()))):
                     return save(*args, **kwargs)
-                return save(*args, **kwargs) if watcher.saves(str(named)) else None
+                return save(*args, **kwargs) if watcher.saves(named) else None
 
             patches.put(owner, name, saved)
 
     return patch
+
+
+def _shown(item: Any) -> Any:
+    """What a text of numbers shows: nothing in the place of a value that nobody knows here."""
+    if isinstance(item, (list, tuple)):
+        return [_shown(part) for part in item]
+    if isinstance(item, dict):
+        return {name: _shown(part) for name, part in item.items()}
+    return None if is_asked(item) else item
 
 
 def _is_unknown(item: Any) -> bool:
@@ -375,7 +380,7 @@ def _files(patches: Patches, watcher: Watcher) -> None:
 
 
 def _replacements(patches: Patches, watcher: Watcher) -> None:
-    save, load, default = torch.save, torch.load, json.JSONEncoder.default
+    save, load = torch.save, torch.load
 
     def saved(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         if watcher.keeps(obj, f):
@@ -385,9 +390,8 @@ def _replacements(patches: Patches, watcher: Watcher) -> None:
         kept = watcher.kept(f)
         return load(f, *args, **kwargs) if kept is None else kept[0]
 
-    def shown(self: json.JSONEncoder, item: Any) -> Any:
-        # What a file of numbers shows of a value that nobody knows here.
-        return None if is_asked(item) else default(self, item)
+    def written(write: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda item, *args, **kwargs: write(_shown(item), *args, **kwargs)
 
     def wrapped(self: DistributedDataParallel, module: nn.Module, *_: Any, **__: Any) -> None:
         # Without its hooks on gradients, which want values; whoever calls it calls the module.
@@ -408,4 +412,5 @@ def _replacements(patches: Patches, watcher: Watcher) -> None:
     patches.put(DistributedDataParallel, "no_sync", lambda self: nullcontext())
     patches.put(torch, "save", saved)
     patches.put(torch, "load", loaded)
-    patches.put(json.JSONEncoder, "default", shown)
+    for name in ("dump", "dumps"):
+        patches.put(json, name, written(getattr(json, name)))

@@ -18,12 +18,14 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._python_dispatch import _disable_current_modes
 
 from counterfoil.base.errors import CounterfoilError, DataError, ProgramError
-from counterfoil.base.raised import told
+from counterfoil.base.raised import text_of, told
 from counterfoil.operators.random import counting_draws
 from counterfoil.program import tracing, whereabouts
 from counterfoil.program.asked import Again, AskedValues, PlainNames
+from counterfoil.program.asked.asking import UNSUITABLE
 from counterfoil.program.asked.numbers import is_asked
 from counterfoil.program.attribution import Location, label_line
+from counterfoil.program.devices import OneDevice
 from counterfoil.program.held import names_in_order, tensor_type, tied_names, unsaved_names
 from counterfoil.program.notes import Notes
 from counterfoil.program.steadiness import generators_kept
@@ -41,11 +43,10 @@ from counterfoil.training.following.steps import Geometry, Update
 from counterfoil.training.following.survey import Survey
 from counterfoil.training.following.taken import HELD, Lasting, TakenSteps
 from counterfoil.training.following.world import World
-from counterfoil.training.preparing import Preparing
+from counterfoil.training.preparing import FOLLOWING, Preparing
 from counterfoil.training.scripts.handing import ScriptOrder, Wanted
 from counterfoil.training.scripts.workfolder import files_unwatched
 
-_FOLLOWING = "Following the script"
 _LABELLED = 2
 """In so many steps it is noted which line each gradient belongs to."""
 
@@ -69,7 +70,7 @@ def follow(run: Callable[[], None], wanted: Wanted, title: str, survey: Survey |
         wanted.before = follower.close
         try:
             # What the follower changes of torch it changes while it watches, and undoes before: both change some of it.
-            with watched(follower), follower.ended(), generators_kept():
+            with OneDevice(follower.notes), watched(follower), follower.ended(), generators_kept():
                 _run_to_its_end(run, follower)
                 follower.end()
         except Again:
@@ -95,21 +96,28 @@ def _run_to_its_end(run: Callable[[], None], follower: Follower) -> None:
         if ended.code not in (None, 0) or not follower.steps:
             raise
     except Exception as error:
-        if not follower.steps:
-            raise
         if follower.complete or follower.has_all_steps:
             return
+        if isinstance(error, TypeError) and any(name in text_of(error) for name in UNSUITABLE):
+            raise ProgramError(
+                "The script computes with numpy, or another library, on what its model gave"
+                f"{whereabouts.in_brackets(whereabouts.where_raised(error))}, which no program can.",
+                remedy="Compute it with torch.",
+            ) from error
+        if not follower.steps and not follower.first_generators:
+            raise
         if isinstance(error, KeyError) and any(map(is_asked, error.args)):
             raise ProgramError(
                 "The script looks something up by a value of the training"
                 f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
-                remedy="Leave that out where nothing is trained, or order the steps before with --max-steps.",
+                remedy="Look it up by what is known beforehand, such as the number of the step, or order the steps "
+                f"before (--max-steps {follower.steps}).",
             ) from error
         raise DataError(
             f"The script failed after {follower.steps} steps while it was followed: {told(error)}"
             f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
-            remedy=f"Nothing is trained or saved while it is followed. If its training had ended, say --max-steps "
-            f"{follower.steps}.",
+            remedy="While it is followed its tensors have no values: leave out what needs them, or order the steps "
+            f"before (--max-steps {follower.steps}).",
             detail=traceback.format_exc(),
         ) from error
 
@@ -146,7 +154,7 @@ class Follower(Borders):
         self._answers = Answers(survey, wanted.answers)
         self._generators: dict[str, Any] = {}
         self._survey = survey
-        self._notes = Notes()
+        self.notes = Notes()
         self._shelf = Shelf()
         self._handing = False
 
@@ -285,24 +293,26 @@ class Follower(Borders):
 
     def lowers(self, scheduler: ReduceLROnPlateau, before: Sequence[float]) -> None:
         """Say that rates were lowered, and why."""
+        self._answers.leave_out(whereabouts.client_line())
         now = [float(group["lr"]) for group in scheduler.optimizer.param_groups]
-        self._notes.add(
+        self.notes.add(
             f"The learning rate goes from {before[0]:g} to {now[0]:g} after step {self.steps}, since the script's own "
             f"metric had not improved ({type(scheduler).__name__}, patience {scheduler.patience})."
         )
 
     def compiles(self) -> None:
         """Note that nothing is compiled."""
-        self._notes.add("torch.compile is left out: an order says what is computed, not by which kernels.")
+        self.notes.add("torch.compile is left out: an order says what is computed, not by which kernels.")
 
-    def saves(self, what: str) -> bool:
-        """Keep a script from saving what was not trained."""
+    def saves(self, file: Any) -> bool:
+        """Keep a script from saving what has no values."""
         if self._world is None:
             return True
-        self._notes.add(f"{what} was not written: the weights come with the run (counterfoil export).")
-        with suppress(OSError, ValueError), files_unwatched():
-            # Whoever looks whether it is there finds it.
-            Path(what).touch()
+        if isinstance(file, (str, os.PathLike)):
+            self.notes.add(f"{file} was not written: the weights come with the run (counterfoil export).")
+            with suppress(OSError, ValueError), files_unwatched():
+                # Whoever looks whether it is there finds it.
+                Path(file).touch()
         return False
 
     def _casts(self, dtype: torch.dtype) -> bool:
@@ -319,7 +329,7 @@ class Follower(Borders):
         if world is None or not any(map(world.is_noted, tensors_in(what))):
             return True
         self._shelf.put(what, file)
-        return self.saves(str(file)) if isinstance(file, (str, os.PathLike)) else False
+        return self.saves(file)
 
     def loads(self, what: Any, file: Any) -> None:
         """What is loaded has values."""
@@ -345,17 +355,17 @@ class Follower(Borders):
             tensor_type(name, tensor)
         # What the script seeded; it is put back before the order is made.
         self._seed = torch.initial_seed() % 2**64
-        world = World(models.tensors, models.others, self.location, self._notes, self._is_slot, self.wrote)
+        world = World(models.tensors, models.others, self.location, self.notes, self._is_slot, self.wrote)
         # What the script changes of other modules is state from the beginning, whatever it does to it first.
         for name in self._survey.held & models.others.keys():
             world.hold(name, models.others[name])
         stack = self._stack
-        stack.enter_context(tracing.plainly(ignore_autocast=self._casts, notes=self._notes))
+        stack.enter_context(tracing.plainly(ignore_autocast=self._casts, notes=self.notes))
         stack.enter_context(counting_draws())
         for name in models.trained:
             stack.enter_context(self.location.attribute_forward(models.modules[name]))
         stack.enter_context(self._lines)
-        aside = WithoutValues(world, self._notes)
+        aside = WithoutValues(world, self.notes)
         stack.enter_context(
             AskedValues(
                 self._answers.decide,
@@ -425,7 +435,7 @@ class Follower(Borders):
         # Lines of backward passes are known by then; they cost more than all else.
         self._lines.label = label_line if len(taken) < _LABELLED else None
         world.begin()
-        self._wanted.tell(Preparing(_FOLLOWING, "steps", len(taken), self._wanted.max_steps or self._survey.steps))
+        self._wanted.tell(Preparing(FOLLOWING, "steps", len(taken), self._wanted.max_steps or self._survey.steps))
         if len(taken) == self._wanted.max_steps:
             taken.end(self._kept)
             self.close()
@@ -449,7 +459,7 @@ class Follower(Borders):
 
     @property
     def _sentences(self) -> tuple[str, ...]:
-        return (*self._notes.sentences, *self._answers.sentences)
+        return (*self.notes.sentences, *self._answers.sentences)
 
     @property
     def _kept(self) -> frozenset[str]:

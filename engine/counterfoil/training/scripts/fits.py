@@ -113,7 +113,7 @@ def fit_job(trainer: Any, model: Any, wanted: Wanted, fit: Callable[[], object])
         DataError: Something in it cannot be ordered; the message names it.
     """
     _check(trainer, model)
-    notes = ["Taken over where Lightning's Trainer.fit begins; nothing was trained."]
+    notes = ["Taken over where Lightning's Trainer.fit begins."]
     notes += profile_for(_PRECISIONS.get(str(trainer.precision), str(trainer.precision)), wanted)
     seen = _Seen()
     with _rehearsing(trainer, model, wanted, seen), suppress(RehearsalEnded):

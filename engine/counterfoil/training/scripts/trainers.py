@@ -94,7 +94,7 @@ def trainer_job(
         DataError: Something in it cannot be ordered; the message names it.
     """
     check_trainer(trainer, arguments, settings or {})
-    notes = [f"Taken over where {type(trainer).__name__}.train begins; nothing was trained."]
+    notes = [f"Taken over where {type(trainer).__name__}.train begins."]
     notes += profile_for(trainer.accelerator.mixed_precision, wanted)
     seen = _Seen()
     with _rehearsing(trainer, wanted, seen), suppress(RehearsalEnded):
