@@ -284,6 +284,59 @@ def test_own_code_runs_in_the_folder_of_its_script(
     assert arguments[-3:] == ("--", "--lr", "0.1")
 
 
+def ordered_script(wizard: OrderWizard, qtbot: QtBot, folder: Path, **values: str) -> None:
+    (folder / "train.txt").write_text("import torch")
+    choose(wizard, "script")
+    wizard.plan.set("script", str(folder / "train.txt"))
+    for name, value in values.items():
+        wizard.plan.set(name, value)
+    tried(wizard, qtbot)
+    wizard.forward()
+    wizard.saving.target.setText(str(folder / "job.cfoil"))
+
+
+def test_how_far_a_script_is_compared_and_what_it_is_answered_is_asked_for_of_scripts_alone(
+    wizard: OrderWizard, engine: FakeEngine, qtbot: QtBot, tmp_path: Path
+) -> None:
+    asked = {form.name: {option.name for option in form.options} for form in order_forms()}
+    of_scripts = {"compare", "answer", "network"}
+    assert of_scripts <= asked["script"]
+    assert "second_look" not in asked["script"]
+    assert "second_look" in asked["own"]
+    assert not any(of_scripts & asked[name] for name in asked if name != "script")
+    values = {"compare": "7", "answer": "train.py:4=yes no", "network": "no"}
+    ordered_script(wizard, qtbot, tmp_path, **values)
+    arguments, _ = engine.orders[-1]
+    given = arguments[arguments.index("--compare") :]
+    assert given[:2] == ("--compare", "7")
+    assert given[2:6] == ("--answer", "train.py:4=yes", "--answer", "no")
+    assert "--no-network" in given
+
+
+def test_the_comparison_with_a_script_is_saved_with_its_order(
+    wizard: OrderWizard, window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    ordered_script(wizard, qtbot, tmp_path)
+    with qtbot.waitSignal(window.orders.ordered):
+        wizard.saving.save.click()
+    assert (tmp_path / "job.cfoil").read_bytes() == b"order"
+    assert (tmp_path / "job.comparison.json").read_bytes() == b"comparison"
+
+
+def test_the_comparison_of_an_order_that_is_replaced_does_not_stay(
+    wizard: OrderWizard, window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "job.comparison.json").write_bytes(b"of another order")
+    ordered_script(wizard, qtbot, tmp_path, compare="0")
+    wizard.saving.save.click()
+    question = wizard.findChild(QMessageBox, "replace-question")
+    assert isinstance(question, QMessageBox)
+    with qtbot.waitSignal(window.orders.ordered):
+        press(question, "Replace")
+    assert (tmp_path / "job.cfoil").read_bytes() == b"order"
+    assert not (tmp_path / "job.comparison.json").exists()
+
+
 def test_a_profile_is_chosen_by_what_it_costs(wizard: OrderWizard) -> None:
     wizard.go(Stage.SETTINGS.value)
     page = wizard.settings

@@ -25,12 +25,13 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from counterfoil import CheckNumber, CounterfoilError, Sample
+from counterfoil import CheckNumber, CounterfoilError, OrderProgress, Sample
 from counterfoil.audit.values.dispute import named_parts
 from counterfoil.audit.values.sampling import NonceSource, Selection
 from counterfoil.base.sentence import joined, say
+from counterfoil.training.preparing import COMPARING, FOLLOWING, RUNNING
 from counterfoil_app.engine.worker import Failure
-from counterfoil_app.looks import engine_words
+from counterfoil_app.looks import engine_words, order_words
 from counterfoil_app.looks.language import LANGUAGES, choose_language
 from counterfoil_app.main import TRANSLATIONS, make_window
 from counterfoil_app.model.open_bundle import Phase
@@ -243,6 +244,17 @@ def test_sentences_of_the_engine_are_translated_with_their_values(german_window:
     assert engine_words.translated(room.sentence) == (
         "Das Urteil l\u00e4sst sich nicht nach x schreiben: der Datentr\u00e4ger ist voll."
     )
+
+
+def test_the_stages_of_a_script_are_said_in_german(german_window: MainWindow) -> None:
+    stages = (RUNNING, FOLLOWING, COMPARING)
+    for stage in stages:
+        begun = order_words.progress(OrderProgress(stage, "steps", 0, 0), None)
+        counted = order_words.progress(OrderProgress(stage, "steps", 1200, 0), None)
+        whole = order_words.progress(OrderProgress(stage, "steps", 3, 12), None)
+        assert not any(stage in said for said in (begun, counted, whole)), stage
+        assert counted.endswith(": bisher 1.200")
+        assert whole.endswith(": 3 von 12")
 
 
 def test_numbers_are_written_as_in_german(german_window: MainWindow) -> None:

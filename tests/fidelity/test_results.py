@@ -37,7 +37,7 @@ def test_what_is_silently_different_and_what_crashes_is_named() -> None:
 
 def test_where_a_machine_has_its_libraries_is_not_kept() -> None:
     said = (
-        "It fails (/home/me/.venv/lib/python3.11/site-packages/numpy/lib/format.py, line 7; /usr/lib/python3.11/re.py)."
+        "It fails (/srv/me/.venv/lib/python3.11/site-packages/numpy/lib/format.py, line 7; /usr/lib/python3.11/re.py)."
     )
     assert row_of(Trial("a/one", "refused", said))["sentence"] == "It fails (numpy/lib/format.py, line 7; re.py)."
 

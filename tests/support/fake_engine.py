@@ -150,7 +150,7 @@ from counterfoil.base.sentence import joined, say
 from counterfoil.base.stopping import StopRule
 from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil.program.limits import LARGE
-from counterfoil.signing.comparedsteps import FoundComparison
+from counterfoil.signing.comparedsteps import FoundComparison, comparison_path
 from counterfoil.signing.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil_app.engine.port import (
     NOTHING_LATER,
@@ -1066,6 +1066,8 @@ class FakeEngine:
             cancel.check()
         out = Path(arguments[list(arguments).index("--out") + 1])
         out.write_bytes(b"order")
+        if "--script" in arguments and "--compare 0" not in " ".join(arguments):
+            comparison_path(out).write_bytes(b"comparison")
         steps = int(arguments[list(arguments).index("--steps") + 1]) if "--steps" in arguments else 60
         expected = Expected(193, 665_452, 6_940_930, 195_361, 2112, 8.6, 2.87, 2.4257)
         yield OrderWritten(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from counterfoil import OrderOption, OrderProgress
 from counterfoil.base.sentence import Sentence
-from counterfoil.training.preparing import CAPTURING
+from counterfoil.training.preparing import CAPTURING, COMPARING, FOLLOWING, RUNNING
 from counterfoil_app.engine import strangers
 from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import translated
@@ -69,11 +69,13 @@ def labels() -> Mapping[str, str]:
     return {
         FOLDER: _tr("It runs in the folder"),
         "aggregate": _tr("Rule of aggregation"),
+        "answer": _tr("Answers beyond the compared steps"),
         "arguments": _tr("Arguments of the script"),
         "batch_size": _tr("Rows per step"),
         "buffers": _tr("Buffers of shares"),
         "checkpoint_every": _tr("Steps per checkpoint"),
         "clip_norm": _tr("Largest gradient norm"),
+        "compare": _tr("Steps compared with the script"),
         "columns": _tr("Names of columns"),
         "commit_every": _tr("Steps per digest"),
         "context": _tr("Context"),
@@ -96,6 +98,7 @@ def labels() -> Mapping[str, str]:
         "max_steps": _tr("Most steps"),
         "micro_batches": _tr("Parts of a batch"),
         "model": _tr("Network"),
+        "network": _tr("Let the script use the network the first time"),
         "pack": _tr("Join texts to full rows"),
         "precision": _tr("Precision profile"),
         "recompute_activations": _tr("Activation checkpointing"),
@@ -139,13 +142,17 @@ def progress(value: OrderProgress | None, seconds_left: float | None) -> str:
     if value is None:
         return _tr("Starting\u2026")
     stages = {
+        RUNNING: _tr("Running the script as it is"),
+        FOLLOWING: _tr("Following the script"),
+        COMPARING: _tr("Comparing the order with the script"),
         CAPTURING.stage: _tr("Capturing the step"),
         "First step": _tr("First step"),
         "Recomputation": _tr("Choosing what is computed again"),
     }
     name = stages.get(value.stage, strangers.sentence(value.stage))
     if not value.total:
-        return f"{name}\u2026"
+        # A script is at its first run, and nobody knows yet how many steps it makes.
+        return _tr("{0}: {1} so far").format(name, text.count(round(value.done))) if value.done else f"{name}\u2026"
     if seconds_left is None or seconds_left < 1:
         return _tr("{0}: {1} of {2}").format(name, text.count(round(value.done)), text.count(value.total))
     return _tr("{0}: {1} of {2}, about {3} left").format(

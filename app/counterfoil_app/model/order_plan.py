@@ -23,7 +23,7 @@ DATA = (
 """Options that say what the model learns from."""
 FIRST = (
     "model", "layout", "size", "layers", "heads", "width", "context", "sequence", "task", "lora", "epochs", "steps",
-    "max_steps", "batch_size", "learning_rate", "shares", "seed", "checkpoint_every", "last_checkpoint",
+    "max_steps", "compare", "batch_size", "learning_rate", "shares", "seed", "checkpoint_every", "last_checkpoint",
 )  # fmt: skip
 """Options that most orders think about, in this order; the others are folded."""
 PREVIEWED = ("data", "text", "script")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from counterfoil import OrderWritten, copy_whole, write_whole
 from counterfoil.base.sentence import say
+from counterfoil.signing.comparedsteps import comparison_path
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure, JobResult
@@ -102,15 +104,16 @@ class OrderDesk(QObject):
     # Files
 
     def _save(self, source: Path, target: Path) -> None:
-        if target.exists() and self.wizard is not None:
-            ask_to_replace(self.wizard, [target], partial(self._copy, source, target))
+        there = [path for path in (target, comparison_path(target)) if path.exists()]
+        if there and self.wizard is not None:
+            ask_to_replace(self.wizard, there, partial(self._copy, source, target))
         else:
             self._copy(source, target)
 
     def _copy(self, source: Path, target: Path) -> None:
         written = self.wizard.ordering.written if self.wizard is not None else None
         if written is not None:
-            work = partial(copy_whole, source, target, what=say("the order"))
+            work = partial(_copy_order, source, target)
             self._session.submit(work, partial(self._copied, target, written))
 
     def _copied(self, target: Path, written: OrderWritten, result: JobResult) -> None:
@@ -147,3 +150,18 @@ class OrderDesk(QObject):
         dialog.setWindowTitle(self.tr("Print the card"))
         dialog.accepted.connect(lambda: print_card(card, printer))
         open_dialog(dialog)
+
+
+def _copy_order(source: Path, target: Path) -> None:
+    """Copy an order, and the comparison with its script where it has one; in the worker thread.
+
+    Raises:
+        CounterfoilError: A file cannot be read or written.
+    """
+    beside = comparison_path(target)
+    # What lies there is of the order that is replaced: without it none of the two speaks of the other.
+    with suppress(OSError):
+        beside.unlink(missing_ok=True)
+    copy_whole(source, target, what=say("the order"))
+    if comparison_path(source).exists():
+        copy_whole(comparison_path(source), beside, what=say("comparison with the script"))

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from counterfoil.bundle.schema import OrderManifest
     from counterfoil.program.recompute import Segments
+    from counterfoil.signing.comparedsteps import ComparedLine
     from counterfoil.signing.keys import PublicKey
     from counterfoil.training.division import Division
     from counterfoil.training.order import OrderDraft, Recomputation
@@ -422,6 +423,8 @@ def write_order(
     trial: bool,
     signer: SignerProcess | None = None,
     look: SecondLook | None = None,
+    notes: Sequence[str] = (),
+    beside: Callable[[], ComparedLine] | None = None,
 ) -> None:
     """Write an order, after the trial of its first step if one is wanted, and say what was written.
 
@@ -432,6 +435,8 @@ def write_order(
         trial: Whether its first step is tried.
         signer: Holds the client's key; unsigned unless given.
         look: A second look at the code that was ordered, which ends with this.
+        notes: Sentences on what was made of a script, which were said already.
+        beside: Writes what belongs beside the order once that lies there, and returns what is to be said of it.
     """
     console = terminal.console()
     tried = None
@@ -472,11 +477,14 @@ def write_order(
             f"Wrote {shown(str(out))}, and its data to {shown(str(external_data))}. Keep both, and give the trainer "
             "copies."
         )
+    compared = None if beside is None else beside()
+    # At the very end: whoever is told of an order takes all that belongs to it.
     if (tell := told()) is not None:
         coarse = "" if tried is None else tried.warning
-        _tell_written(
-            tell, draft, manifest, tried, (out, external_data), [*filter(None, (coarse, look_note)), *advised]
-        )
+        less = "" if compared is None or not compared.less else compared.said
+        agreed = () if compared is None or compared.less else (compared.said,)
+        warnings = [*filter(None, (coarse, look_note, less)), *advised]
+        _tell_written(tell, draft, manifest, tried, (out, external_data), warnings, (*notes, *agreed))
 
 
 def shares_in_words(manifest: OrderManifest) -> str:
@@ -555,6 +563,7 @@ def _tell_written(
     tried: Trial | None,
     files: tuple[Path, Path | None],
     warnings: Sequence[str],
+    notes: Sequence[str],
 ) -> None:
     """Tell a program that called the command what was written."""
     from counterfoil.training.expecting import expected_of
@@ -578,6 +587,6 @@ def _tell_written(
             0 if data is None else data.stat().st_size,
             expected_of(draft, tried, data_outside=data is not None),
             tuple(warnings),
-            (*draft.notes, *rates, *recomputed),
+            (*notes, *draft.notes, *rates, *recomputed),
         )
     )

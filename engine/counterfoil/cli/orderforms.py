@@ -23,7 +23,7 @@ from typer.models import OptionInfo, ParameterInfo
 from counterfoil.base.errors import DataError
 from counterfoil.cli.places import PathRole
 
-Kind = Literal["arguments", "choice", "file", "folder", "function", "integer", "number", "switch", "text"]
+Kind = Literal["arguments", "choice", "file", "folder", "function", "integer", "number", "switch", "text", "texts"]
 YES, NO = "yes", "no"
 """The values of a switch."""
 SCRIPT, OWN = "script", "own"
@@ -31,7 +31,7 @@ SCRIPT, OWN = "script", "own"
 REST = "arguments"
 """What stands behind ``--``: a script's own arguments."""
 _OWN_CODE = {SCRIPT: "script", OWN: "source"}
-_NOT_FOR = {SCRIPT: ("source", "shares"), OWN: ("script", "max_steps")}
+_NOT_FOR = {SCRIPT: ("source", "shares", "second_look"), OWN: ("script", "max_steps", "compare", "answer", "network")}
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class OrderOption:
         name: What the code calls it.
         flag: How it is written, for instance ``--steps``; empty for an argument, and for what stands behind ``--``.
         off: How a switch is written that is to be off; empty where it is off when nothing is written.
-        kind: What it takes.
+        kind: What it takes; ``texts`` are several words, each of which is written with the flag.
         default: What it is where nothing is said, as text; empty for nothing.
         shown_default: What that comes to, in words; empty where ``default`` says it.
         choices: Of a choice: its values.
@@ -105,6 +105,8 @@ class OrderForm:
                 continue
             if option.kind == "arguments":
                 rest = _divided(value)
+            elif option.kind == "texts":
+                found += [part for word in value.split() for part in (option.flag, word)]
             elif option.kind == "switch":
                 found += [option.flag if value == YES else option.off]
             elif not option.flag:
@@ -202,7 +204,7 @@ def _kind(takes: Any, role: PathRole | None) -> Kind:
         return "choice"
     if takes is Path:
         return "folder" if role is not None and role.within else "file"
-    kinds: dict[Any, Kind] = {bool: "switch", int: "integer", float: "number"}
+    kinds: dict[Any, Kind] = {bool: "switch", int: "integer", float: "number", list[str]: "texts"}
     return kinds.get(takes, "text")
 
 

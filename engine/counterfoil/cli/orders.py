@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -116,7 +117,7 @@ def order(
         READS,
         typer.Option(
             help="Order what a training script of yours trains, as it is; its arguments stand behind --. It runs here "
-            "and now, up to where its training begins (docs/for-trainers.md).",
+            "three times, in private copies of this folder (docs/for-trainers.md).",
             show_default=False,
         ),
     ] = None,
@@ -157,23 +158,24 @@ def order(
         int | None,
         typer.Option(
             min=0,
-            help="Hold so many steps of the order against the script, with --script: it runs as it is, and each step is "
-            "executed from its state. 0 compares nothing, and the order says so wherever it is shown.",
+            help="Hold so many steps of the order against the script, with --script: it runs as it is, and each step "
+            "is executed from its state. 0 compares nothing, and the order says so wherever it is shown.",
             show_default="all, or as many as it makes in two minutes",
         ),
     ] = None,
     answer: Annotated[
         list[str] | None,
         typer.Option(
-            help="What the script decides by a value of its training beyond the steps that are compared, with --script: "
-            "yes or no, or train.py:42=yes for one line.",
+            help="What the script decides by a value of its training beyond the steps that are compared, with "
+            "--script: yes or no, or train.py:42=yes for one line.",
             show_default=False,
         ),
     ] = None,
     network: Annotated[
         bool,
         typer.Option(
-            help="Let the script use the network the first time that it runs, with --script; the other times it has none."
+            help="Let the script use the network the first time that it runs, with --script; the other times it has "
+            "none."
         ),
     ] = True,
     key: OrderKeyOption = None,
@@ -208,6 +210,11 @@ def order(
         raise typer.BadParameter("--max-steps is for --script: a job says its own steps.")
     if script is None and (compare is not None or answer or not network):
         raise typer.BadParameter("--compare, --answer and --no-network are for --script.")
+    if script is not None and not second_look:
+        raise typer.BadParameter(
+            "--no-second-look is for --from: a script runs again to be compared with its order, and --compare 0 leaves "
+            "that out."
+        )
     if shares is not None and script is not None:
         raise typer.BadParameter(
             "--shares is for --from and for recipes: of a script its steps are known, and not how their rows could be "
@@ -238,9 +245,11 @@ def order(
         draft = drafted(job if shares is None else job.divided(shares), profile, segments)
         look = look_again(draft, source, profile, segments, shares) if second_look else None
     draft = ended(draft.stopping_early(stopping), last_checkpoint, row_leaves)
-    write_order(draft, out, trial=trial, signer=signer, look=look)
-    if script is not None:
-        write_compared(None if made is None else made.compared, draft, out, signer, force)
+    if made is None:
+        write_order(draft, out, trial=trial, signer=signer, look=look)
+    else:
+        beside = partial(write_compared, made.compared, draft, out, signer, force)
+        write_order(draft, out, trial=trial, signer=signer, notes=made.notes, beside=beside)
 
 
 @order_app.command("digits-cnn")

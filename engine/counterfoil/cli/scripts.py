@@ -21,6 +21,7 @@ from counterfoil.cli.terminal import shown
 if TYPE_CHECKING:
     from counterfoil.program.recompute import Segments
     from counterfoil.signer.client import SignerProcess
+    from counterfoil.signing.comparedsteps import ComparedLine
     from counterfoil.training.custom import ClientJob
     from counterfoil.training.order import OrderDraft
     from counterfoil.training.preparing import Preparing
@@ -73,7 +74,7 @@ def order_script(script: Path, arguments: Sequence[str], wanted: Wanted, segment
 
 @contextmanager
 def _stages(console: Console) -> Iterator[tuple[Callable[[Preparing], None], Callable[[], None]]]:
-    """Show how far a script is, stage by stage, from the first step of each on; yields what tells so and what ends it."""
+    """Show how far a script is, stage by stage, each from its first step; yields what tells so and what ends it."""
     with ExitStack() as bars:
         bar: list[terminal.StepProgress] = []
         stage = [""]
@@ -96,8 +97,8 @@ def _stages(console: Console) -> Iterator[tuple[Callable[[Preparing], None], Cal
 
 def write_compared(
     compared: Compared | None, draft: OrderDraft, out: Path, signer: SignerProcess | None, force: bool
-) -> None:
-    """Write beside an order what of it was compared with its script, and say so.
+) -> ComparedLine:
+    """Write beside an order what of it was compared with its script, say so, and return what was said.
 
     Args:
         compared: What was compared; None where nothing was, and then nothing is written.
@@ -111,6 +112,7 @@ def write_compared(
     from counterfoil.base.digest import Digest
     from counterfoil.signing.comparison import (
         NOT_COMPARED,
+        ComparedLine,
         Comparison,
         compared_in,
         comparison_path,
@@ -124,7 +126,7 @@ def write_compared(
             # What lies there is of the order that was replaced.
             comparison_path(out).unlink(missing_ok=True)
         console.print(f"[bold yellow]NOTE[/]  {shown(NOT_COMPARED)}")
-        return
+        return ComparedLine(NOT_COMPARED, less=True)
     ranges = ranges_of(compared.steps)
     made = Comparison(
         draft.manifest.digest,
@@ -136,11 +138,10 @@ def write_compared(
         draft.manifest.steps,
     )
     path = write_comparison(out, made, signer, force=force)
-    less = len(compared.steps) < draft.manifest.steps
-    console.print(
-        f"{'[bold yellow]NOTE[/]  ' * less}{shown(compared_in(ranges, draft.manifest.steps))}.", soft_wrap=True
-    )
+    line = ComparedLine(f"{compared_in(ranges, draft.manifest.steps)}.", len(compared.steps) < draft.manifest.steps)
+    console.print(f"{'[bold yellow]NOTE[/]  ' * line.less}{shown(line.said)}", soft_wrap=True)
     console.print(f"Wrote {shown(str(path))}, which says so.", soft_wrap=True)
+    return line
 
 
 def look_again(

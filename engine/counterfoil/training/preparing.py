@@ -57,6 +57,10 @@ class Expected:
 
 CAPTURING = Preparing("Capturing the step", "steps", 0, 1)
 """The step is captured; how far it is cannot be told."""
+RUNNING = "Running the script as it is"
+FOLLOWING = "Following the script"
+COMPARING = "Comparing the order with the script"
+"""The stages of a script's order, each of which counts steps; of the first nobody may know how many there are."""
 
 
 def staged(

@@ -7476,8 +7476,8 @@ Lauf zu finden</translation>
             <translation>Eine Datei wird für höchstens {0} Schiedsrichter versiegelt.</translation>
         </message>
         <message>
-            <source>A file, or a folder of files: .jsonl or .parquet with the columns text, prompt and completion, or text and label; anything else is plain text.</source>
-            <translation>Eine Datei oder ein Ordner von Dateien: .jsonl oder .parquet mit den Spalten text, prompt und completion, oder text und label; alles andere ist einfacher Text.</translation>
+            <source>A file, or a folder of files: .jsonl or .parquet with the columns text, prompt and completion, text and label, image and label, or audio and text; images in a folder for each class; anything else is plain text.</source>
+            <translation>Eine Datei oder ein Ordner von Dateien: .jsonl oder .parquet mit den Spalten text, prompt und completion, text und label, image und label oder audio und text; Bilder in einem Ordner für jede Klasse; alles andere ist einfacher Text.</translation>
         </message>
         <message>
             <source>A fingerprint proves something from the operation on that breaks a rule. So this is about runs that go on for as many operations again as are given.</source>
@@ -7500,8 +7500,8 @@ Lauf zu finden</translation>
             <translation>Eine Zeile wurde entfernt, eingefügt oder verschoben: Bitten Sie den Zeugen um das Protokoll.</translation>
         </message>
         <message>
-            <source>A local folder with config.json, weights as safetensors, and tokenizer.json. Nothing is downloaded.</source>
-            <translation>Ein Ordner auf diesem Rechner mit config.json, Gewichten als safetensors und tokenizer.json. Es wird nichts heruntergeladen.</translation>
+            <source>A local folder with config.json, weights as safetensors, and tokenizer.json or preprocessor_config.json. Nothing is downloaded.</source>
+            <translation>Ein Ordner auf diesem Rechner mit config.json, Gewichten als safetensors und tokenizer.json oder preprocessor_config.json. Es wird nichts heruntergeladen.</translation>
         </message>
         <message>
             <source>A logged fingerprint shows whose training it was, and which rules that broke. Counterfoil's audit is such a proof for a run that was recorded; firmware that logs is not built.</source>
@@ -8641,7 +8641,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Hold so many steps of the order against the script, with --script: it runs as it is, and each step is executed from its state. 0 compares nothing, and the order says so wherever it is shown.</source>
-            <translation type="unfinished" />
+            <translation>So viele Schritte des Auftrags mit dem Skript vergleichen, bei --script: Es läuft, wie es ist, und jeder Schritt wird von seinem Zustand aus ausgeführt. 0 vergleicht nichts, und überall, wo der Auftrag gezeigt wird, steht das dabei.</translation>
         </message>
         <message>
             <source>How often each row is seen.</source>
@@ -8993,7 +8993,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Let the script use the network the first time that it runs, with --script; the other times it has none.</source>
-            <translation type="unfinished" />
+            <translation>Das Skript beim ersten Mal, wenn es läuft, das Netz verwenden lassen, bei --script; die anderen Male hat es keines.</translation>
         </message>
         <message>
             <source>Line {0} of the {1} does not follow the one before it.</source>
@@ -9609,7 +9609,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Run the code once more in another process, with --from, while the first step is tried: a step that hangs on the order of a set, say, is another program there. --no-second-look for code that must not run twice.</source>
-            <translation type="unfinished" />
+            <translation>Den Code bei --from noch einmal in einem anderen Prozess ausführen, während der erste Schritt ausprobiert wird: Ein Schritt, der etwa von der Reihenfolge einer Menge abhängt, ist dort ein anderes Programm. --no-second-look für Code, der nicht zweimal laufen darf.</translation>
         </message>
         <message>
             <source>SHA-256 of states</source>
@@ -12781,7 +12781,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>What the script decides by a value of its training beyond the steps that are compared, with --script: yes or no, or train.py:42=yes for one line.</source>
-            <translation type="unfinished" />
+            <translation>Was das Skript nach einem Wert seines Trainings entscheidet, jenseits der verglichenen Schritte, bei --script: yes oder no, oder train.py:42=yes für eine Zeile.</translation>
         </message>
         <message>
             <source>What the shares in the capsule give of {0} is infinite or not a number.</source>
@@ -13109,7 +13109,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>all, or as many as it makes in two minutes</source>
-            <translation type="unfinished" />
+            <translation>alle, oder so viele, wie es in zwei Minuten macht</translation>
         </message>
         <message>
             <source>an adjudication</source>
@@ -13170,6 +13170,10 @@ Lauf zu finden</translation>
         <message>
             <source>bundle</source>
             <translation>Bündel</translation>
+        </message>
+        <message>
+            <source>by the model and the data</source>
+            <translation>je nach Modell und Daten</translation>
         </message>
         <message>
             <source>bytes</source>
@@ -13246,10 +13250,6 @@ Lauf zu finden</translation>
         <message>
             <source>chosen segments</source>
             <translation>gewählte Segmente</translation>
-        </message>
-        <message>
-            <source>classification if the data have labels</source>
-            <translation>Klassifikation, wenn die Daten Klassen haben</translation>
         </message>
         <message>
             <source>client's signature on the order</source>
@@ -15788,6 +15788,10 @@ Lauf zu finden</translation>
             <translation>Aktivierungen neu berechnen</translation>
         </message>
         <message>
+            <source>Answers beyond the compared steps</source>
+            <translation>Antworten jenseits der verglichenen Schritte</translation>
+        </message>
+        <message>
             <source>Arguments of the script</source>
             <translation>Argumente des Skripts</translation>
         </message>
@@ -15816,6 +15820,10 @@ Lauf zu finden</translation>
             <translation>Spalten der erfundenen Tabelle</translation>
         </message>
         <message>
+            <source>Comparing the order with the script</source>
+            <translation>Der Auftrag wird mit dem Skript verglichen</translation>
+        </message>
+        <message>
             <source>Context</source>
             <translation>Kontext</translation>
         </message>
@@ -15842,6 +15850,10 @@ Lauf zu finden</translation>
         <message>
             <source>First step</source>
             <translation>Erster Schritt</translation>
+        </message>
+        <message>
+            <source>Following the script</source>
+            <translation>Dem Skript wird gefolgt</translation>
         </message>
         <message>
             <source>Function</source>
@@ -15902,6 +15914,10 @@ Lauf zu finden</translation>
         <message>
             <source>Length of a sequence</source>
             <translation>Länge einer Folge</translation>
+        </message>
+        <message>
+            <source>Let the script use the network the first time</source>
+            <translation>Das Skript beim ersten Mal das Netz verwenden lassen</translation>
         </message>
         <message>
             <source>Logistic regression on a table of yours, or on one that is made up.</source>
@@ -15996,6 +16012,10 @@ Lauf zu finden</translation>
             <translation>Den Code zum Vergleich ein zweites Mal ausführen</translation>
         </message>
         <message>
+            <source>Running the script as it is</source>
+            <translation>Das Skript läuft, wie es ist</translation>
+        </message>
+        <message>
             <source>Script</source>
             <translation>Skript</translation>
         </message>
@@ -16018,6 +16038,10 @@ Lauf zu finden</translation>
         <message>
             <source>Steps</source>
             <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>Steps compared with the script</source>
+            <translation>Mit dem Skript verglichene Schritte</translation>
         </message>
         <message>
             <source>Steps per checkpoint</source>
@@ -16086,6 +16110,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0}: {1} of {2}, about {3} left</source>
             <translation>{0}: {1} von {2}, noch etwa {3}</translation>
+        </message>
+        <message>
+            <source>{0}: {1} so far</source>
+            <translation>{0}: bisher {1}</translation>
         </message>
     </context>
     <context>

@@ -33,7 +33,7 @@ _REMAINDER = ("%", "%=")
 
 
 class Again(BaseException):
-    """The step must be begun again, as something is known now: of a module that takes plain numbers, or of the state."""
+    """The step must be begun again: more is known now, of a module that takes plain numbers or of the state."""
 
 
 class _Conversion(type):

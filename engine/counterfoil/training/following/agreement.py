@@ -1,7 +1,7 @@
 """Whether a step that is ordered does what the script did: executed from the script's own state, and held against it.
 
-For each tensor that the step gives, with x what the script holds after the step, y the step in float64 and z in float32,
-all from the script's own state before it and with the numbers that it drew:
+For each tensor that the step gives, with x what the script holds after it, y the step in float64 and z in float32, both
+from the script's own state before it and with the numbers that it drew:
 
     max |x - y| <= 64 max( max |z - y|, 2^-24 max |x| )
 

@@ -1,4 +1,4 @@
-"""Calls of torch's operators, as whoever watches a script reads them: which tensors they are given, and which they write."""
+"""Calls of torch's operators, as whoever watches a script reads them: what they are given, and what they write."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.optim import Optimizer
 from torch.optim.optimizer import _global_optimizer_post_hooks, _global_optimizer_pre_hooks
 
@@ -34,7 +35,7 @@ class Named(nn.Module):
 
     def named_parameters(self, *_: Any, **__: Any) -> Iterator[tuple[str, nn.Parameter]]:
         """Return the parameters by name."""
-        yield from ((name, tensor) for name, tensor in self._named.items() if isinstance(tensor, nn.Parameter))
+        yield from self._named.items()  # type: ignore[misc]
 
 
 @dataclass
@@ -93,7 +94,7 @@ class FollowedOptimizer:
         if strange or any(_MOVED in group for group in optimizer.param_groups):
             return own
         held = {own.names[id(p)]: p for group in optimizer.param_groups for p in group["params"]}
-        trained = {name: tensor.detach() for name, tensor in held.items() if tensor.requires_grad}
+        trained = {name: _with_values(tensor) for name, tensor in held.items() if tensor.requires_grad}
         try:
             rule = as_rule(optimizer, Named(held), [[rate] for rate in _rates(optimizer)])
             slots = rule.slots(trained)
@@ -178,11 +179,9 @@ class FollowedOptimizer:
 
     def entries(self) -> Iterator[tuple[str, str, Tensor]]:
         """Yield the tensors of its state with the name of the parameter and what the optimizer calls them."""
-        for group in self.optimizer.param_groups:
-            for parameter in group["params"]:
-                for key, value in self.optimizer.state.get(parameter, {}).items():
-                    if isinstance(value, Tensor) and value.layout is torch.strided:
-                        yield self.names[id(parameter)], str(key), value
+        for parameter, key, value in entries_of(self.optimizer):
+            if id(parameter) in self.names:
+                yield self.names[id(parameter)], key, value
 
     def scalar_names(self, time: int) -> tuple[str, ...]:
         """Return the names of the per-step scalars of its call of that number within a step."""
@@ -210,6 +209,19 @@ class FollowedOptimizer:
             return self.rule.describe()
         kind = type(self.optimizer)
         return f"{kind.__module__}.{kind.__qualname__}, as it is written"
+
+
+def entries_of(optimizer: Optimizer) -> Iterator[tuple[Tensor, str, Tensor]]:
+    """Yield the dense tensors of an optimizer's state: the parameter, what the optimizer calls them, and they."""
+    for parameter, entries in optimizer.state.items():
+        for key, value in entries.items() if isinstance(entries, dict) else ():
+            if isinstance(value, Tensor) and value.layout is torch.strided:
+                yield parameter, str(key), value
+
+
+def _with_values(tensor: Tensor) -> Tensor:
+    """A parameter for the slots that are made of it; one without values began as zeros."""
+    return torch.zeros(tensor.shape, dtype=tensor.dtype) if isinstance(tensor, FakeTensor) else tensor.detach()
 
 
 def _same_entries(left: Mapping[str, Any] | None, now: Mapping[str, Any] | None) -> bool:

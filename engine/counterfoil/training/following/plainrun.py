@@ -18,6 +18,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from hashlib import blake2b
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,8 +31,11 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from counterfoil.base.raised import theirs, told
 from counterfoil.program import whereabouts
+from counterfoil.program.devices import OneDevice
+from counterfoil.program.notes import Notes
 from counterfoil.training.following.borders import Borders, watched
 from counterfoil.training.following.calls import KEPT
+from counterfoil.training.following.optimizers import entries_of
 from counterfoil.training.following.shelf import file_key, tensors_in
 from counterfoil.training.following.taint import Questions, Taint
 from counterfoil.training.scripts.mainmodule import run_as_main
@@ -41,8 +45,6 @@ from counterfoil.training.scripts.workfolder import FileUse, WorkFolder, files_u
 MODULE = "counterfoil.training.following.plainrun"
 ALIGNMENT = 64
 """What is written down begins at multiples of so many bytes, as a view of it in the memory must."""
-_MOST_ANSWERED = 65_536
-"""A list of more numbers is not written down."""
 
 
 def generator_states() -> dict[str, Any]:
@@ -127,6 +129,7 @@ class PlainRun(Borders):
         self._elsewhere: list[str] = []
         self._later: list[nn.Module] = []
         self._early: list[str] = []
+        self.processes: list[str] = []
         self._saved: dict[object, Any] = {}
 
     # What the script does.
@@ -144,17 +147,15 @@ class PlainRun(Borders):
     def grow(self) -> None:
         """Watch what was made since."""
         assert self.models is not None
-        for tensor in self.models.present().values():
+        for tensor in self.models.tensors.values():
             self._taint.hold(tensor)
 
     def _is_slot(self, memory: int) -> bool:
         """Whether a memory is that of an entry of an optimizer's state."""
         return any(
-            isinstance(value, Tensor) and value.untyped_storage()._cdata == memory
+            value.untyped_storage()._cdata == memory
             for optimizer in self.made_optimizers
-            for entries in optimizer.state.values()
-            if isinstance(entries, dict)
-            for value in entries.values()
+            for _, _, value in entries_of(optimizer)
         )
 
     def goes_back(self, losses: Sequence[Tensor]) -> None:
@@ -173,14 +174,14 @@ class PlainRun(Borders):
         if self.models is None:
             self._early.append(whereabouts.client_line())
             return step()
-        self.note_new(optimizer)
         number = next((n for n, made in enumerate(self.made_optimizers) if made is optimizer), -1)
         self.calls.append(f"update {number}")
         groups = [
             {name: value for name, value in group.items() if isinstance(value, (int, float, tuple, bool))}
             for group in optimizer.param_groups
         ]
-        self._updates.append([number, [float(group.get("lr") or 0.0) for group in groups], repr(groups)])
+        rates = [float(group.get("lr") or 0.0) for group in optimizer.param_groups]
+        self._updates.append([number, rates, repr(groups)])
         return step()
 
     def differentiates(self, outputs: Sequence[Tensor]) -> None:
@@ -192,12 +193,14 @@ class PlainRun(Borders):
     def compiles(self) -> None:
         """Compiled code is left out by the process's environment."""
 
-    def saves(self, what: str) -> bool:
+    def saves(self, what: Any) -> bool:
         """It saves what it saves."""
+        self._files.wrote(what)
         return True
 
     def keeps(self, what: Any, file: Any) -> bool:
         """Remember where something was saved that was made of the state."""
+        self._files.wrote(file)
         if self.models is not None and any(map(self._taint.is_tainted, tensors_in(what))):
             self._saved[file_key(file)] = file
         return True
@@ -235,6 +238,7 @@ class PlainRun(Borders):
 
     def _told(self, name: str) -> dict[str, Any]:
         taint = self._taint
+        assert self.models is not None
         with _disable_current_modes(), torch._C.DisableTorchFunction(), torch.no_grad():
             generators = generator_states()
             moved = {name: state for name, state in generators.items() if self._generators.get(name) != state}
@@ -271,17 +275,14 @@ class PlainRun(Borders):
 
     def _tensors(self) -> dict[str, Tensor]:
         """All that the script holds, by name: of its modules, of its optimizers, and of what else it keeps."""
-        models = self.models
-        assert models is not None
-        found = {f"m|{name}": tensor for name, tensor in models.present().items()}
-        names = {id(tensor): name for name, tensor in models.present().items()}
+        assert self.models is not None
+        present = self.models.present()
+        found = {f"m|{name}": tensor for name, tensor in present.items()}
+        names = {id(tensor): name for name, tensor in present.items()}
         for number, optimizer in enumerate(self.made_optimizers):
-            for group in optimizer.param_groups:
-                for parameter in group["params"]:
-                    name = names.get(id(parameter))
-                    for key, value in optimizer.state.get(parameter, {}).items():
-                        if name is not None and isinstance(value, Tensor) and value.layout is torch.strided:
-                            found[slot_key(number, name, str(key))] = value
+            for parameter, key, value in entries_of(optimizer):
+                if id(parameter) in names:
+                    found[slot_key(number, names[id(parameter)], key)] = value
         found |= {f"{KEPT}{number}": tensor for number, tensor in enumerate(self._taint.kept, start=1)}
         return found
 
@@ -299,7 +300,7 @@ class PlainRun(Borders):
             for key, tensor in (self._tensors() if tensors is None else tensors).items():
                 values = _plain(tensor)
                 listed.append([key, str(values.dtype).removeprefix("torch."), list(values.shape)])
-                data = memoryview(values.view(torch.uint8).numpy() if values.dim() else _bytes(values))
+                data = memoryview(_bytes(values))
                 file.write(data)
                 file.write(bytes(-data.nbytes % ALIGNMENT))
         return listed
@@ -307,7 +308,8 @@ class PlainRun(Borders):
     def end(self, error: BaseException | None) -> None:
         """Tell what is left where the script has ended."""
         if self.models is None:
-            self._say({"ended": True, "error": _failure(error), "early": self._early})
+            processes = self.processes
+            self._say({"ended": True, "error": _failure(error), "early": self._early, "processes": processes})
             return
         if self.is_updated:
             self._steps += 1
@@ -326,8 +328,6 @@ class PlainRun(Borders):
 
 
 def _answer(place: str, value: Any) -> list[Any]:
-    if isinstance(value, list):
-        return [place, value if len(str(value)) <= _MOST_ANSWERED else None]
     return [place, value if isinstance(value, (bool, int, float)) else None]
 
 
@@ -341,14 +341,15 @@ def _plain(tensor: Tensor) -> Tensor:
 
 
 def _bytes(values: Tensor) -> Any:
-    return values.reshape(1).view(torch.uint8).numpy()
+    """The memory of a tensor that is contiguous."""
+    return (values if values.dim() else values.reshape(1)).view(torch.uint8).numpy()
 
 
 def _digest(tensors: Any) -> str:
     hashed = blake2b(digest_size=16)
     for tensor in tensors:
         values = _plain(tensor)
-        hashed.update(memoryview(_bytes(values) if not values.dim() else values.view(torch.uint8).numpy()))
+        hashed.update(memoryview(_bytes(values)))
     return hashed.hexdigest()
 
 
@@ -417,8 +418,15 @@ def _run(request: Mapping[str, Any], said: BinaryIO, orders: BinaryIO) -> None:
     set_generators(request["generators"])
     say({"generators": generator_states()})
     error: BaseException | None = None
+    start = BaseProcess.start
+
+    def started(self: BaseProcess) -> None:
+        run.processes.append(whereabouts.client_line())
+        start(self)
+
+    patches.put(BaseProcess, "start", started)
     try:
-        with files_watched(files, network=request["network"]), watched(run, plainly=True):
+        with files_watched(files, network=request["network"]), OneDevice(Notes()), watched(run, plainly=True):
             try:
                 run_as_main(folder.private(Path(request["script"])), request["script"], request["arguments"])
             except SystemExit as ended:

@@ -22,15 +22,13 @@ from counterfoil.training.following.follower import follow
 from counterfoil.training.following.oracle import Oracle, steps_to_compare
 from counterfoil.training.following.plainprocess import OFFLINE, Request, plain_process
 from counterfoil.training.following.survey import Survey, survey_of
-from counterfoil.training.preparing import Preparing
+from counterfoil.training.preparing import COMPARING, RUNNING, Preparing
 from counterfoil.training.scripts.handing import Compared, ScriptOrder, Wanted
 from counterfoil.training.scripts.run import run_script
 from counterfoil.training.scripts.workfolder import FileUse, files_watched, work_folder
 
 SECONDS = 120.0
 """A script that makes its steps in this time is compared in all of them, and any other in those that it makes in it."""
-_RUNNING = "Running the script as it is"
-_COMPARING = "Comparing the order with the script"
 
 
 def order_of_script(script: str | os.PathLike[str], arguments: Sequence[str], wanted: Wanted) -> ScriptOrder:
@@ -52,6 +50,12 @@ def order_of_script(script: str | os.PathLike[str], arguments: Sequence[str], wa
     path = Path(script)
     if not path.is_file():
         raise DataError(f"There is no script {path}.", remedy="Name a file of Python's: --script train.py.")
+    if int(os.environ.get("WORLD_SIZE") or 1) > 1:
+        raise DataError(
+            "A script is ordered by one process, and this is one of several (WORLD_SIZE).",
+            remedy="Run 'counterfoil order' by itself and not by torchrun. How a step is divided is said by shares: "
+            "let a function return the job, and say --from and --shares (docs/many-devices.md).",
+        )
     if wanted.compare == 0:
         return _by_either_way(lambda way: _followed(path, arguments, way, None, Path.cwd()), wanted)
     survey = _surveyed(path, arguments, wanted)
@@ -61,11 +65,16 @@ def order_of_script(script: str | os.PathLike[str], arguments: Sequence[str], wa
 def _by_either_way(ordered: Callable[[Wanted], ScriptOrder], wanted: Wanted) -> ScriptOrder:
     try:
         return ordered(wanted)
-    except ProgramError as error:
+    except (DataError, ProgramError) as error:
         if not wanted.taken_over:
             raise
-        note = f"The library's loop was followed, since taking it over gives another step, or none: {error.sentence}"
-    made = ordered(replace(wanted, takeovers=False))
+        first = error
+    try:
+        made = ordered(replace(wanted, takeovers=False))
+    except (DataError, ProgramError) as error:
+        # What a library's settings ask for has a name; what following it comes to is at best a line of the library.
+        raise (first if isinstance(first, DataError) else error) from error
+    note = f"The library's loop was followed, since taking it over gives another step, or none: {first.sentence}"
     return replace(made, notes=(note, *made.notes))
 
 
@@ -80,7 +89,7 @@ def _surveyed(path: Path, arguments: Sequence[str], wanted: Wanted) -> Survey:
     )
 
     def tell(steps: int) -> None:
-        wanted.tell(Preparing(_RUNNING, "steps", steps, min(most, default=0)))
+        wanted.tell(Preparing(RUNNING, "steps", steps, min(most, default=0)))
 
     with _scratch() as scratch, work_folder(Path.cwd()) as folder:
         survey = survey_of(request, folder, scratch, tell)
@@ -99,13 +108,14 @@ def _followed(
     path: Path, arguments: Sequence[str], wanted: Wanted, survey: Survey | None, working: Path
 ) -> ScriptOrder:
     """Follow a script in a private copy of its folder."""
-    with work_folder(working) as folder, _offline(survey is not None):
+    network = survey is None and wanted.network
+    with work_folder(working) as folder, _offline(not network):
         use = FileUse(folder)
         if survey is not None:
             use.before_read = _refusing_values(survey.files.writes)
         whereabouts.stand_for(str(folder.path), str(folder.original))
         try:
-            with files_watched(use, network=survey is None):
+            with files_watched(use, network=network):
                 return run_script(
                     path, arguments, wanted, around=lambda run: follow(run, wanted, path.stem, survey), folder=folder
                 )
@@ -133,7 +143,7 @@ def _compared(path: Path, arguments: Sequence[str], wanted: Wanted, survey: Surv
     chosen = steps_to_compare(made.draft, survey, wanted.kinds if wanted.followed else ())
 
     def tell(done: int) -> None:
-        wanted.tell(Preparing(_COMPARING, "steps", done, len(chosen)))
+        wanted.tell(Preparing(COMPARING, "steps", done, len(chosen)))
 
     oracle = Oracle(made.draft, survey, calls, wanted.sources, tell)
     oracle.check_sequence()
