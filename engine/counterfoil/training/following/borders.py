@@ -28,7 +28,7 @@ from torch.utils.data.dataloader import _BaseDataLoaderIter
 from counterfoil.program import whereabouts
 from counterfoil.program.asked.arrays import AskedArray
 from counterfoil.program.asked.numbers import is_asked
-from counterfoil.training.following.models import Models, find_models
+from counterfoil.training.following.models import Models, find_models, number_modules
 from counterfoil.training.scripts.patches import Patch, Patches, patched
 
 _SAVING = {
@@ -266,6 +266,7 @@ def watched(watcher: Watcher, *, plainly: bool = False) -> Iterator[None]:
         # A process that the script starts is watched by nobody: what it does it does as it is.
         os.register_at_fork(after_in_child=leave)
     try:
+        number_modules(patches)
         _optimizers(patches, watcher, made)
         _passes(patches, watcher)
         (_files if plainly else _replacements)(patches, watcher)

@@ -100,9 +100,9 @@ def _run_to_its_end(run: Callable[[], None], follower: Follower) -> None:
             return
         if isinstance(error, TypeError) and any(name in text_of(error) for name in UNSUITABLE):
             raise ProgramError(
-                "The script computes with numpy, or another library, on what its model gave"
-                f"{whereabouts.in_brackets(whereabouts.where_raised(error))}, which no program can.",
-                remedy="Compute it with torch.",
+                "The script gives what its model gave to a function that takes plain numbers alone, of numpy or "
+                f"another library{whereabouts.in_brackets(whereabouts.where_raised(error))}: no program can.",
+                remedy="Compute it with tensors of torch, and keep it one: without item(), float() and numpy().",
             ) from error
         if not follower.steps and not follower.first_generators:
             raise
@@ -255,17 +255,29 @@ class Follower(Borders):
     def _adopt_slots(self, own: FollowedOptimizer, world: World) -> None:
         """Take what an optimizer's own step has made of its state as slots of the order."""
         for parameter, key, value in own.entries():
-            if isinstance(value, FakeTensor) and value.untyped_storage()._cdata not in world.names:
-                source = slot_key(own.number, parameter, key)
-                known = next((name for name, other in self._slots.items() if other == source), None)
-                world.adopt(known or self._slot_name(own, parameter, key), value)
+            self._adopt_slot(world, own.number, parameter, key, value)
 
-    def _slot_name(self, own: FollowedOptimizer, parameter: str, key: str) -> str:
+    def _adopt_loaded_slots(self, world: World) -> None:
+        """Take what a script has put into the state of its optimizers by itself, as by ``load_state_dict``."""
+        assert self.models is not None
+        known = {id(tensor): name for name, tensor in self.models.present().items()}
+        for number, optimizer in enumerate(self.made_optimizers):
+            for parameter, key, value in entries_of(optimizer):
+                if id(parameter) in known:
+                    self._adopt_slot(world, number, known[id(parameter)], key, value)
+
+    def _adopt_slot(self, world: World, number: int, parameter: str, key: str, value: Tensor) -> None:
+        if isinstance(value, FakeTensor) and world.names.get(value.untyped_storage()._cdata, HELD).startswith(HELD):
+            source = slot_key(number, parameter, key)
+            before = next((name for name, other in self._slots.items() if other == source), None)
+            world.adopt(before or self._slot_name(number, parameter, key), value)
+
+    def _slot_name(self, number: int, parameter: str, key: str) -> str:
         """Name a slot of an optimizer, and remember what it is of."""
         name = f"{key}:{parameter}"
         if name in self._slots:
-            name = f"o{own.number + 1}.{name}"
-        self._slots[name] = slot_key(own.number, parameter, key)
+            name = f"o{number + 1}.{name}"
+        self._slots[name] = slot_key(number, parameter, key)
         return name
 
     def _is_slot(self, memory: int) -> str:
@@ -275,10 +287,7 @@ class Follower(Borders):
         for number, optimizer in enumerate(self.made_optimizers):
             for parameter, key, value in entries_of(optimizer):
                 if value.untyped_storage()._cdata == memory and id(parameter) in known:
-                    name = f"{key}:{known[id(parameter)]}"
-                    name = name if name not in self._slots else f"o{number + 1}.{name}"
-                    self._slots[name] = slot_key(number, known[id(parameter)], key)
-                    return name
+                    return self._slot_name(number, known[id(parameter)], key)
         return ""
 
     def differentiates(self, outputs: Sequence[Tensor]) -> None:
@@ -427,6 +436,7 @@ class Follower(Borders):
         world, taken = self._world, self._taken
         assert world is not None
         self._check_refusal()
+        self._adopt_loaded_slots(world)
         self._hold_what_lasts(world)
         taken.take(world.step, world.births, self._kept, self.calls)
         self._kinds.append(tuple(self._groups))
@@ -506,6 +516,7 @@ class Follower(Borders):
         if not self.has_all_steps:
             self._check_refusal()
         if self.is_updated:
+            self._adopt_loaded_slots(world)
             self._hold_what_lasts(world)
             try:
                 self._taken.take(world.step, world.births, self._kept, self.calls)

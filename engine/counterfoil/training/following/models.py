@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import re
+import sys
+import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from types import FrameType
+from typing import Any
 
 from torch import Tensor, nn
 from torch.nn.parallel import DataParallel, DistributedDataParallel
@@ -16,7 +20,11 @@ from torch.nn.parameter import is_lazy
 
 from counterfoil.bundle.schema import check_name
 from counterfoil.program.held import names_in_order
+from counterfoil.training.scripts.patches import Patches
 
+_counter = itertools.count()
+_numbers: weakref.WeakKeyDictionary[nn.Module, int] = weakref.WeakKeyDictionary()
+"""The order in which modules were made: that in which they are found in the memory is another one each time."""
 _WRAPPERS = (DataParallel, DistributedDataParallel)
 _MOST_HELD = 10_000
 """A list or dictionary of more things is not looked through for tensors."""
@@ -110,6 +118,21 @@ class Models:
         return Models(modules, tuple(trained), self.alone, loose)
 
 
+def number_modules(patches: Patches) -> None:
+    """Remember from now on in which order modules are made, so that their names are the same in each run.
+
+    Args:
+        patches: Keeps what is replaced.
+    """
+    make = nn.Module.__init__
+
+    def made(self: nn.Module, *args: Any, **kwargs: Any) -> None:
+        make(self, *args, **kwargs)
+        _numbers[self] = next(_counter)
+
+    patches.put(nn.Module, "__init__", made)
+
+
 def find_models(trained: Collection[Tensor], frame: FrameType | None) -> Models:
     """Find the modules of a script.
 
@@ -126,7 +149,7 @@ def find_models(trained: Collection[Tensor], frame: FrameType | None) -> Models:
     wanted = {id(tensor) for tensor in trained}
     held = {id(module): {id(tensor) for _, tensor in _own(module)} for module in outer}
     # One that holds all comes first; then whoever holds most.
-    outer.sort(key=lambda module: -len(held[id(module)] & wanted))
+    outer.sort(key=lambda module: (-len(held[id(module)] & wanted), _numbers.get(module, sys.maxsize)))
     names = _names(outer, frame)
     chosen, left = [], set(wanted)
     for name, module in names.items():

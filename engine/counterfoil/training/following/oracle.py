@@ -106,6 +106,7 @@ class Oracle:
         self._initial = self._order.initial
         self._comparisons: dict[Digest, StepComparison] = {}
         self._carried = dict(self._initial)
+        self._unset: set[str] = set()
         self._updated = frozenset(name for program in order.programs.all for name in program.updates)
 
     # What is known before anything is executed.
@@ -260,6 +261,18 @@ class Oracle:
             key = self._key(name, before, after)
             own = before.get(key)
             # What the script does not hold then is what the order holds: a slot that is not made yet, or is hidden.
+            if key in after and key not in before and name not in comparison.program.updates:
+                self._unset.add(name)
+            if name in comparison.program.updates:
+                self._unset.discard(name)
+            if name in self._unset:
+                # Put there by the script, past its optimizer's step: no step of the order gives it.
+                if name in comparison.reads and name in before:
+                    raise _differs(
+                        f"In step {number} the order reads {name!r}, which the script has put there by itself"
+                    )
+                state[name] = self._carried[name]
+                continue
             fits = own is not None and own.numel() == initial.numel()
             state[name] = own.to(initial.dtype).reshape(initial.shape) if fits else self._carried[name]  # type: ignore[union-attr]
             # What an order keeps as it found it, and is no model's, is a log that nobody reads.

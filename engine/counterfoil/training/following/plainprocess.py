@@ -172,6 +172,7 @@ class Request:
         generators: Where the generators begin; empty for wherever they are.
         other_hashes: Whether texts have other hashes than elsewhere.
         network: Whether there is one.
+        held: Names of modules that are not trained, and are state from the beginning.
     """
 
     script: Path
@@ -182,6 +183,7 @@ class Request:
     generators: Mapping[str, Any] = field(default_factory=dict)
     other_hashes: bool = False
     network: bool = True
+    held: frozenset[str] = frozenset()
 
 
 class PlainProcess:
@@ -225,6 +227,7 @@ class PlainProcess:
                 "states": str(scratch),
                 "generators": request.generators,
                 "network": request.network,
+                "held": sorted(request.held),
                 "waits": self._waits,
             }
         )

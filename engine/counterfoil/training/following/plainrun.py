@@ -97,6 +97,7 @@ class PlainRun(Borders):
         most_steps: Most steps that are watched; None for all.
         seconds: How long steps are watched; None for any time.
         files: What it reads and writes.
+        held: Names of modules that are not trained, and are state from the beginning.
     """
 
     def __init__(
@@ -108,8 +109,10 @@ class PlainRun(Borders):
         most_steps: int | None,
         seconds: float | None,
         files: FileUse,
+        held: frozenset[str],
     ) -> None:
         super().__init__()
+        self._held = held
         self._say = say
         self._wait = wait
         self._dump = dump
@@ -139,6 +142,9 @@ class PlainRun(Borders):
         """Begin to watch what is done to the state."""
         assert self.models is not None
         self._taint = Taint(self.models.tensors, self.models.others, self._is_slot, self.wrote)
+        for name, tensor in self.models.others.items():
+            if name.partition(".")[0] in self._held:
+                self._taint.hold(tensor)
         self._questions = Questions(self._taint)
         self._stack.enter_context(self._questions)
         self._stack.enter_context(self._taint)
@@ -417,7 +423,7 @@ def _run(request: Mapping[str, Any], said: BinaryIO, orders: BinaryIO) -> None:
     files = FileUse(folder)
     dump = None if request["dump"] is None else frozenset(request["dump"])
     states = None if request["states"] is None else Path(request["states"])
-    run = PlainRun(say, wait, dump, states, request["steps"], request["seconds"], files)
+    run = PlainRun(say, wait, dump, states, request["steps"], request["seconds"], files, frozenset(request["held"]))
     patches = Patches()
     begin = torch.amp.autocast_mode.autocast.__init__
 

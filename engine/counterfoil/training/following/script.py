@@ -214,6 +214,7 @@ def _agreement(
         generators=survey.generators,
         other_hashes=True,
         network=False,
+        held=survey.averages,
     )
     with (
         _scratch() as scratch,

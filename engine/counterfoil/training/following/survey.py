@@ -52,10 +52,10 @@ class Survey:
         Args:
             name: Its name, the module's before the first dot.
         """
-        return name.partition(".")[0] in self._averages
+        return name.partition(".")[0] in self.averages
 
     @cached_property
-    def _averages(self) -> frozenset[str]:
+    def averages(self) -> frozenset[str]:
         """Names of the modules that were written by what was made of the state."""
         last = self.end or (self.borders[-1] if self.borders else None)
         return frozenset() if last is None else frozenset(name.partition(".")[0] for name in last.held)

@@ -23,6 +23,8 @@ from counterfoil.program.asked.asking import ASKING, MOST_LISTED
 from counterfoil.training.following.calls import HALF, SET_DATA, note_births, written_by
 from counterfoil.training.following.scriptdraws import Draw, draws_of_call
 
+_SAMPLES = frozenset({"multinomial", "bernoulli", "normal", "poisson", "binomial"})
+"""Operators that sample from a distribution which they are given: an order samples by a seed of its own."""
 _SELECTED = torch.Tag.nondeterministic_seeded
 
 
@@ -65,6 +67,9 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.held: list[str] = []
         self.written_at: dict[int, str] = {}
         self._within_dropout = 0
+        self._sampled: dict[int, StorageWeakRef] = {}
+        # A model that is held in half precision is no order's; it must run, so that this can be said.
+        self._half = any(tensor.dtype in HALF for tensor in (*state.values(), *others.values()))
         for tensor in state.values():
             self.hold(tensor)
 
@@ -118,7 +123,7 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 result = func(*args, **named)
                 note_births(result, tensors, self._born)
                 return result
-            if named.get("dtype") in HALF:
+            if named.get("dtype") in HALF and not self._half:
                 # As where the script is followed: the profile says how it is computed.
                 named["dtype"] = torch.float32
             written = written_by(func, args, named)
@@ -127,10 +132,21 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
             result = func(*args, **named)
             if draws:
                 self._draw(func, args, named, result)
+            sampled = func._opname in _SAMPLES or any(map(self.is_sampled, tensors))
             for tensor in (*tree_leaves(result), *written):
                 if isinstance(tensor, Tensor):
                     self.mark(tensor)
+                    if sampled and tensor.layout is torch.strided:
+                        storage = tensor.untyped_storage()
+                        self._sampled[storage._cdata] = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
             return result
+
+    def is_sampled(self, tensor: Tensor) -> bool:
+        """Whether a tensor was made of what was sampled from a distribution that the models give."""
+        if tensor.layout is not torch.strided:
+            return False
+        reference = self._sampled.get(tensor.untyped_storage()._cdata)
+        return reference is not None and not reference.expired()  # type: ignore[no-untyped-call]
 
     def _write(self, tensor: Tensor) -> None:
         if tensor.layout is not torch.strided:
@@ -219,8 +235,7 @@ class Questions(TorchFunctionMode):
                 self.answers.append((place, first.detach().item()))
             return func(*args, **named)
         answer = func(*args, **named)
-        if func is Tensor.tolist:
-            self.answers += [(place, element) for element in first.detach().reshape(-1)[:MOST_LISTED].tolist()]
-        else:
-            self.answers.append((place, answer))
+        # What was sampled another time is another sample: nobody knows what is answered then.
+        told = [answer] if func is not Tensor.tolist else first.detach().reshape(-1)[:MOST_LISTED].tolist()
+        self.answers += [(place, None if self._taint.is_sampled(first) else one) for one in told]
         return answer

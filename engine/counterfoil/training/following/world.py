@@ -127,6 +127,12 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
             made: The tensor.
         """
         place = Geometry.of(made)
+        other = self.names.pop(place.memory, None)
+        if other is not None:
+            # One memory has one name: whoever looks at it by the other finds what it holds now.
+            self.stands.pop(other)
+            self._places.pop(other)
+            self.step.ends = {own: end for own, end in self.step.ends.items() if own != other}
         before = self._places.get(name)
         if before is not None:
             self.names.pop(before.memory, None)
