@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import runpy
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from torch import Tensor
 
 from counterfoil.program.steadiness import generators_kept
 from counterfoil.training.following.follower import follow
+from counterfoil.training.following.script import order_of_script
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import StepRecorded
@@ -32,9 +33,20 @@ def write_script(folder: Path, text: str) -> Path:
 
 
 def followed(script: Path, *arguments: str, steps: int | None = None) -> ScriptOrder:
-    """Return the order of what a script's own loop trains."""
+    """Return the order of what a script's own loop trains, which was not seen to train: ``--compare 0``."""
     wanted = Wanted(max_steps=steps)
     return run_script(script, arguments, wanted, around=lambda run: follow(run, wanted, script.stem))
+
+
+def ordered(
+    script: Path,
+    *arguments: str,
+    steps: int | None = None,
+    compare: int | None = None,
+    answers: Mapping[str, bool] | None = None,
+) -> ScriptOrder:
+    """Return the order of what a script trains, compared with the script: what ``counterfoil order`` makes."""
+    return order_of_script(script, arguments, Wanted(max_steps=steps, compare=compare, answers=answers or {}))
 
 
 @dataclass(frozen=True)

@@ -72,10 +72,14 @@ def test_what_cannot_be_captured_by_itself_is_followed(script: Path, monkeypatch
     with pytest.raises(ProgramError):
         run.run_script(script, [], Wanted())
     made = order_of_script(script, [], Wanted())
-    assert made.notes[0].startswith("The library's loop was followed, since its step cannot be captured by itself")
+    assert made.notes[0].startswith(
+        "The library's loop was followed, since taking it over gives another step, or none: The step decides"
+    )
     # Its loss is weighed by the number of the step.
     assert made.draft.manifest.steps == 4
     assert "number.1" in made.draft.manifest.scalar_names
+    assert made.compared is not None
+    assert made.compared.steps == (1, 2, 3, 4)
 
 
 def test_what_the_takeover_refuses_by_name_stays_refused(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
