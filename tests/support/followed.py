@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import runpy
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from counterfoil.program.steadiness import generators_kept
 from counterfoil.training.following.follower import follow
 from counterfoil.training.following.script import order_of_script
 from counterfoil.training.order import OrderDraft
+from counterfoil.training.preparing import Preparing
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import StepRecorded
 from counterfoil.training.scripts.handing import ScriptOrder, Wanted
@@ -44,9 +45,11 @@ def ordered(
     steps: int | None = None,
     compare: int | None = None,
     answers: Mapping[str, bool] | None = None,
+    tell: Callable[[Preparing], None] = lambda _: None,
 ) -> ScriptOrder:
     """Return the order of what a script trains, compared with the script: what ``counterfoil order`` makes."""
-    return order_of_script(script, arguments, Wanted(max_steps=steps, compare=compare, answers=answers or {}))
+    wanted = Wanted(max_steps=steps, compare=compare, answers=answers or {}, tell=tell)
+    return order_of_script(script, arguments, wanted)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -64,7 +65,10 @@ def job(steps: int) -> CustomJob:
     torch.manual_seed(0)
     model, rows = nn.Linear(3, 2), torch.randn(8, 3)
     rule = torch.optim.SGD(model.parameters(), lr=0.1)
-    return CustomJob("A script", model, lambda m, b: functional.mse_loss(m(b), b[:, :2]), rule, rows, steps, 4)
+    turns = np.arange(16, dtype=np.int64).reshape(4, 4) % 8
+    return CustomJob(
+        "A script", model, lambda m, b: functional.mse_loss(m(b), b[:, :2]), rule, rows, steps, schedule=turns[:steps]
+    )
 
 
 def patch(library: ModuleType, wanted: Wanted, patches: Patches) -> None:
