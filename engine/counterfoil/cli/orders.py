@@ -117,7 +117,7 @@ def order(
         READS,
         typer.Option(
             help="Order what a training script of yours trains, as it is; its arguments stand behind --. It runs here "
-            "and now, up to where its training begins (docs/for-trainers.md).",
+            "three times, in private copies of this folder (docs/for-trainers.md).",
             show_default=False,
         ),
     ] = None,

@@ -74,7 +74,7 @@ def order_script(script: Path, arguments: Sequence[str], wanted: Wanted, segment
 
 @contextmanager
 def _stages(console: Console) -> Iterator[tuple[Callable[[Preparing], None], Callable[[], None]]]:
-    """Show how far a script is, stage by stage, each from its first step on; yields what tells so and what ends it."""
+    """Show how far a script is, stage by stage, each from its first step; yields what tells so and what ends it."""
     with ExitStack() as bars:
         bar: list[terminal.StepProgress] = []
         stage = [""]

@@ -38,7 +38,7 @@ _copied: tuple[str, str] = ("", "")
 
 
 def stand_for(copy: str, original: str) -> None:
-    """Say of code that lies in a private copy of a folder that it lies in that folder, from now on.
+    """Name code that lies in a folder, or in a private copy of it, by its place in that folder, from now on.
 
     Args:
         copy: The copy; empty for none.
@@ -49,10 +49,12 @@ def stand_for(copy: str, original: str) -> None:
 
 
 def file_of(code: CodeType) -> str:
-    """Return the file that code is of, as the client knows it."""
-    copy, original = _copied
+    """Return the file that code is of, as the client knows it: by its name in the folder that it works in."""
     name = code.co_filename
-    return original + name[len(copy) :] if copy and name.startswith(copy + os.sep) else name
+    for folder in filter(None, _copied):
+        if name.startswith(folder + os.sep):
+            return name[len(folder) + 1 :]
+    return name
 
 
 def _sort(code: CodeType) -> str:

@@ -38,9 +38,9 @@ _SINGLE = {torch.is_nonzero, Tensor.is_nonzero}
 _NUMBERS: Mapping[Any, Kind] = {Tensor.__float__: float, Tensor.__int__: int, Tensor.__index__: int}
 ASKING = frozenset({Tensor.item, Tensor.tolist, Tensor.__bool__, Tensor.__format__, *_NUMBERS, *_SINGLE, *_PAIRS})
 """Functions that Python calls for the value of a tensor: each of them asks once."""
-_MOST_LISTED = 4096
+MOST_LISTED = 4096
 """Elements of a list of numbers that may come back into a tensor."""
-_UNSUITABLE = (f"not {Asked.__name__}", "numpy.object_")
+UNSUITABLE = (f"not {Asked.__name__}", "numpy.object_")
 """What functions that make tensors call placeholders; they look at their arguments before anybody else can."""
 
 
@@ -98,7 +98,7 @@ class AskedValues(TorchFunctionMode):
         """
         super().__exit__(kind, error, traceback)  # type: ignore[no-untyped-call]
         self._entered.close()
-        made = isinstance(error, TypeError) and any(name in text_of(error) for name in _UNSUITABLE)
+        made = isinstance(error, TypeError) and any(name in text_of(error) for name in UNSUITABLE)
         if made and self.refusal is None and not self.again:
             raise comes_back("").with_traceback(traceback) from error
         # The step's code may have swallowed what was raised, and gone on or failed for want of it.
@@ -121,6 +121,10 @@ class AskedValues(TorchFunctionMode):
             found = self._answer(func, first, args)
             if found is not NotImplemented:
                 return found
+        elif func in ASKING and isinstance(first, Tensor):
+            # A question like another, whose answer is known: those behind it at its line have answers of their own.
+            for _ in range(min(first.numel(), MOST_LISTED) if func is Tensor.tolist else 1):
+                self._answers(whereabouts.client_line())
         if named.get("dtype") in ORIGINALS:
             named = {**named, "dtype": ORIGINALS[named["dtype"]]}
         return func(*args, **named)
@@ -132,12 +136,15 @@ class AskedValues(TorchFunctionMode):
             return f"tensor({SHOWN}, shape={tuple(tensor.shape)})"
         if func not in ASKING:
             return NotImplemented
+        if func is Tensor.tolist:
+            # As many answers as elements: so many are asked for where a tensor without values lists itself.
+            count = tensor.numel()
+            answers = [self._answers(whereabouts.client_line()) for _ in range(min(count, MOST_LISTED))]
+            flat = self._value_of(tensor) if count <= MOST_LISTED else None
+            return _listed(tensor.shape, asked_at(_kind(tensor)), answers, flat)
         answer = self._answers(whereabouts.client_line())
         if func is Tensor.item and tensor.numel() == 1:
             return asked_at(_kind(tensor), self._value_of(tensor), answer)
-        if func is Tensor.tolist:
-            flat = self._value_of(tensor) if tensor.numel() <= _MOST_LISTED else None
-            return _listed(tensor.shape, asked_at(_kind(tensor)), answer, flat)
         if func is Tensor.__bool__ and tensor.numel() == 1:
             return self.truth(asked_at(bool, lambda: tensor.detach().reshape(()) != 0, answer))
         if func in _NUMBERS and tensor.numel() == 1:
@@ -185,6 +192,12 @@ class AskedValues(TorchFunctionMode):
             raise Again
         raise self.refuse(_made_plain(asked))
 
+    def as_tensor(self, asked: Asked) -> Tensor:
+        """The tensor that a placeholder is where it meets one."""
+        if self._stand_in is None:
+            raise self.refuse(comes_back(asked.place))
+        return self._stand_in(asked)
+
     def looked_up(self, asked: Asked) -> None:
         """Refuse it, unless tensors stand for placeholders: whoever has these watches what is done with them."""
         if self._stand_in is None:
@@ -224,11 +237,11 @@ def _kind(tensor: Tensor) -> Kind:
 
 
 def _listed(
-    shape: Sequence[int], item: Asked, answers: Any, values: Callable[[], Tensor] | None, first: int = 0
+    shape: Sequence[int], item: Asked, answers: Sequence[Any], values: Callable[[], Tensor] | None, first: int = 0
 ) -> Any:
     """Placeholders for the elements of a tensor, nested as its axes; each is a tensor where it comes back."""
     if not shape:
-        return item.made(kind_of(item), None if values is None else lambda: values().reshape(-1)[first], answers)
-    known = answers if isinstance(answers, list) and len(answers) == shape[0] else [None] * shape[0]
+        tensor = None if values is None else lambda: values().reshape(-1)[first]
+        return item.made(kind_of(item), tensor, answers[first] if first < len(answers) else None)
     size = math.prod(shape[1:])
-    return [_listed(shape[1:], item, answer, values, first + n * size) for n, answer in enumerate(known)]
+    return [_listed(shape[1:], item, answers, values, first + n * size) for n in range(shape[0])]

@@ -39,6 +39,9 @@ class Asker(Protocol):
     def plain(self, asked: Asked, kind: Kind) -> Any:
         """The plain number of a placeholder, where a library asks for it."""
 
+    def as_tensor(self, asked: Asked) -> Tensor:
+        """The tensor that a placeholder is where it meets one; refused where there is none."""
+
     def looked_up(self, asked: Asked) -> None:
         """Refuse that something is looked up by a placeholder, if that is refused."""
 
@@ -221,7 +224,7 @@ def _binary(name: str, give: Callable[[Kind, Kind], Kind]) -> Callable[[Asked, A
 
     def operate(self: Asked, other: Any) -> Any:
         if isinstance(other, Tensor):
-            raise _asker(self).refuse(comes_back(self.place))
+            return own(_asker(self).as_tensor(self), other)
         kind = _other_kind(other)
         if kind is None:
             return NotImplemented

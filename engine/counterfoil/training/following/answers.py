@@ -61,8 +61,9 @@ class Answers:
         self._step = 1
         self._left: defaultdict[str, deque[Any]] = defaultdict(deque)
         self._decided: dict[str, list[tuple[int, bool]]] = defaultdict(list)
+        self._left_out: set[str] = set()
         self._asked: Counter[str] = Counter()
-        self._by_client: dict[str, bool] = {}
+        self._by_client: dict[str, tuple[bool, int]] = {}
         self.step = 1
 
     @property
@@ -113,26 +114,47 @@ class Answers:
         file, _, number = place.rpartition(", line ")
         given = self._given.get(f"{os.path.basename(file)}:{number}", self._given.get(""))
         if given is None:
-            seen = self._survey.steps
-            where = f"in step {self._step}, beyond the {seen} steps that it was seen to make" if seen else "here"
-            raise ProgramError(
-                f"The script decides by a value of the training{in_brackets(place)} {where}, and an order says "
-                "beforehand what is done.",
-                remedy=f"See it make more steps (--compare {max(2 * seen, self._step)}), order the steps before "
-                f"(--max-steps {max(self._step - 1, 1)}), or say what to take: --answer "
-                f"{os.path.basename(file)}:{number}=no.",
-            )
-        self._by_client[place] = given
+            raise self._unseen(place, f"--answer {os.path.basename(file)}:{number}=no")
+        self._by_client.setdefault(place, (given, self._step))
         return given
+
+    def _unseen(self, place: str, answer: str) -> ProgramError:
+        """The refusal of a decision that nobody has seen."""
+        seen, step = self._survey.steps, self._step
+        what = f"The script decides by a value of the training{in_brackets(place)}"
+        before = f"Order the steps before (--max-steps {step - 1}), or say" if step > 1 else "Say"
+        if not seen:
+            return ProgramError(
+                f"{what}, and nobody has seen how: an order says beforehand what is done.",
+                remedy=f"Let it be compared (leave out --compare 0), or say what to take: {answer}.",
+            )
+        if step > seen:
+            return ProgramError(
+                f"{what} in step {step}, beyond the {seen} steps that it was seen to make.",
+                remedy=f"See it make more (--compare {max(2 * seen, step)}). {before} what to take: {answer}.",
+            )
+        return ProgramError(
+            f"{what} in step {step}, and did not ask there when it ran by itself: what it computes is another.",
+            remedy="If its data come from its model, as in reinforcement learning, order one round (docs/rollouts.md). "
+            f"{before} what to take: {answer}.",
+        )
+
+    def leave_out(self, place: str) -> None:
+        """Say nothing of what is decided at a place: somebody else does.
+
+        Args:
+            place: File and line.
+        """
+        self._left_out.add(place)
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """What was decided, for the client."""
-        said = [_decided(place, taken) for place, taken in self._decided.items()]
+        said = [_decided(place, taken) for place, taken in self._decided.items() if place not in self._left_out]
         said += [
             f"The script decides by a value of the training{in_brackets(place)}: answered {'yes' if given else 'no'} "
-            "in each step, as you said."
-            for place, given in self._by_client.items()
+            f"from step {step} on, as you said."
+            for place, (given, step) in self._by_client.items()
         ]
         return tuple(said)
 
@@ -143,7 +165,7 @@ def _decided(place: str, taken: Sequence[tuple[int, bool]]) -> str:
     no = list(dict.fromkeys(step for step, truth in taken if not truth))
     what = f"The script decides by a value of the training{in_brackets(place)}, as it did when it ran by itself"
     if not yes or not no:
-        return f"{what}: {'yes' if yes else 'no'} each time, {len(taken)} in all."
-    rare, word, other = (yes, "yes", "no") if len(yes) <= len(no) else (no, "no", "yes")
+        return f"{what}: {'true' if yes else 'not true'} each time, {len(taken)} in all."
+    rare, word, other = (yes, "true", "not") if len(yes) <= len(no) else (no, "not true", "true")
     shown = ", ".join(map(str, rare[:_SHOWN])) + (f" and {len(rare) - _SHOWN} more" if len(rare) > _SHOWN else "")
     return f"{what}: {word} in step{'s' * (len(rare) > 1)} {shown}, else {other}."

@@ -25,17 +25,19 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from counterfoil.program import whereabouts
+from counterfoil.program.asked.arrays import AskedArray
 from counterfoil.program.asked.numbers import is_asked
 from counterfoil.training.following.models import Models, find_models
 from counterfoil.training.scripts.patches import Patch, Patches, patched
 
 _SAVING = {
-    "peft.peft_model": ("PeftModel.save_pretrained",),
-    "safetensors.torch": ("save_file",),
-    "torchvision.utils": ("save_image",),
-    "transformers.modeling_utils": ("PreTrainedModel.save_pretrained",),
+    "numpy": (("save", 0), ("savez", 0), ("savez_compressed", 0)),
+    "peft.peft_model": (("PeftModel.save_pretrained", 1),),
+    "safetensors.torch": (("save_file", 1),),
+    "torchvision.utils": (("save_image", 1),),
+    "transformers.modeling_utils": (("PreTrainedModel.save_pretrained", 1),),
 }
-"""Functions and methods of libraries that write what they are given first to the file that they are given then."""
+"""Functions and methods of libraries that write files, each with the place of the file among its arguments."""
 
 
 class Watcher(Protocol):
@@ -43,6 +45,9 @@ class Watcher(Protocol):
 
     def made(self, optimizer: Optimizer) -> None:
         """It made an optimizer."""
+
+    def adds(self, optimizer: Optimizer) -> None:
+        """It gave an optimizer one more group of parameters."""
 
     def fetches(self) -> None:
         """It asks a loader for a batch."""
@@ -83,8 +88,8 @@ class Watcher(Protocol):
     def compiles(self) -> None:
         """It has something compiled, which stays as it is written."""
 
-    def saves(self, what: str) -> bool:
-        """It saves something; returns whether that is done."""
+    def saves(self, file: Any) -> bool:
+        """It saves something to a file; returns whether that is done."""
 
 
 class Borders(ABC):
@@ -123,7 +128,9 @@ class Borders(ABC):
     def made(self, optimizer: Optimizer) -> None:
         """Remember an optimizer."""
         self.made_optimizers.append(optimizer)
-        if self.models is None:
+        if self.models is not None:
+            self.adds(optimizer)
+        else:
             self._from_loader = False
             trained = self._trained(None)
             if trained and not find_models(trained, whereabouts.client_frame()).trained:
@@ -202,12 +209,17 @@ class Borders(ABC):
             self.models = find_models(trained, whereabouts.client_frame())
             self.begin()
 
-    def note_new(self, optimizer: Optimizer) -> None:
-        """Take in what an optimizer trains that is of a model made after the first step began."""
-        assert self.models is not None
-        present = {id(tensor) for tensor in self.models.present().values()}
+    def adds(self, optimizer: Optimizer) -> None:
+        """Take in what an optimizer trains that nobody trained before, before anything is computed with it.
+
+        Args:
+            optimizer: It was made after the first step began, or was given one more group of parameters.
+        """
+        if self.models is None:
+            return
+        trained = {id(tensor) for tensor in self.models.tensors.values()}
         given = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-        if any(id(parameter) not in present for parameter in given):
+        if any(id(parameter) not in trained for parameter in given):
             self.models = self.models.grown(find_models(self._trained(None), whereabouts.client_frame()))
             self.grow()
 
@@ -241,13 +253,9 @@ def watched(watcher: Watcher, *, plainly: bool = False) -> Iterator[None]:
     try:
         _optimizers(patches, watcher, made)
         _passes(patches, watcher)
-        if plainly:
-            _files(patches, watcher)
+        (_files if plainly else _replacements)(patches, watcher)
+        with patched({module: _saving(names, watcher) for module, names in _SAVING.items()}):
             yield
-        else:
-            _replacements(patches, watcher)
-            with patched({module: _saving(names, watcher) for module, names in _SAVING.items()}):
-                yield
     finally:
         hook.remove()
         patches.undo()
@@ -255,25 +263,42 @@ def watched(watcher: Watcher, *, plainly: bool = False) -> Iterator[None]:
             vars(optimizer).pop("step", None)
 
 
-def _saving(names: Sequence[str], watcher: Watcher) -> Patch:
+def _saving(names: Sequence[tuple[str, int]], watcher: Watcher) -> Patch:
     """Return what has a module's functions ask before they write a file."""
 
     def patch(module: ModuleType, patches: Patches) -> None:
-        for path in names:
+        for path, place in names:
             kind, _, name = path.rpartition(".")
             owner = getattr(module, kind) if kind else module
             save = getattr(owner, name)
 
-            def saved(what: Any, file: Any, *args: Any, save: Any = save, **kwargs: Any) -> Any:
-                return save(what, file, *args, **kwargs) if watcher.saves(str(file)) else None
+            def saved(*args: Any, save: Any = save, place: int = place, **kwargs: Any) -> Any:
+                named = args[place] if len(args) > place else next(iter(kwargs.values()), "a file")
+                if module.__name__ == "numpy" and not any(map(_is_unknown, (*args, *kwargs.values()))):
+                    return save(*args, **kwargs)
+                return save(*args, **kwargs) if watcher.saves(named) else None
 
             patches.put(owner, name, saved)
 
     return patch
 
 
+def _shown(item: Any) -> Any:
+    """What a text of numbers shows: nothing in the place of a value that nobody knows here."""
+    if isinstance(item, (list, tuple)):
+        return [_shown(part) for part in item]
+    if isinstance(item, dict):
+        return {name: _shown(part) for name, part in item.items()}
+    return None if is_asked(item) else item
+
+
+def _is_unknown(item: Any) -> bool:
+    return isinstance(item, AskedArray) or is_asked(item)
+
+
 def _optimizers(patches: Patches, watcher: Watcher, made: list[weakref.ref[Optimizer]]) -> None:
     init, clear, clear_module = Optimizer.__init__, Optimizer.zero_grad, nn.Module.zero_grad
+    add = Optimizer.add_param_group
 
     def begun(self: Optimizer, *args: Any, **kwargs: Any) -> None:
         init(self, *args, **kwargs)
@@ -296,7 +321,13 @@ def _optimizers(patches: Patches, watcher: Watcher, made: list[weakref.ref[Optim
         watcher.clears(self)
         clear_module(self, *args, **kwargs)
 
+    def added(self: Optimizer, *args: Any, **kwargs: Any) -> None:
+        add(self, *args, **kwargs)
+        if "step" in vars(self):  # else it is being made
+            watcher.adds(self)
+
     patches.put(Optimizer, "__init__", begun)
+    patches.put(Optimizer, "add_param_group", added)
     patches.put(Optimizer, "zero_grad", cleared)
     patches.put(nn.Module, "zero_grad", cleared_module)
 
@@ -349,7 +380,7 @@ def _files(patches: Patches, watcher: Watcher) -> None:
 
 
 def _replacements(patches: Patches, watcher: Watcher) -> None:
-    save, load, default = torch.save, torch.load, json.JSONEncoder.default
+    save, load = torch.save, torch.load
 
     def saved(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         if watcher.keeps(obj, f):
@@ -359,9 +390,8 @@ def _replacements(patches: Patches, watcher: Watcher) -> None:
         kept = watcher.kept(f)
         return load(f, *args, **kwargs) if kept is None else kept[0]
 
-    def shown(self: json.JSONEncoder, item: Any) -> Any:
-        # What a file of numbers shows of a value that nobody knows here.
-        return None if is_asked(item) else default(self, item)
+    def written(write: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda item, *args, **kwargs: write(_shown(item), *args, **kwargs)
 
     def wrapped(self: DistributedDataParallel, module: nn.Module, *_: Any, **__: Any) -> None:
         # Without its hooks on gradients, which want values; whoever calls it calls the module.
@@ -382,4 +412,5 @@ def _replacements(patches: Patches, watcher: Watcher) -> None:
     patches.put(DistributedDataParallel, "no_sync", lambda self: nullcontext())
     patches.put(torch, "save", saved)
     patches.put(torch, "load", loaded)
-    patches.put(json.JSONEncoder, "default", shown)
+    for name in ("dump", "dumps"):
+        patches.put(json, name, written(getattr(json, name)))

@@ -18,12 +18,14 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._python_dispatch import _disable_current_modes
 
 from counterfoil.base.errors import CounterfoilError, DataError, ProgramError
-from counterfoil.base.raised import told
+from counterfoil.base.raised import text_of, told
 from counterfoil.operators.random import counting_draws
 from counterfoil.program import tracing, whereabouts
 from counterfoil.program.asked import Again, AskedValues, PlainNames
+from counterfoil.program.asked.asking import UNSUITABLE
 from counterfoil.program.asked.numbers import is_asked
 from counterfoil.program.attribution import Location, label_line
+from counterfoil.program.devices import OneDevice
 from counterfoil.program.held import names_in_order, tensor_type, tied_names, unsaved_names
 from counterfoil.program.notes import Notes
 from counterfoil.program.steadiness import generators_kept
@@ -68,7 +70,7 @@ def follow(run: Callable[[], None], wanted: Wanted, title: str, survey: Survey |
         wanted.before = follower.close
         try:
             # What the follower changes of torch it changes while it watches, and undoes before: both change some of it.
-            with watched(follower), follower.ended(), generators_kept():
+            with OneDevice(follower.notes), watched(follower), follower.ended(), generators_kept():
                 _run_to_its_end(run, follower)
                 follower.end()
         except Again:
@@ -94,21 +96,28 @@ def _run_to_its_end(run: Callable[[], None], follower: Follower) -> None:
         if ended.code not in (None, 0) or not follower.steps:
             raise
     except Exception as error:
-        if not follower.steps:
-            raise
         if follower.complete or follower.has_all_steps:
             return
+        if isinstance(error, TypeError) and any(name in text_of(error) for name in UNSUITABLE):
+            raise ProgramError(
+                "The script computes with numpy, or another library, on what its model gave"
+                f"{whereabouts.in_brackets(whereabouts.where_raised(error))}, which no program can.",
+                remedy="Compute it with torch.",
+            ) from error
+        if not follower.steps and not follower.first_generators:
+            raise
         if isinstance(error, KeyError) and any(map(is_asked, error.args)):
             raise ProgramError(
                 "The script looks something up by a value of the training"
                 f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
-                remedy="Leave that out where nothing is trained, or order the steps before with --max-steps.",
+                remedy="Look it up by what is known beforehand, such as the number of the step, or order the steps "
+                f"before (--max-steps {follower.steps}).",
             ) from error
         raise DataError(
             f"The script failed after {follower.steps} steps while it was followed: {told(error)}"
             f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
-            remedy=f"Nothing is trained or saved while it is followed. If its training had ended, say --max-steps "
-            f"{follower.steps}.",
+            remedy="While it is followed its tensors have no values: leave out what needs them, or order the steps "
+            f"before (--max-steps {follower.steps}).",
             detail=traceback.format_exc(),
         ) from error
 
@@ -139,14 +148,13 @@ class Follower(Borders):
         """What the plain run calls each slot, by its name in the order."""
         self._names = names
         self._lines = whereabouts.LineLabels(label_line)
-        self._calls_of_rules: list[int] = []
         self._groups: list[tuple[object, ...]] = []
         self._kinds: list[tuple[object, ...]] = []
         """What tells steps apart besides their programs: optimizers, groups, and whether rates have moved."""
         self._answers = Answers(survey, wanted.answers)
         self._generators: dict[str, Any] = {}
         self._survey = survey
-        self._notes = Notes()
+        self.notes = Notes()
         self._shelf = Shelf()
         self._handing = False
 
@@ -156,6 +164,11 @@ class Follower(Borders):
         """Remember an optimizer."""
         if not self._handing:
             super().made(optimizer)
+
+    def adds(self, optimizer: Optimizer) -> None:
+        """Take in what it trains."""
+        if not self._handing:
+            super().adds(optimizer)
 
     def fetches(self) -> None:
         """End the step where a loader is asked for the next batch."""
@@ -194,7 +207,7 @@ class Follower(Borders):
                 f"{type(optimizer).__name__} makes a step, and no model was called before.",
                 remedy="Let the script call a torch.nn.Module that holds the parameters.",
             )
-        self.note_new(optimizer)
+        _check_gradients(optimizer, world)
         own = self._optimizer(optimizer, world)
         rates = own.call()
         self.calls.append(f"update {own.number}")
@@ -234,8 +247,7 @@ class Follower(Borders):
         for name in written:
             world.note_change(name)
         state = tuple(Geometry.of(world.stands[name]) for name in written)
-        world.step.events.append(Update(number, time, gradients, state, rates, self.location.place))
-        self._calls_of_rules.append(len(own.rates) - 1)
+        world.step.events.append(Update(number, time, gradients, state, rates, self.location.place, len(own.rates) - 1))
         world.step.note_update()
         with _disable_current_modes():
             own.keep_state({name: world.real[name] for name in own.slots})
@@ -281,24 +293,26 @@ class Follower(Borders):
 
     def lowers(self, scheduler: ReduceLROnPlateau, before: Sequence[float]) -> None:
         """Say that rates were lowered, and why."""
+        self._answers.leave_out(whereabouts.client_line())
         now = [float(group["lr"]) for group in scheduler.optimizer.param_groups]
-        self._notes.add(
+        self.notes.add(
             f"The learning rate goes from {before[0]:g} to {now[0]:g} after step {self.steps}, since the script's own "
             f"metric had not improved ({type(scheduler).__name__}, patience {scheduler.patience})."
         )
 
     def compiles(self) -> None:
         """Note that nothing is compiled."""
-        self._notes.add("torch.compile is left out: an order says what is computed, not by which kernels.")
+        self.notes.add("torch.compile is left out: an order says what is computed, not by which kernels.")
 
-    def saves(self, what: str) -> bool:
-        """Keep a script from saving what was not trained."""
+    def saves(self, file: Any) -> bool:
+        """Keep a script from saving what has no values."""
         if self._world is None:
             return True
-        self._notes.add(f"{what} was not written: the weights come with the run (counterfoil export).")
-        with suppress(OSError, ValueError), files_unwatched():
-            # Whoever looks whether it is there finds it.
-            Path(what).touch()
+        if isinstance(file, (str, os.PathLike)):
+            self.notes.add(f"{file} was not written: the weights come with the run (counterfoil export).")
+            with suppress(OSError, ValueError), files_unwatched():
+                # Whoever looks whether it is there finds it.
+                Path(file).touch()
         return False
 
     def _casts(self, dtype: torch.dtype) -> bool:
@@ -315,7 +329,7 @@ class Follower(Borders):
         if world is None or not any(map(world.is_noted, tensors_in(what))):
             return True
         self._shelf.put(what, file)
-        return self.saves(str(file)) if isinstance(file, (str, os.PathLike)) else False
+        return self.saves(file)
 
     def loads(self, what: Any, file: Any) -> None:
         """What is loaded has values."""
@@ -341,17 +355,17 @@ class Follower(Borders):
             tensor_type(name, tensor)
         # What the script seeded; it is put back before the order is made.
         self._seed = torch.initial_seed() % 2**64
-        world = World(models.tensors, models.others, self.location, self._notes, self._is_slot, self.wrote)
+        world = World(models.tensors, models.others, self.location, self.notes, self._is_slot, self.wrote)
         # What the script changes of other modules is state from the beginning, whatever it does to it first.
         for name in self._survey.held & models.others.keys():
             world.hold(name, models.others[name])
         stack = self._stack
-        stack.enter_context(tracing.plainly(ignore_autocast=self._casts, notes=self._notes))
+        stack.enter_context(tracing.plainly(ignore_autocast=self._casts, notes=self.notes))
         stack.enter_context(counting_draws())
         for name in models.trained:
             stack.enter_context(self.location.attribute_forward(models.modules[name]))
         stack.enter_context(self._lines)
-        aside = WithoutValues(world, self._notes)
+        aside = WithoutValues(world, self.notes)
         stack.enter_context(
             AskedValues(
                 self._answers.decide,
@@ -373,8 +387,12 @@ class Follower(Borders):
         """Take in what was made since the first step began."""
         assert self.models is not None
         assert self._world is not None
-        for name, tensor in self.models.present().items():
-            if name not in self._world.real and name not in self.models.others:
+        for name, tensor in self.models.tensors.items():
+            if isinstance(tensor, FakeTensor):
+                self._world.adopt(name, tensor)
+            elif self._world.rename(tensor, name):
+                continue
+            elif name not in self._world.real:
                 with _disable_current_modes():
                     tensor_type(name, tensor)
                     self._world.hold(name, tensor)
@@ -409,9 +427,9 @@ class Follower(Borders):
         assert world is not None
         self._check_refusal()
         self._hold_what_lasts(world)
-        taken.take(world.step, world.births, tuple(self._calls_of_rules), self._kept, self.calls)
+        taken.take(world.step, world.births, self._kept, self.calls)
         self._kinds.append(tuple(self._groups))
-        self._calls_of_rules, self._groups = [], []
+        self._groups = []
         self._answers.step = len(taken) + 1
         self._settle_generators(len(taken))
         # Lines of backward passes are known by then; they cost more than all else.
@@ -441,7 +459,7 @@ class Follower(Borders):
 
     @property
     def _sentences(self) -> tuple[str, ...]:
-        return (*self._notes.sentences, *self._answers.sentences)
+        return (*self.notes.sentences, *self._answers.sentences)
 
     @property
     def _kept(self) -> frozenset[str]:
@@ -488,14 +506,13 @@ class Follower(Borders):
             self._check_refusal()
         if self.is_updated:
             self._hold_what_lasts(world)
-            calls = tuple(self._calls_of_rules)
             try:
-                self._taken.take(world.step, world.births, calls, self._kept, self.calls)
+                self._taken.take(world.step, world.births, self._kept, self.calls)
             except ProgramError:
                 if not self.has_all_steps:
                     raise
                 # What the script does behind its last update is looked at where it is compared.
-                self._taken.take(world.step.until_update(), world.births, calls, self._kept, self.calls)
+                self._taken.take(world.step.until_update(), world.births, self._kept, self.calls)
             self._taken.end(self._kept)
         else:
             self._taken.end(self._kept, world.step, world.births)
@@ -545,3 +562,15 @@ class Follower(Borders):
             tuple(sorted(unsaved)),
             seed=self._seed,
         )
+
+
+def _check_gradients(optimizer: Optimizer, world: World) -> None:
+    """Check that gradients are made of the state; raises ProgramError where one was brought along like data."""
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            if parameter.grad is not None and not world.is_noted(parameter.grad):
+                raise ProgramError(
+                    f"The gradient of a parameter of shape {list(parameter.shape)} is computed where nobody can follow "
+                    f"it{whereabouts.in_brackets(whereabouts.client_line())}: an order would hold it as a number.",
+                    remedy="Compute gradients in this process, by loss.backward(), of a loss that the model gives.",
+                )

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.optim import Optimizer
 from torch.optim.optimizer import _global_optimizer_post_hooks, _global_optimizer_pre_hooks
 
@@ -34,7 +35,7 @@ class Named(nn.Module):
 
     def named_parameters(self, *_: Any, **__: Any) -> Iterator[tuple[str, nn.Parameter]]:
         """Return the parameters by name."""
-        yield from ((name, tensor) for name, tensor in self._named.items() if isinstance(tensor, nn.Parameter))
+        yield from self._named.items()  # type: ignore[misc]
 
 
 @dataclass
@@ -93,7 +94,7 @@ class FollowedOptimizer:
         if strange or any(_MOVED in group for group in optimizer.param_groups):
             return own
         held = {own.names[id(p)]: p for group in optimizer.param_groups for p in group["params"]}
-        trained = {name: tensor.detach() for name, tensor in held.items() if tensor.requires_grad}
+        trained = {name: _with_values(tensor) for name, tensor in held.items() if tensor.requires_grad}
         try:
             rule = as_rule(optimizer, Named(held), [[rate] for rate in _rates(optimizer)])
             slots = rule.slots(trained)
@@ -216,6 +217,11 @@ def entries_of(optimizer: Optimizer) -> Iterator[tuple[Tensor, str, Tensor]]:
         for key, value in entries.items() if isinstance(entries, dict) else ():
             if isinstance(value, Tensor) and value.layout is torch.strided:
                 yield parameter, str(key), value
+
+
+def _with_values(tensor: Tensor) -> Tensor:
+    """A parameter for the slots that are made of it; one without values began as zeros."""
+    return torch.zeros(tensor.shape, dtype=tensor.dtype) if isinstance(tensor, FakeTensor) else tensor.detach()
 
 
 def _same_entries(left: Mapping[str, Any] | None, now: Mapping[str, Any] | None) -> bool:

@@ -16,8 +16,9 @@ from torch import Tensor
 
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import ProgramError
+from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.program.update.torchs import slots_of_torch
+from counterfoil.program.whereabouts import in_brackets
 from counterfoil.training.following.agreement import Difference, StepComparison
 from counterfoil.training.following.bits import same_bits
 from counterfoil.training.following.calls import KEPT
@@ -30,7 +31,7 @@ from counterfoil.training.order import OrderDraft
 _MODULE = "m|"
 _REMEDY = (
     "An order must do what the script does, so none was made. Order the steps before with --max-steps, or write that "
-    "part in a way that docs/for-trainers.md shows."
+    "part in another way: docs/for-trainers.md#what-is-refused-and-what-to-do."
 )
 _SHOWN = 3
 
@@ -119,7 +120,10 @@ class Oracle:
         survey, ordered = self._survey, self._draft.manifest.steps
         survey.check()
         if survey.is_whole and survey.steps != ordered:
-            raise _differs(f"The script makes {survey.steps} steps, and {ordered} would be ordered")
+            raise _differs(
+                f"The script makes {survey.steps} steps, and {ordered} would be ordered: where it is followed its "
+                "steps end elsewhere, or it takes another way at a decision"
+            )
         if not survey.is_whole and survey.steps > ordered:
             raise _differs(f"The script makes more than the {ordered} steps that would be ordered")
         if self._calls is None:
@@ -129,7 +133,10 @@ class Oracle:
                 place = next((n for n, (a, b) in enumerate(zip(border.calls, calls, strict=False)) if a != b), -1)
                 own = _call(border.calls, place if place >= 0 else min(len(border.calls), len(calls)))
                 other = _call(calls, place if place >= 0 else min(len(border.calls), len(calls)))
-                raise _differs(f"In step {number} the script {own}, and would be ordered as one that {other} there")
+                raise _differs(
+                    f"In step {number} the script makes {len(border.calls)} calls that count, and {len(calls)} would "
+                    f"be ordered: where it {own}, the order was made of a script that {other}"
+                )
 
     # What is executed.
 
@@ -151,6 +158,13 @@ class Oracle:
             if self._cancel is not None:
                 self._cancel.check()
             if border.is_end:
+                if border.failure is not None:
+                    raise DataError(
+                        f"The script fails when it runs again, in another process and without a network: "
+                        f"{border.failure.sentence}{in_brackets(border.failure.place)}.",
+                        remedy="Let it use what it has fetched before, and nothing that is there once alone.",
+                        detail=border.failure.detail,
+                    )
                 self._check_end(border, process, held_back)
                 break
             number = border.number
@@ -173,8 +187,8 @@ class Oracle:
                 break
         if done < len(chosen):
             raise _differs(
-                f"The script made {done} steps when it ran again, and {len(chosen)} before: it does not do the same "
-                "twice"
+                f"The script made {done} of the {len(chosen)} steps that are compared when it ran again: it does not "
+                "do the same twice"
             )
         return Agreement(tuple(chosen), last)
 
@@ -203,7 +217,10 @@ class Oracle:
             if mine is None or mine.shape != initial.shape:
                 continue
             if not same_bits(mine.to(initial.dtype), initial):
-                raise _differs(f"The order would begin with another {name!r} than the script does")
+                raise _differs(
+                    f"The order would begin with another {name!r} than the script does, which is changed past torch "
+                    "before its first step, or in it"
+                )
 
     def _check_step(
         self,
@@ -295,7 +312,7 @@ class Oracle:
             )
         return _differs(
             f"The script changes {names} after its last step, and an order ends with its last step",
-            "Do it before the last step ends, or do it with the weights that the run gives (docs/export.md).",
+            "Do it before the last step ends, or with the weights that the run gives (docs/delivered-weights.md).",
         )
 
     def _step_differs(
@@ -307,7 +324,7 @@ class Oracle:
         own = math.fsum(border.losses)
         same = math.isfinite(own) and abs(own - loss) <= 1e-3 * max(abs(own), 1e-3)
         cause = (
-            "The loss is the same in both: so its gradients, or what the optimizer makes of them, are others"
+            "The loss is the same in both: so the gradients differ, or what the optimizer makes of them does"
             if same
             else f"The loss differs already, {own:.6g} by itself and {loss:.6g} as ordered: so the batch, or what the "
             "model makes of it, is another"
@@ -352,12 +369,12 @@ def _without_rates(settings: str) -> str:
 
 def _call(calls: Sequence[str], place: int) -> str:
     if place >= len(calls):
-        return "does nothing more"
+        return "has ended its step"
     call, _, number = calls[place].partition(" ")
     words = {
         "fetch": "asks a loader for a batch",
         "clear": "clears gradients",
-        "backward": "goes back through a loss",
+        "backward": "calls backward()",
         "update": f"lets optimizer {int(number or 0) + 1} make its step",
     }
     return words.get(call, call)

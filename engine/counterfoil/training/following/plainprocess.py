@@ -23,7 +23,7 @@ from counterfoil.training.following.plainrun import ALIGNMENT, MODULE
 from counterfoil.training.following.scriptdraws import Draw
 from counterfoil.training.scripts.workfolder import WorkFolder
 
-OFFLINE = {"HF_HUBOFFLINE": "1", "HF_DATASETSOFFLINE": "1", "WANDB_MODE": "disabled"}
+OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "WANDB_MODE": "disabled"}
 """What tells libraries that there is no network: they look before they ask."""
 _UNCOMPILED = {"TORCHDYNAMO_DISABLE": "1", "CUDA_VISIBLE_DEVICES": ""}
 """Compiled code is computed as it is written, where it is computed on."""
@@ -81,6 +81,7 @@ class Border:
         written: File and line at which each tensor was written last, by its name in the plain run.
         elsewhere: Where another thread made a step of an optimizer.
         early: Where an optimizer made a step before the first one began.
+        processes: Where a script that trained nothing started processes.
         state: Names, dtypes and shapes of what was written down; None where nothing was.
         draws: Likewise, of the numbers drawn.
         is_end: Whether the script has ended there: what it holds is what is left.
@@ -103,6 +104,7 @@ class Border:
     written: Mapping[str, str] = field(default_factory=dict)
     elsewhere: tuple[str, ...] = ()
     early: tuple[str, ...] = ()
+    processes: tuple[str, ...] = ()
     state: Sequence[Any] | None = None
     draws: Sequence[Any] | None = None
     is_end: bool = False
@@ -134,6 +136,7 @@ class Border:
             message.get("written", {}),
             tuple(message.get("elsewhere", ())),
             tuple(message.get("early", ())),
+            tuple(message.get("processes", ())),
             message.get("state"),
             message.get("drawn"),
             bool(message.get("ended")),

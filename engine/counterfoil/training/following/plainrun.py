@@ -18,6 +18,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from hashlib import blake2b
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,6 +31,8 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from counterfoil.base.raised import theirs, told
 from counterfoil.program import whereabouts
+from counterfoil.program.devices import OneDevice
+from counterfoil.program.notes import Notes
 from counterfoil.training.following.borders import Borders, watched
 from counterfoil.training.following.calls import KEPT
 from counterfoil.training.following.optimizers import entries_of
@@ -42,8 +45,6 @@ from counterfoil.training.scripts.workfolder import FileUse, WorkFolder, files_u
 MODULE = "counterfoil.training.following.plainrun"
 ALIGNMENT = 64
 """What is written down begins at multiples of so many bytes, as a view of it in the memory must."""
-_MOST_ANSWERED = 65_536
-"""A list of more numbers is not written down."""
 
 
 def generator_states() -> dict[str, Any]:
@@ -128,6 +129,7 @@ class PlainRun(Borders):
         self._elsewhere: list[str] = []
         self._later: list[nn.Module] = []
         self._early: list[str] = []
+        self.processes: list[str] = []
         self._saved: dict[object, Any] = {}
 
     # What the script does.
@@ -145,7 +147,7 @@ class PlainRun(Borders):
     def grow(self) -> None:
         """Watch what was made since."""
         assert self.models is not None
-        for tensor in self.models.present().values():
+        for tensor in self.models.tensors.values():
             self._taint.hold(tensor)
 
     def _is_slot(self, memory: int) -> bool:
@@ -172,7 +174,6 @@ class PlainRun(Borders):
         if self.models is None:
             self._early.append(whereabouts.client_line())
             return step()
-        self.note_new(optimizer)
         number = next((n for n, made in enumerate(self.made_optimizers) if made is optimizer), -1)
         self.calls.append(f"update {number}")
         groups = [
@@ -192,12 +193,14 @@ class PlainRun(Borders):
     def compiles(self) -> None:
         """Compiled code is left out by the process's environment."""
 
-    def saves(self, what: str) -> bool:
+    def saves(self, what: Any) -> bool:
         """It saves what it saves."""
+        self._files.wrote(what)
         return True
 
     def keeps(self, what: Any, file: Any) -> bool:
         """Remember where something was saved that was made of the state."""
+        self._files.wrote(file)
         if self.models is not None and any(map(self._taint.is_tainted, tensors_in(what))):
             self._saved[file_key(file)] = file
         return True
@@ -305,7 +308,8 @@ class PlainRun(Borders):
     def end(self, error: BaseException | None) -> None:
         """Tell what is left where the script has ended."""
         if self.models is None:
-            self._say({"ended": True, "error": _failure(error), "early": self._early})
+            processes = self.processes
+            self._say({"ended": True, "error": _failure(error), "early": self._early, "processes": processes})
             return
         if self.is_updated:
             self._steps += 1
@@ -324,8 +328,6 @@ class PlainRun(Borders):
 
 
 def _answer(place: str, value: Any) -> list[Any]:
-    if isinstance(value, list):
-        return [place, value if len(str(value)) <= _MOST_ANSWERED else None]
     return [place, value if isinstance(value, (bool, int, float)) else None]
 
 
@@ -416,8 +418,15 @@ def _run(request: Mapping[str, Any], said: BinaryIO, orders: BinaryIO) -> None:
     set_generators(request["generators"])
     say({"generators": generator_states()})
     error: BaseException | None = None
+    start = BaseProcess.start
+
+    def started(self: BaseProcess) -> None:
+        run.processes.append(whereabouts.client_line())
+        start(self)
+
+    patches.put(BaseProcess, "start", started)
     try:
-        with files_watched(files, network=request["network"]), watched(run, plainly=True):
+        with files_watched(files, network=request["network"]), OneDevice(Notes()), watched(run, plainly=True):
             try:
                 run_as_main(folder.private(Path(request["script"])), request["script"], request["arguments"])
             except SystemExit as ended:

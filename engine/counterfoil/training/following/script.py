@@ -50,6 +50,12 @@ def order_of_script(script: str | os.PathLike[str], arguments: Sequence[str], wa
     path = Path(script)
     if not path.is_file():
         raise DataError(f"There is no script {path}.", remedy="Name a file of Python's: --script train.py.")
+    if int(os.environ.get("WORLD_SIZE") or 1) > 1:
+        raise DataError(
+            "A script is ordered by one process, and this is one of several (WORLD_SIZE).",
+            remedy="Run 'counterfoil order' by itself and not by torchrun. How a step is divided is said by shares: "
+            "let a function return the job, and say --from and --shares (docs/many-devices.md).",
+        )
     if wanted.compare == 0:
         return _by_either_way(lambda way: _followed(path, arguments, way, None, Path.cwd()), wanted)
     survey = _surveyed(path, arguments, wanted)
@@ -59,11 +65,16 @@ def order_of_script(script: str | os.PathLike[str], arguments: Sequence[str], wa
 def _by_either_way(ordered: Callable[[Wanted], ScriptOrder], wanted: Wanted) -> ScriptOrder:
     try:
         return ordered(wanted)
-    except ProgramError as error:
+    except (DataError, ProgramError) as error:
         if not wanted.taken_over:
             raise
-        note = f"The library's loop was followed, since taking it over gives another step, or none: {error.sentence}"
-    made = ordered(replace(wanted, takeovers=False))
+        first = error
+    try:
+        made = ordered(replace(wanted, takeovers=False))
+    except (DataError, ProgramError) as error:
+        # What a library's settings ask for has a name; what following it comes to is at best a line of the library.
+        raise (first if isinstance(first, DataError) else error) from error
+    note = f"The library's loop was followed, since taking it over gives another step, or none: {first.sentence}"
     return replace(made, notes=(note, *made.notes))
 
 
@@ -97,13 +108,14 @@ def _followed(
     path: Path, arguments: Sequence[str], wanted: Wanted, survey: Survey | None, working: Path
 ) -> ScriptOrder:
     """Follow a script in a private copy of its folder."""
-    with work_folder(working) as folder, _offline(survey is not None):
+    network = survey is None and wanted.network
+    with work_folder(working) as folder, _offline(not network):
         use = FileUse(folder)
         if survey is not None:
             use.before_read = _refusing_values(survey.files.writes)
         whereabouts.stand_for(str(folder.path), str(folder.original))
         try:
-            with files_watched(use, network=survey is None):
+            with files_watched(use, network=network):
                 return run_script(
                     path, arguments, wanted, around=lambda run: follow(run, wanted, path.stem, survey), folder=folder
                 )

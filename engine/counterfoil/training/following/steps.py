@@ -87,6 +87,7 @@ class Update:
         state: What stands for the state that it reads and writes.
         rates: The learning rate of each of its parameter groups.
         place: Where it was called.
+        call: Which call of the optimizer it is, from 0.
     """
 
     optimizer: int
@@ -95,6 +96,7 @@ class Update:
     state: tuple[Geometry, ...]
     rates: tuple[float, ...]
     place: Place
+    call: int
 
     @property
     def given(self) -> list[Geometry]:
@@ -170,7 +172,8 @@ class Step:
             if place.memory in there or name in self.begins
         }
         written = {name: None for name in self.written if name in ends}
-        return replace(self, events=events, ends=ends, written=written)
+        truths = [truth for truth in self.truths if truth.memory in there]
+        return replace(self, events=events, ends=ends, written=written, truths=truths)
 
     def joined(self, other: Step) -> Step:
         """Return this step and what was done behind it as one.

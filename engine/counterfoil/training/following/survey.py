@@ -65,16 +65,22 @@ class Survey:
             raise DataError(
                 f"The script by itself fails after {self.steps} steps: {last.failure.sentence}"
                 f"{in_brackets(last.failure.place)}.",
-                remedy=f"Correct the script; or order the steps that it makes: --max-steps {max(self.steps, 1)}.",
+                remedy=f"Correct the script; or order the steps that it makes: --max-steps {self.steps}.",
                 detail=last.failure.detail,
             )
         if self.files.stale:
             name = self.files.stale[0]
             raise DataError(
-                f"The script reads {name}, which lies there from an earlier run, and writes a file of that name "
-                "itself.",
+                f"The script reads {name}, which was there before, and writes a file of that name later: nobody can "
+                "tell whether its training begins from what an earlier run left.",
                 remedy=f"Move {name} away, so that the training begins where the script does; or, if it is meant to "
-                "go on from there, let it read the file under a name that it does not write.",
+                "begin from that, let it read the file under a name that it does not write.",
+            )
+        if not self.steps and last.processes:
+            raise ProgramError(
+                f"The script starts other processes{in_brackets(last.processes[0])}, and trains in none but them.",
+                remedy="Train in this process: an order has one sequence of steps. For many devices see "
+                "docs/many-devices.md.",
             )
         if last.early:
             raise ProgramError(

@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_leaves
 
 from counterfoil.operators.random import dropout_of
 from counterfoil.program import whereabouts
-from counterfoil.program.asked.asking import ASKING
+from counterfoil.program.asked.asking import ASKING, MOST_LISTED
 from counterfoil.training.following.calls import HALF, SET_DATA, note_births, written_by
 from counterfoil.training.following.scriptdraws import Draw, draws_of_call
 
@@ -144,6 +144,7 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 name, whole = self._others[memory]
                 self.held.append(name)
                 self.hold(whole)
+                self._wrote(whole)
                 return
             if self._is_slot(memory):
                 self.hold(tensor)
@@ -190,7 +191,11 @@ class Questions(TorchFunctionMode):
         """Pass on every call."""
         named = kwargs or {}
         first = args[0] if args else None
-        if not isinstance(first, Tensor) or not self._taint.is_tainted(first):
+        if not isinstance(first, Tensor):
+            return func(*args, **named)
+        if func in ASKING:
+            return self._asked(func, first, args, named)
+        if not self._taint.is_tainted(first):
             return func(*args, **named)
         if func is Tensor.__deepcopy__:
             # It copies the memory past every operator, or by one that knows no tensor.
@@ -204,13 +209,18 @@ class Questions(TorchFunctionMode):
             return None
         if dropout_of(func) is not func:
             return self._taint.in_dropout(lambda: func(*args, **named))
-        if func not in ASKING:
-            return func(*args, **named)
+        return func(*args, **named)
+
+    def _asked(self, func: Callable[..., Any], first: Tensor, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Note an answer, of tensors that were not made of the state too: some hold what was a number in between."""
         place = whereabouts.client_line()
-        if func is Tensor.__format__ and not first.dim():
-            self.answers.append((place, first.detach().item()))
+        if func is Tensor.__format__:
+            if not first.dim():
+                self.answers.append((place, first.detach().item()))
             return func(*args, **named)
         answer = func(*args, **named)
-        if func is not Tensor.__format__:
+        if func is Tensor.tolist:
+            self.answers += [(place, element) for element in first.detach().reshape(-1)[:MOST_LISTED].tolist()]
+        else:
             self.answers.append((place, answer))
         return answer

@@ -41,7 +41,6 @@ class _Waiting:
 
     step: Step
     tape: Tape
-    calls: tuple[int, ...]
 
 
 HELD = "held."
@@ -91,6 +90,7 @@ class TakenSteps:
 
     def __init__(self, lasting: Lasting) -> None:
         self._lasting = lasting
+        self._births: Mapping[Memory, Birth] = {}
         self._left_out: set[str] = set()
         self._waiting: _Waiting | None = None
         self.made: list[Made] = []
@@ -107,7 +107,6 @@ class TakenSteps:
         self,
         step: Step,
         births: Mapping[Memory, Birth],
-        calls: tuple[int, ...],
         kept: frozenset[str],
         called: Sequence[str] = (),
     ) -> None:
@@ -116,7 +115,6 @@ class TakenSteps:
         Args:
             step: The step.
             births: Where each memory was made.
-            calls: Which call of each optimizer each update is.
             kept: Names of the state whose new value counts.
             called: What the script called in it, as texts.
 
@@ -126,6 +124,7 @@ class TakenSteps:
         """
         tape = tape_of(step, kept)
         _check(tape)
+        self._births = births
         late = tape.read & self._left_out
         if late and self._lasting.add(late, ()):
             # What was left out of the steps before, as nobody seemed to read it, counts after all.
@@ -134,7 +133,7 @@ class TakenSteps:
         if tape.carried:
             self._check_carried(step, tape, births)
         self._settle(tape.carried, kept)
-        self._waiting = _Waiting(step, tape, calls)
+        self._waiting = _Waiting(step, tape)
         self.calls.append(tuple(called))
 
     def end(
@@ -155,7 +154,7 @@ class TakenSteps:
                 tape = tape_of(step, kept)
                 _check(tape)
                 if tape.carried == waiting.tape.carried:
-                    self._waiting = _Waiting(step, tape, waiting.calls)
+                    self._waiting = _Waiting(step, tape)
                 elif self._lasting.add((), [births[p.memory] for p in tape.carried if births and p.memory in births]):
                     raise Again
         self._settle((), kept)
@@ -165,14 +164,16 @@ class TakenSteps:
         lost = [item for item in tape.carried if before is None or item.memory not in before.step.known]
         if lost and self._lasting.add((), [births[item.memory] for item in lost if item.memory in births]):
             raise Again
+        if lost:
+            raise _lost(step, lost[0])
         shapes = [(item.shape, item.dtype) for item in tape.carried]
         known = [(tuple(zeros.shape), str(zeros.dtype)) for zeros in self.carried]
-        if lost or any(one != other for one, other in zip(shapes, known, strict=False)):
-            place = step.carried[(lost or tape.carried)[0].memory][2]
+        if any(one != other for one, other in zip(shapes, known, strict=False)):
+            place = step.carried[tape.carried[0].memory][2]
             raise ProgramError(
-                "A step of the script uses what an earlier step than the last computed, or something of another shape "
-                f"each time{whereabouts.in_brackets(place)}.",
-                remedy="Keep it as a buffer of a module (register_buffer), or compute it again.",
+                "A step of the script uses what the step before computed, and of another shape than in other steps"
+                f"{whereabouts.in_brackets(place)}.",
+                remedy=_KEEP,
             )
         with _disable_current_modes():
             for shape, dtype in shapes[len(known) :]:
@@ -184,6 +185,12 @@ class TakenSteps:
             return
         step = waiting.step
         tape = tape_of(step, kept, handed) if handed else waiting.tape
+        # What leads to what is handed on may itself have been handed on: the step before has not given that.
+        late = [place for place in tape.carried if place not in waiting.tape.carried]
+        if late:
+            if self._lasting.add((), [self._births[p.memory] for p in late if p.memory in self._births]):
+                raise Again
+            raise _lost(step, late[0])
         with _disable_current_modes():
             brought = tuple(self.pool.put(step.met[item.memory][1], "a tensor of the script") for item in tape.met)
         if tape.key not in self.variants:
@@ -192,8 +199,9 @@ class TakenSteps:
             self._check_variants()
         variant = list(self.variants).index(tape.key)
         numbers = tuple(step.numbers[index] for index in tape.used)
-        rates = tuple(event.rates for event in tape.events if isinstance(event, Update))
-        self.made.append(Made(variant, brought, numbers, waiting.calls, rates))
+        updates = [event for event in tape.events if isinstance(event, Update)]
+        calls, rates = tuple(event.call for event in updates), tuple(event.rates for event in updates)
+        self.made.append(Made(variant, brought, numbers, calls, rates))
 
     def _check_variants(self) -> None:
         if len(self.variants) <= MAX_PROGRAMS:
@@ -210,11 +218,25 @@ class TakenSteps:
         )
 
 
+_KEEP = "Keep it as a buffer of a module (register_buffer), or compute it again."
+
+
+def _lost(step: Step, item: Geometry) -> ProgramError:
+    """The refusal of what was computed too long ago."""
+    place = step.carried[item.memory][2] if item.memory in step.carried else ""
+    return ProgramError(
+        "A step of the script uses what an earlier step than the last computed, and that is another thing each time"
+        f"{whereabouts.in_brackets(place)}.",
+        remedy=_KEEP,
+    )
+
+
 def _check(tape: Tape) -> None:
     if not tape.losses:
         raise ProgramError(
             "A step of the script changes parameters, and calls backward() nowhere.",
-            remedy="Compute gradients with loss.backward().",
+            remedy="Compute gradients with loss.backward(); what changes weights by hand has to stand in a step that "
+            "an optimizer makes.",
         )
     if tape.asked:
         raise ProgramError(

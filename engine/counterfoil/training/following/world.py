@@ -96,6 +96,29 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.step.ends = {**self.step.ends, name: place}
         return stand
 
+    def rename(self, tensor: Tensor, name: str) -> bool:
+        """Give a tensor of no module, that has turned out to be one's, the name that it has there.
+
+        Args:
+            tensor: The tensor.
+            name: Its name.
+
+        Returns:
+            Whether it was state under another name, since this step.
+        """
+        known = self._by_memory.get(tensor.untyped_storage()._cdata)
+        old = None if known is None else self.names.get(known[1].untyped_storage()._cdata)
+        if old is None or not old.startswith(KEPT) or name in self.real:
+            return False
+        step = self.step
+        step.begins = {name if own == old else own: place for own, place in step.begins.items()}
+        step.ends = {name if own == old else own: place for own, place in step.ends.items()}
+        step.written = {name if own == old else own: None for own in step.written}
+        self.real[name] = self.real.pop(old).reshape(tensor.shape)
+        self.stands[name], self._places[name] = self.stands.pop(old), self._places.pop(old)
+        self.names[self._places[name].memory] = name
+        return True
+
     def adopt(self, name: str, made: FakeTensor) -> None:
         """Take what the step has made as a tensor of the state from its end on: a slot that is new, or made anew.
 

@@ -74,6 +74,7 @@ def take_over(library: Any, wanted: Wanted, patches: Patches) -> None:
         make(trainer, *arguments, **{**settings, "accelerator": "cpu", "devices": 1, "strategy": "auto"})
 
     def ordered(trainer: Any, model: Any, *arguments: Any, **settings: Any) -> None:
+        wanted.taken_over = not wanted.followed
         if settings.get("ckpt_path") is not None or (len(arguments) > 3 and arguments[3] is not None):
             raise DataError(
                 "The script resumes a training from a checkpoint (ckpt_path); an order begins at its own first step.",
@@ -112,7 +113,7 @@ def fit_job(trainer: Any, model: Any, wanted: Wanted, fit: Callable[[], object])
         DataError: Something in it cannot be ordered; the message names it.
     """
     _check(trainer, model)
-    notes = ["Taken over where Lightning's Trainer.fit begins; nothing was trained."]
+    notes = ["Taken over where Lightning's Trainer.fit begins."]
     notes += profile_for(_PRECISIONS.get(str(trainer.precision), str(trainer.precision)), wanted)
     seen = _Seen()
     with _rehearsing(trainer, model, wanted, seen), suppress(RehearsalEnded):

@@ -50,6 +50,7 @@ def take_over(library: Any, wanted: Wanted, patches: Patches) -> None:
     train = library.Trainer.train
 
     def ordered(trainer: Any, *arguments: Any, **settings: Any) -> Any:
+        wanted.taken_over = not wanted.followed
         job, notes = trainer_job(trainer, wanted, lambda: train(trainer, *arguments, **settings), arguments, settings)
         wanted.hand_over(job, notes)
 
@@ -93,7 +94,7 @@ def trainer_job(
         DataError: Something in it cannot be ordered; the message names it.
     """
     check_trainer(trainer, arguments, settings or {})
-    notes = [f"Taken over where {type(trainer).__name__}.train begins; nothing was trained."]
+    notes = [f"Taken over where {type(trainer).__name__}.train begins."]
     notes += profile_for(trainer.accelerator.mixed_precision, wanted)
     seen = _Seen()
     with _rehearsing(trainer, wanted, seen), suppress(RehearsalEnded):

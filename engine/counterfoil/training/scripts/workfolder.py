@@ -134,6 +134,15 @@ class FileUse:
     step: int = 0
     before_read: Callable[[str], None] = lambda _: None
 
+    def wrote(self, file: Any) -> None:
+        """Take note of a file that a library writes past Python: torch and safetensors do.
+
+        Args:
+            file: Its path; anything else is no file of its own.
+        """
+        if isinstance(file, (str, bytes, os.PathLike)):
+            self._opened(os.path.abspath(os.fsdecode(file)), reads=False, writes=True)
+
     def saw(self, event: str, args: tuple[Any, ...]) -> None:
         """Take an audit event."""
         if event == "open":
