@@ -75,7 +75,7 @@ def labels() -> Mapping[str, str]:
         "buffers": _tr("Buffers of shares"),
         "checkpoint_every": _tr("Steps per checkpoint"),
         "clip_norm": _tr("Largest gradient norm"),
-        "compare": _tr("Steps compared with the script"),
+        "compare": _tr("Compared steps"),
         "columns": _tr("Names of columns"),
         "commit_every": _tr("Steps per digest"),
         "context": _tr("Context"),

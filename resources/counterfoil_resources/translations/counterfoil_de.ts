@@ -6390,6 +6390,10 @@ Lauf zu finden</translation>
             <translation>Der Lauf von {0} Schritten</translation>
         </message>
         <message>
+            <source>The script itself runs here, too, in a copy of its folder: each step of the order is compared with what the script does, and whatever differs is refused.</source>
+            <translation>Auch das Skript selbst läuft hier, in einer Kopie seines Ordners: Jeder Schritt des Auftrags wird mit dem verglichen, was das Skript tut, und was davon abweicht, wird abgelehnt.</translation>
+        </message>
+        <message>
             <source>about {0}</source>
             <translation>etwa {0}</translation>
         </message>
@@ -9392,8 +9396,8 @@ Lauf zu finden</translation>
             <translation>Bestellen Sie die Aufgabe neu mit einem exakten Profil, damit ihre Operatoren beim Erfassen zerlegt werden.</translation>
         </message>
         <message>
-            <source>Order what a training script of yours trains, as it is; its arguments stand behind --. It runs here and now, up to where its training begins (docs/for-trainers.md).</source>
-            <translation>Bestellen, was ein Trainingsskript von Ihnen trainiert, so wie es ist; seine Argumente stehen hinter --. Es läuft hier und jetzt, bis dahin, wo sein Training beginnt (docs/for-trainers.md).</translation>
+            <source>Order what a training script of yours trains, as it is; its arguments stand behind --. It runs here three times, in private copies of this folder (docs/for-trainers.md).</source>
+            <translation>Bestellen, was ein eigenes Trainingsskript trainiert, so wie es ist; seine Argumente stehen hinter --. Es läuft hier dreimal, in eigenen Kopien dieses Ordners (docs/for-trainers.md).</translation>
         </message>
         <message>
             <source>Order your own model: a function of yours that returns a counterfoil.CustomJob. It runs here and now, and never on the trainer's or the auditor's machine.</source>
@@ -15820,6 +15824,10 @@ Lauf zu finden</translation>
             <translation>Spalten der erfundenen Tabelle</translation>
         </message>
         <message>
+            <source>Compared steps</source>
+            <translation>Verglichene Schritte</translation>
+        </message>
+        <message>
             <source>Comparing the order with the script</source>
             <translation>Der Auftrag wird mit dem Skript verglichen</translation>
         </message>
@@ -16038,10 +16046,6 @@ Lauf zu finden</translation>
         <message>
             <source>Steps</source>
             <translation>Schritte</translation>
-        </message>
-        <message>
-            <source>Steps compared with the script</source>
-            <translation>Mit dem Skript verglichene Schritte</translation>
         </message>
         <message>
             <source>Steps per checkpoint</source>
