@@ -69,7 +69,7 @@ def labels() -> Mapping[str, str]:
     return {
         FOLDER: _tr("It runs in the folder"),
         "aggregate": _tr("Rule of aggregation"),
-        "answer": _tr("Answers beyond the compared steps"),
+        "answer": _tr("Answers for the script"),
         "arguments": _tr("Arguments of the script"),
         "batch_size": _tr("Rows per step"),
         "buffers": _tr("Buffers of shares"),
@@ -98,7 +98,7 @@ def labels() -> Mapping[str, str]:
         "max_steps": _tr("Most steps"),
         "micro_batches": _tr("Parts of a batch"),
         "model": _tr("Network"),
-        "network": _tr("Let the script use the network the first time"),
+        "network": _tr("Network the first time"),
         "pack": _tr("Join texts to full rows"),
         "precision": _tr("Precision profile"),
         "recompute_activations": _tr("Activation checkpointing"),

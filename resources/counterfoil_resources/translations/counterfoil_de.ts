@@ -13113,7 +13113,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>all, or as many as it makes in two minutes</source>
-            <translation>alle, oder so viele, wie es in zwei Minuten macht</translation>
+            <translation>alle, oder so viele in zwei Minuten</translation>
         </message>
         <message>
             <source>an adjudication</source>
@@ -15792,8 +15792,8 @@ Lauf zu finden</translation>
             <translation>Aktivierungen neu berechnen</translation>
         </message>
         <message>
-            <source>Answers beyond the compared steps</source>
-            <translation>Antworten jenseits der verglichenen Schritte</translation>
+            <source>Answers for the script</source>
+            <translation>Antworten für das Skript</translation>
         </message>
         <message>
             <source>Arguments of the script</source>
@@ -15924,10 +15924,6 @@ Lauf zu finden</translation>
             <translation>Länge einer Folge</translation>
         </message>
         <message>
-            <source>Let the script use the network the first time</source>
-            <translation>Das Skript beim ersten Mal das Netz verwenden lassen</translation>
-        </message>
-        <message>
             <source>Logistic regression on a table of yours, or on one that is made up.</source>
             <translation>Logistische Regression auf einer Tabelle von Ihnen, oder auf einer erfundenen.</translation>
         </message>
@@ -15978,6 +15974,10 @@ Lauf zu finden</translation>
         <message>
             <source>Network</source>
             <translation>Netz</translation>
+        </message>
+        <message>
+            <source>Network the first time</source>
+            <translation>Netz beim ersten Mal</translation>
         </message>
         <message>
             <source>Order</source>
