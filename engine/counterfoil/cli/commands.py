@@ -45,6 +45,11 @@ PLACES: Mapping[str, Place] = {
     "sign-order": Place(
         "orders:sign_order", "Client: sign an order, so that a run of it shows who ordered it.", with_key=True
     ),
+    "compare": Place(
+        "comparing:compare",
+        "Client or auditor: hold an order against the script that it came from, step by step, and sign what agrees.",
+        with_key=True,
+    ),
     "note": Place(
         "notes:note",
         "Whoever made an order's data: sign a note that says how, for instance which model sampled them.",

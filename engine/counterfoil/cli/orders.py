@@ -248,7 +248,7 @@ def order(
     if made is None:
         write_order(draft, out, trial=trial, signer=signer, look=look)
     else:
-        beside = partial(write_compared, made.compared, draft, out, signer, force)
+        beside = partial(write_compared, made.compared, draft.manifest, out, signer, force)
         write_order(draft, out, trial=trial, signer=signer, notes=made.notes, beside=beside)
 
 

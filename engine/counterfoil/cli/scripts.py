@@ -19,6 +19,7 @@ from counterfoil.cli.stages import show_stages
 from counterfoil.cli.terminal import shown
 
 if TYPE_CHECKING:
+    from counterfoil.bundle.schema import OrderManifest
     from counterfoil.program.recompute import Segments
     from counterfoil.signer.client import SignerProcess
     from counterfoil.signing.comparedsteps import ComparedLine
@@ -59,7 +60,7 @@ def order_script(script: Path, arguments: Sequence[str], wanted: Wanted, segment
     from counterfoil.training.following.script import order_of_script
 
     console = terminal.console()
-    with _stages(console) as (tell, done):
+    with script_stages(console) as (tell, done):
 
         def draft(job: ClientJob, profile: AnyPrecision | None) -> OrderDraft:
             done()
@@ -73,7 +74,7 @@ def order_script(script: Path, arguments: Sequence[str], wanted: Wanted, segment
 
 
 @contextmanager
-def _stages(console: Console) -> Iterator[tuple[Callable[[Preparing], None], Callable[[], None]]]:
+def script_stages(console: Console) -> Iterator[tuple[Callable[[Preparing], None], Callable[[], None]]]:
     """Show how far a script is, stage by stage, each from its first step; yields what tells so and what ends it."""
     with ExitStack() as bars:
         bar: list[terminal.StepProgress] = []
@@ -96,14 +97,14 @@ def _stages(console: Console) -> Iterator[tuple[Callable[[Preparing], None], Cal
 
 
 def write_compared(
-    compared: Compared | None, draft: OrderDraft, out: Path, signer: SignerProcess | None, force: bool
+    compared: Compared | None, manifest: OrderManifest, out: Path, signer: SignerProcess | None, force: bool
 ) -> ComparedLine:
     """Write beside an order what of it was compared with its script, say so, and return what was said.
 
     Args:
         compared: What was compared; None where nothing was, and then nothing is written.
-        draft: The order, which is written.
-        out: Its file.
+        manifest: The order's manifest.
+        out: Its file, which is written.
         signer: Holds the client's key, which signs it; unsigned unless given.
         force: Whether a file that lies there may be replaced.
     """
@@ -129,16 +130,16 @@ def write_compared(
         return ComparedLine(NOT_COMPARED, less=True)
     ranges = ranges_of(compared.steps)
     made = Comparison(
-        draft.manifest.digest,
+        manifest.digest,
         Digest.from_hex(compared.script),
         compared.arguments,
         {name: Digest.from_hex(digest) for name, digest in compared.files.items()},
         torch.__version__,
         ranges,
-        draft.manifest.steps,
+        manifest.steps,
     )
     path = write_comparison(out, made, signer, force=force)
-    line = ComparedLine(f"{compared_in(ranges, draft.manifest.steps)}.", len(compared.steps) < draft.manifest.steps)
+    line = ComparedLine(f"{compared_in(ranges, manifest.steps)}.", len(compared.steps) < manifest.steps)
     console.print(f"{'[bold yellow]NOTE[/]  ' * line.less}{shown(line.said)}", soft_wrap=True)
     console.print(f"Wrote {shown(str(path))}, which says so.", soft_wrap=True)
     return line

@@ -8,6 +8,7 @@ is followed are told apart into steps by the same :class:`Borders`, so that one 
 from __future__ import annotations
 
 import json
+import os
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -250,6 +251,20 @@ def watched(watcher: Watcher, *, plainly: bool = False) -> Iterator[None]:
     patches = Patches()
     hook = register_module_forward_pre_hook(lambda module, _: watcher.runs(module))
     made: list[weakref.ref[Optimizer]] = []
+    watching = True
+
+    def leave() -> None:
+        nonlocal watching
+        if watching:
+            watching = False
+            hook.remove()
+            patches.undo()
+            for optimizer in filter(None, (reference() for reference in made)):
+                vars(optimizer).pop("step", None)
+
+    if hasattr(os, "register_at_fork"):
+        # A process that the script starts is watched by nobody: what it does it does as it is.
+        os.register_at_fork(after_in_child=leave)
     try:
         _optimizers(patches, watcher, made)
         _passes(patches, watcher)
@@ -257,10 +272,7 @@ def watched(watcher: Watcher, *, plainly: bool = False) -> Iterator[None]:
         with patched({module: _saving(names, watcher) for module, names in _SAVING.items()}):
             yield
     finally:
-        hook.remove()
-        patches.undo()
-        for optimizer in filter(None, (reference() for reference in made)):
-            vars(optimizer).pop("step", None)
+        leave()
 
 
 def _saving(names: Sequence[tuple[str, int]], watcher: Watcher) -> Patch:

@@ -357,8 +357,9 @@ class Follower(Borders):
         self._seed = torch.initial_seed() % 2**64
         world = World(models.tensors, models.others, self.location, self.notes, self._is_slot, self.wrote)
         # What the script changes of other modules is state from the beginning, whatever it does to it first.
-        for name in self._survey.held & models.others.keys():
-            world.hold(name, models.others[name])
+        for name, tensor in models.others.items():
+            if self._survey.holds(name):
+                world.hold(name, tensor)
         stack = self._stack
         stack.enter_context(tracing.plainly(ignore_autocast=self._casts, notes=self.notes))
         stack.enter_context(counting_draws())

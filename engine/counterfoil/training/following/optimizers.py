@@ -100,7 +100,7 @@ class FollowedOptimizer:
             slots = rule.slots(trained)
         except DataError:  # a setting, or a state, that no rule of ours has: its own step says what it does
             return own
-        if any(name in taken for name in slots):
+        if any(name in taken or isinstance(slot, FakeTensor) for name, slot in slots.items()):
             return own
         own.rule, own.slots, own.settings = rule, slots, _settings(optimizer)
         own._trained = frozenset(id(p) for p in held.values() if p.requires_grad)

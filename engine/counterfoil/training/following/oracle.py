@@ -56,18 +56,18 @@ def order_of_draft(draft: OrderDraft) -> LoadedOrder:
     )
 
 
-def steps_to_compare(draft: OrderDraft, survey: Survey, rates: Sequence[object]) -> tuple[int, ...]:
+def steps_to_compare(order: LoadedOrder, survey: Survey, rates: Sequence[object]) -> tuple[int, ...]:
     """Return which steps are compared: those that were surveyed, and the first of each program and each way on.
 
     Args:
-        draft: The order.
+        order: The order.
         survey: What the script did.
         rates: What else tells steps apart, for each step of the order: its learning rates and groups.
     """
-    chosen = set(range(1, min(survey.steps, draft.manifest.steps) + 1))
+    chosen = set(range(1, min(survey.steps, order.manifest.steps) + 1))
     met: set[object] = set()
-    for step in range(1, draft.manifest.steps + 1):
-        kind = draft.programs.of(step).digest
+    for step in range(1, order.manifest.steps + 1):
+        kind = order.programs.of(step).digest
         moved = rates[step - 1] if step <= len(rates) else None
         for sign in (("program", kind), ("groups", moved)):
             if sign not in met:
@@ -80,7 +80,7 @@ class Oracle:
     """Compares an order with its script.
 
     Args:
-        draft: The order.
+        order: The order.
         survey: What the script did when it ran alone.
         calls: What the script called in each step where it was followed; None where a library's loop was taken over.
         sources: The names that the plain run has for tensors of the order's state, where they are others.
@@ -90,24 +90,23 @@ class Oracle:
 
     def __init__(
         self,
-        draft: OrderDraft,
+        order: LoadedOrder,
         survey: Survey,
         calls: Sequence[tuple[str, ...]] | None,
         sources: Mapping[str, str],
         tell: Callable[[int], None],
         cancel: CancelToken | None = None,
     ) -> None:
-        self._draft = draft
         self._survey = survey
         self._calls = calls
         self._sources = sources
         self._tell = tell
         self._cancel = cancel
-        self._order = order_of_draft(draft)
+        self._order = order
         self._initial = self._order.initial
         self._comparisons: dict[Digest, StepComparison] = {}
         self._carried = dict(self._initial)
-        self._updated = frozenset(name for program in draft.all_programs for name in program.updates)
+        self._updated = frozenset(name for program in order.programs.all for name in program.updates)
 
     # What is known before anything is executed.
 
@@ -117,7 +116,7 @@ class Oracle:
         Raises:
             ProgramError: They differ.
         """
-        survey, ordered = self._survey, self._draft.manifest.steps
+        survey, ordered = self._survey, self._order.manifest.steps
         survey.check()
         if survey.is_whole and survey.steps != ordered:
             raise _differs(
@@ -150,7 +149,7 @@ class Oracle:
         Raises:
             ProgramError: A step is another one, or the script does not do the same twice.
         """
-        wanted, last = set(chosen), self._draft.manifest.steps
+        wanted, last = set(chosen), self._order.manifest.steps
         before: dict[str, Tensor] = {}
         held_back: tuple[int, dict[str, Tensor], dict[str, Tensor], Border] | None = None
         done = 0
@@ -268,17 +267,13 @@ class Oracle:
             if name.startswith(_MODULE)
             and name.removeprefix(_MODULE) not in self._initial
             and name in before
-            and name in self._held
+            and self._survey.holds(name.removeprefix(_MODULE))
             and not (before[name].shape == after[name].shape and same_bits(before[name], after[name]))
         ]
         if foreign:
             raise _differs(f"In step {number} the script changes {foreign[0]!r}, which the order does not hold")
         self._carried |= {**state, **result.state, **{n: t for n, t in mine.items() if t.shape == state[n].shape}}
         return differences, result.loss
-
-    @property
-    def _held(self) -> frozenset[str]:
-        return self._survey.held
 
     def _check_end(
         self,
@@ -354,11 +349,15 @@ class Oracle:
         slot, colon, parameter = name.partition(":")
         if not colon:
             return _MODULE + name
+        # Of an optimizer that shares a parameter with one before the name says which it is, from 1.
+        number, dot, plain = slot.partition(".")
+        shared = bool(dot) and number[1:].isdigit()
+        slot, wanted = (plain, str(int(number[1:]) - 1)) if shared else (slot, "")
         for place in places:
             for key in place:
-                _, _, rest = key.partition("|")
+                optimizer, _, rest = key.partition("|")
                 owner, _, kept = rest.rpartition("|")
-                if owner == parameter and (kept == slot or slot in slots_of_torch(kept)):
+                if owner == parameter and wanted in ("", optimizer) and (kept == slot or slot in slots_of_torch(kept)):
                     return key
         return ""
 

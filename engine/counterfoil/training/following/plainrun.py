@@ -29,6 +29,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._python_dispatch import _disable_current_modes
 
+from counterfoil.base.plaintext import one_line
 from counterfoil.base.raised import theirs, told
 from counterfoil.program import whereabouts
 from counterfoil.program.devices import OneDevice
@@ -362,7 +363,7 @@ def _failure(error: BaseException | None) -> dict[str, str] | None:
     if error is None:
         return None
     return {
-        "sentence": told(error),
+        "sentence": one_line(told(error)),
         "place": whereabouts.where_raised(error),
         "detail": "".join(traceback.format_exception(error)),
     }

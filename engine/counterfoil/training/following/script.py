@@ -19,9 +19,10 @@ from pathlib import Path
 from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.program import whereabouts
 from counterfoil.training.following.follower import follow
-from counterfoil.training.following.oracle import Oracle, steps_to_compare
+from counterfoil.training.following.oracle import Oracle, order_of_draft, steps_to_compare
 from counterfoil.training.following.plainprocess import OFFLINE, Request, plain_process
 from counterfoil.training.following.survey import Survey, survey_of
+from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.preparing import COMPARING, RUNNING, Preparing
 from counterfoil.training.scripts.handing import Compared, ScriptOrder, Wanted
 from counterfoil.training.scripts.run import run_script
@@ -29,6 +30,7 @@ from counterfoil.training.scripts.workfolder import FileUse, files_watched, work
 
 SECONDS = 120.0
 """A script that makes its steps in this time is compared in all of them, and any other in those that it makes in it."""
+_SHOWN = 3
 
 
 def order_of_script(script: str | os.PathLike[str], arguments: Sequence[str], wanted: Wanted) -> ScriptOrder:
@@ -74,7 +76,7 @@ def _by_either_way(ordered: Callable[[Wanted], ScriptOrder], wanted: Wanted) -> 
     except (DataError, ProgramError) as error:
         # What a library's settings ask for has a name; what following it comes to is at best a line of the library.
         raise (first if isinstance(first, DataError) else error) from error
-    note = f"The library's loop was followed, since taking it over gives another step, or none: {first.sentence}"
+    note = f"The library's loop was followed: what it names as its step could not be taken over ({first.sentence})"
     return replace(made, notes=(note, *made.notes))
 
 
@@ -97,7 +99,8 @@ def _surveyed(path: Path, arguments: Sequence[str], wanted: Wanted) -> Survey:
     if failure is not None and not survey.steps:
         raise DataError(
             f"{path.name} failed: {failure.sentence}{whereabouts.in_brackets(failure.place)}.",
-            remedy="Correct the script, or its arguments behind --.",
+            remedy="Correct the script, or its arguments behind --; where it cannot run on this machine, --compare 0 "
+            "orders it without comparing.",
             detail=failure.detail,
         )
     survey.check()
@@ -138,14 +141,70 @@ def _refusing_values(writes: Mapping[str, int]) -> Callable[[str], None]:
 
 def _compared(path: Path, arguments: Sequence[str], wanted: Wanted, survey: Survey) -> ScriptOrder:
     made = _followed(path, arguments, wanted, survey, Path.cwd())
-    calls = wanted.calls if wanted.followed else None
-    steps = made.draft.manifest.steps
-    chosen = steps_to_compare(made.draft, survey, wanted.kinds if wanted.followed else ())
+    calls, kinds = (wanted.calls, wanted.kinds) if wanted.followed else (None, ())
+    order = order_of_draft(made.draft)
+    compared = _agreement(order, path, arguments, survey, wanted.tell, calls, wanted.sources, kinds)
+    return replace(made, compared=compared, notes=(*made.notes, *_elsewhere(survey)))
+
+
+def _elsewhere(survey: Survey) -> tuple[str, ...]:
+    """Say what the script writes outside its folder, of which it has no private copy."""
+    temporary = tempfile.gettempdir() + os.sep
+    names = [name for name in survey.files.writes if os.path.isabs(name) and not name.startswith(temporary)]
+    if not names:
+        return ()
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return (f"The script writes outside its folder, each time that it runs: {', '.join(names[:_SHOWN])}{more}.",)
+
+
+def compare_script(
+    order: LoadedOrder,
+    script: str | os.PathLike[str],
+    arguments: Sequence[str],
+    steps: int | None,
+    tell: Callable[[Preparing], None],
+) -> Compared:
+    """Compare an order that was written with its script, in all steps or in the first ones.
+
+    Args:
+        order: The order.
+        script: The script.
+        arguments: Its arguments.
+        steps: Most steps that are compared; None for all.
+        tell: Is told how far it is.
+
+    Raises:
+        DataError: The script fails, or does what cannot be ordered.
+        ProgramError: The order is another training than the script's.
+    """
+    path = Path(script)
+    if not path.is_file():
+        raise DataError(f"There is no script {path}.", remedy="Name it behind --: compare job.cfoil -- train.py.")
+    most = order.manifest.steps if steps is None else min(steps, order.manifest.steps)
+    # The order may hold fewer steps than the script makes: it was told to end there.
+    wanted = Wanted(max_steps=most, compare=most, tell=tell)
+    survey = _surveyed(path, arguments, wanted)
+    return _agreement(order, path, arguments, survey, tell, None, {}, ())
+
+
+def _agreement(
+    order: LoadedOrder,
+    path: Path,
+    arguments: Sequence[str],
+    survey: Survey,
+    told: Callable[[Preparing], None],
+    calls: Sequence[tuple[str, ...]] | None,
+    sources: Mapping[str, str],
+    kinds: Sequence[object],
+) -> Compared:
+    """Run the script beside the order, and hold each step against it; raises ProgramError where they differ."""
+    steps = order.manifest.steps
+    chosen = steps_to_compare(order, survey, kinds)
 
     def tell(done: int) -> None:
-        wanted.tell(Preparing(COMPARING, "steps", done, len(chosen)))
+        told(Preparing(COMPARING, "steps", done, len(chosen)))
 
-    oracle = Oracle(made.draft, survey, calls, wanted.sources, tell)
+    oracle = Oracle(order, survey, calls, sources, tell)
     oracle.check_sequence()
     request = Request(
         path,
@@ -162,8 +221,7 @@ def _compared(path: Path, arguments: Sequence[str], wanted: Wanted, survey: Surv
         plain_process(request, folder, scratch) as process,
     ):
         agreement = oracle.compare(process, chosen)
-    compared = Compared(agreement.steps, steps, _digest(path), tuple(arguments), _digests(survey, Path.cwd()))
-    return replace(made, compared=compared)
+    return Compared(agreement.steps, steps, _digest(path), tuple(arguments), _digests(survey, Path.cwd()))
 
 
 def _digest(path: Path) -> str:

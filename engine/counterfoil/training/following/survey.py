@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +46,19 @@ class Survey:
         """How long its steps took."""
         return sum(border.seconds for border in self.borders[1:])
 
-    @property
-    def held(self) -> frozenset[str]:
-        """Names of tensors of modules that are not trained, and were written by what was made of the state."""
+    def holds(self, name: str) -> bool:
+        """Whether a tensor of a module that is not trained is state: some of its module is made of what is trained.
+
+        Args:
+            name: Its name, the module's before the first dot.
+        """
+        return name.partition(".")[0] in self._averages
+
+    @cached_property
+    def _averages(self) -> frozenset[str]:
+        """Names of the modules that were written by what was made of the state."""
         last = self.end or (self.borders[-1] if self.borders else None)
-        return frozenset() if last is None else frozenset(last.held)
+        return frozenset() if last is None else frozenset(name.partition(".")[0] for name in last.held)
 
     def check(self) -> None:
         """Check that what it did can be the training of an order at all.
