@@ -67,18 +67,18 @@ def test_what_was_seen_is_decided_as_it_was_and_said_with_its_steps() -> None:
     answers = Answers(survey(*([(PLACE, truth)] for truth in (True, False, False, True, False))), {"": True})
     assert [decided(answers, step) for step in range(1, 6)] == [True, False, False, True, False]
     assert answers.sentences == (
-        f"The script decides by a value of the training ({PLACE}), as it did when it ran by itself: yes in steps 1, 4, "
-        "else no.",
+        f"The script decides by a value of the training ({PLACE}), as it did when it ran by itself: true in steps 1, "
+        "4, else not.",
     )
 
 
 @pytest.mark.parametrize(
     ("truths", "said"),
     [
-        ([True, True], ": yes each time, 2 in all."),
-        ([False], ": no each time, 1 in all."),
-        ([True, True, False], ": no in step 3, else yes."),
-        ([True] * 7 + [False] * 8, ": yes in steps 1, 2, 3, 4, 5 and 2 more, else no."),
+        ([True, True], ": true each time, 2 in all."),
+        ([False], ": not true each time, 1 in all."),
+        ([True, True, False], ": not true in step 3, else true."),
+        ([True] * 7 + [False] * 8, ": true in steps 1, 2, 3, 4, 5 and 2 more, else not."),
     ],
 )
 def test_the_rarer_answer_is_named_with_its_steps(truths: list[bool], said: str) -> None:
@@ -98,6 +98,20 @@ def test_beyond_what_was_seen_the_order_ends_with_what_to_do() -> None:
         assert way in str(refused.value.remedy)
 
 
+def test_where_nobody_has_seen_it_run_the_order_ends_with_what_to_do() -> None:
+    with pytest.raises(ProgramError, match="and nobody has seen how") as refused:
+        decided(Answers(Survey(), {}), 1)
+    assert "leave out --compare 0" in str(refused.value.remedy)
+    assert "say what to take: --answer train.py:42=no" in str(refused.value.remedy)
+
+
+def test_a_question_that_was_not_asked_there_is_a_difference() -> None:
+    answers = Answers(survey([(OTHER, True)], [(PLACE, True)]), {})
+    with pytest.raises(ProgramError, match=r"in step 1, and did not ask there when it ran by itself") as refused:
+        decided(answers, 1)
+    assert "--compare" not in str(refused.value.remedy)
+
+
 @pytest.mark.parametrize(("given", "taken"), [({"": True}, True), ({"": True, "train.py:42": False}, False)])
 def test_beyond_what_was_seen_the_client_says_what_is_taken(given: Mapping[str, bool], taken: bool) -> None:
     answers = Answers(survey([(PLACE, not taken)]), given)
@@ -107,7 +121,7 @@ def test_beyond_what_was_seen_the_client_says_what_is_taken(given: Mapping[str, 
     seen, said = answers.sentences
     assert "as it did when it ran by itself" in seen
     assert said == (
-        f"The script decides by a value of the training ({PLACE}): answered {'yes' if taken else 'no'} in each step, "
+        f"The script decides by a value of the training ({PLACE}): answered {'yes' if taken else 'no'} from step 2 on, "
         "as you said."
     )
 

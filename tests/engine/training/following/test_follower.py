@@ -188,7 +188,7 @@ def test_a_loop_without_a_loader_with_rates_by_hand_and_accumulated_gradients(
     own = plain(script)
     assert own.names["best"] < 1e9
     (said,) = [note for note in made.notes if "decides by a value of the training" in note]
-    assert re.search(r"train\.py, line 4\d\), as it did when it ran by itself: (yes|no) (in step|each time)", said)
+    assert re.search(r"train\.py, line 4\d\), as it did when it ran by itself: (not )?true (in step|each time)", said)
     run, own = recorded(made.draft, tmp_path), plain(script)
     assert run.losses == pytest.approx([sum(own.losses[n : n + 2]) for n in range(0, 10, 2)], abs=1e-5)
     # An AdamW of 1e-2 that is clipped carries differences of the last bits on.
@@ -275,7 +275,7 @@ def test_beyond_the_steps_that_were_seen_the_client_says_what_is_decided(tmp_pat
     assert made.compared is not None
     assert made.compared.steps[:5] == (1, 2, 3, 4, 5)
     assert len(made.compared.steps) < 10
-    assert any("answered no in each step, as you said" in note for note in made.notes)
+    assert any("answered no from step 10 on, as you said" in note for note in made.notes)
 
 
 _MIXED = """
@@ -338,7 +338,7 @@ def test_a_training_that_a_value_ends_is_ordered_to_the_step_that_it_ended_with(
     made = ordered(script)
     steps = len(own.losses)
     assert made.draft.manifest.steps == steps
-    assert any(f"as it did when it ran by itself: yes in step {steps}, else no" in note for note in made.notes)
+    assert any(f"as it did when it ran by itself: true in step {steps}, else not" in note for note in made.notes)
     assert made.compared is not None
     assert made.compared.steps == tuple(range(1, steps + 1))
 
@@ -362,7 +362,6 @@ _SMALL = """
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("loss = model(x).mean() * float(model(x).std().item())", r"asked for at .*train\.py, line 11"),
         ("loss = model(x)[: int(model(x).sum().item())].sum()", r"line 11"),
         (
             "with torch.autocast('cpu', torch.bfloat16):\n            loss = model(x).mean()",
@@ -395,6 +394,7 @@ _CHANGING = """
         if number == 3:
             optimizer.add_param_group({"params": extra.parameters(), "lr": 0.01, "momentum": 0.5})
         loss = (model(x) + (extra(x) if number > 2 else 0)).square().mean()
+        loss = loss * (1 / (1 + loss.item()))
         loss.backward()
         optimizer.step()
         scheduler.step(loss * 2**number)
@@ -509,7 +509,7 @@ def test_a_script_that_fails_behind_its_training_says_how_to_order_the_steps_bef
     script = write_script(tmp_path, text)
     with pytest.raises(DataError, match=r"by itself fails after 3 steps: UnpicklingError") as refused:
         ordered(script)
-    assert f"({script}, line 15)." in refused.value.sentence
+    assert "(train.py, line 15)." in refused.value.sentence
     assert "--max-steps 3" in str(refused.value.remedy)
     assert not (tmp_path / "m.pt").exists()
     assert ordered(script, steps=3).draft.manifest.steps == 3

@@ -313,4 +313,4 @@ def test_nothing_is_compared_where_nothing_is_wanted(here: Path) -> None:
     made = ordered(write_script(here, text(after="if loss.item() > 1e9:\n    break")), compare=0, answers={"": False})
     assert made.compared is None
     assert made.draft.manifest.steps == 4
-    assert any("answered no in each step, as you said" in note for note in made.notes)
+    assert any("answered no from step 1 on, as you said" in note for note in made.notes)
