@@ -97,8 +97,6 @@ def judge(script: Script, order: Ordered) -> Verdict:
     if order.draws:
         wrong = _wrong_count(script.plain, order)
         return Verdict(DIFFERENT, wrong) if wrong else Verdict(DRAWS)
-    if not script.plain.losses:
-        return Verdict(DIFFERENT, f"{order.steps} steps are ordered, and the script goes back for no loss")
     if order.diverged:
         return Verdict(DIFFERENT, f"the order ends at step {len(order.losses) + 1}: {order.diverged}")
     for wrong in (_wrong_losses(script, order), _wrong_state(script, order)):
@@ -120,7 +118,8 @@ def _wrong_losses(script: Script, order: Ordered) -> str:
     """Why the losses are not the script's; empty where those of each step add up to the order's."""
     plain = script.plain
     own = plain.losses_before_the_last_step
-    if plain.many:
+    if plain.many or not plain.losses:
+        # Gradients may be computed without backward(): the state is judged.
         return ""
     close = _closeness(own, lambda: [])
     if _divided(own, order.losses, close):
@@ -207,7 +206,9 @@ def _wrong_state(script: Script, order: Ordered) -> str:
 def _name(held: Held, left: Mapping[str, Tensor]) -> str | None:
     """The order's name for a tensor: by the script's names for it, or else the nearest of its shape."""
     fitting = [name for name, tensor in left.items() if tensor.shape == held.final.shape]
-    named = [name for name in fitting if name in held.names]
+    # A name of the order is no path.
+    spelled = {name.replace("/", ".") for name in held.names}
+    named = [name for name in fitting if name in spelled]
     chosen = named or fitting
     return min(chosen, key=lambda name: _distance(left[name], held.final), default=None)
 

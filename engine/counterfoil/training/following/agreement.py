@@ -14,6 +14,7 @@ Whole numbers, truth values, and whatever the step leaves alone are equal to the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -131,8 +132,8 @@ class StepComparison:
         inputs: StepInputs,
         numbers: Mapping[int, Tensor],
         after: Mapping[str, Tensor],
-    ) -> tuple[list[Difference], StepResult]:
-        """Return what a step gives another value than the script, and what it gives.
+    ) -> tuple[list[Difference], StepResult, float]:
+        """Return what a step gives another value than the script, what it gives, and its loss in float32.
 
         Args:
             inputs: The step's inputs, from the script's own state before it.
@@ -140,7 +141,8 @@ class StepComparison:
             after: What the script holds after the step, of those of the order's state that it has.
         """
         result = self._double.result(inputs, numbers)
-        double, single = result.state, self._single.result(inputs, numbers).state
+        other = self._single.result(inputs, numbers)
+        double, single = result.state, other.state
         found: list[Difference] = []
         suspects: list[str] = []
         for name, mine in after.items():
@@ -157,7 +159,7 @@ class StepComparison:
                     allowed = _allowed(after[name], double[name], [state[name] for state in noisy])
                     size, moved = _distance(after[name], double[name]), _distance(inputs.state[name], after[name])
                     found.append(Difference(name, size, allowed, moved, self._where(name)))
-        return found, result
+        return found, result, other.loss
 
     def _shaken_states(
         self,
@@ -194,6 +196,21 @@ class StepComparison:
         if not torch.equal(x[~finite].nan_to_num(0.0), y[~finite].nan_to_num(0.0)):
             return False
         return _distance(mine, double) <= _allowed(mine, double, noisy)
+
+
+def losses_agree(mine: float, double: float, single: float) -> bool:
+    """Whether the loss of a step is the script's own, by the bound of its tensors; what is not finite is so in both.
+
+    Args:
+        mine: The script's.
+        double: The step's in float64.
+        single: The step's in float32.
+    """
+    if not (math.isfinite(mine) and math.isfinite(double)):
+        return math.isfinite(mine) == math.isfinite(double)
+    noise = abs(double - single) if math.isfinite(single) else 0.0
+    # A loss is a sum of many terms, which each side adds in its own order: 2^4 in place of one rounding.
+    return abs(mine - double) <= _FACTOR * max(noise, 2.0**4 * _ULP * abs(mine), 2.0**-149)
 
 
 def _allowed(mine: Tensor, double: Tensor, noisy: Sequence[Tensor]) -> float:

@@ -19,7 +19,7 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.program.update.torchs import slots_of_torch
 from counterfoil.program.whereabouts import in_brackets
-from counterfoil.training.following.agreement import Difference, StepComparison
+from counterfoil.training.following.agreement import Difference, StepComparison, losses_agree
 from counterfoil.training.following.bits import same_bits
 from counterfoil.training.following.calls import KEPT
 from counterfoil.training.following.plainprocess import Border, PlainProcess
@@ -229,9 +229,19 @@ class Oracle:
         draws: Sequence[tuple[str, Tensor]],
         border: Border,
     ) -> None:
-        differences, loss = self._differences(number, before, after, draws)
+        differences, losses = self._differences(number, before, after, draws)
         if differences:
-            raise self._step_differs(number, differences, loss, border)
+            raise self._step_differs(number, differences, losses[0], border)
+        self._check_loss(number, losses, border)
+
+    def _check_loss(self, number: int, losses: tuple[float, float], border: Border) -> None:
+        """Compare the loss of a step that was followed; what a library's loop goes back through it weighs by itself."""
+        own = math.fsum(border.losses)
+        if self._calls is not None and border.losses and not losses_agree(own, *losses):
+            raise _differs(
+                f"Step {number} would be ordered with the loss {losses[0]:.6g}, and the script goes back through "
+                f"{own:.6g}"
+            )
 
     def _differences(
         self,
@@ -239,7 +249,7 @@ class Oracle:
         before: Mapping[str, Tensor],
         after: Mapping[str, Tensor],
         draws: Sequence[tuple[str, Tensor]],
-    ) -> tuple[list[Difference], float]:
+    ) -> tuple[list[Difference], tuple[float, float]]:
         program = self._order.programs.of(number)
         if program.digest not in self._comparisons:
             self._comparisons[program.digest] = StepComparison(program)
@@ -260,7 +270,7 @@ class Oracle:
         except UnmatchedDrawsError as error:
             raise _differs(f"In step {number} {error}") from error
         inputs = self._order.inputs(number, state)
-        differences, result = comparison.differences(inputs, numbers, mine)
+        differences, result, single = comparison.differences(inputs, numbers, mine)
         foreign = [
             name.removeprefix(_MODULE)
             for name in after
@@ -273,7 +283,7 @@ class Oracle:
         if foreign:
             raise _differs(f"In step {number} the script changes {foreign[0]!r}, which the order does not hold")
         self._carried |= {**state, **result.state, **{n: t for n, t in mine.items() if t.shape == state[n].shape}}
-        return differences, result.loss
+        return differences, (result.loss, single)
 
     def _check_end(
         self,
@@ -286,8 +296,9 @@ class Oracle:
             return
         number, before, after, border = last
         left = process.tensors(end) if end.state is not None else after
-        differences, loss = self._differences(number, before, left, self._draws)
+        differences, losses = self._differences(number, before, left, self._draws)
         if not differences:
+            self._check_loss(number, losses, border)
             return
         own: list[Difference] = []
         if end.digest != border.digest:
@@ -295,7 +306,7 @@ class Oracle:
         same = [one.number for one in self._survey.borders[:-1] if one.models == end.models]
         if same or (end.digest != border.digest and not own):
             raise self._end_differs(differences, same)
-        raise self._step_differs(number, differences, loss, border)
+        raise self._step_differs(number, differences, losses[0], border)
 
     def _end_differs(self, differences: Sequence[Difference], same: Sequence[int]) -> ProgramError:
         names = _listed([difference.name for difference in differences])

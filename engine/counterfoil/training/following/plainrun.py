@@ -18,8 +18,8 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from hashlib import blake2b
-from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import ModuleType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -40,7 +40,7 @@ from counterfoil.training.following.optimizers import entries_of
 from counterfoil.training.following.shelf import file_key, tensors_in
 from counterfoil.training.following.taint import Questions, Taint
 from counterfoil.training.scripts.mainmodule import run_as_main
-from counterfoil.training.scripts.patches import Patches
+from counterfoil.training.scripts.patches import Patches, patched
 from counterfoil.training.scripts.workfolder import FileUse, WorkFolder, files_unwatched, files_watched
 
 MODULE = "counterfoil.training.following.plainrun"
@@ -198,6 +198,16 @@ class PlainRun(Borders):
         """It saves what it saves."""
         self._files.wrote(what)
         return True
+
+    def note_processes(self, library: ModuleType, patches: Patches) -> None:
+        """Note where processes are started, by whichever way Python has for it."""
+        start = library.BaseProcess.start
+
+        def started(process: Any) -> None:
+            self.processes.append(whereabouts.client_line())
+            start(process)
+
+        patches.put(library.BaseProcess, "start", started)
 
     def keeps(self, what: Any, file: Any) -> bool:
         """Remember where something was saved that was made of the state."""
@@ -419,15 +429,13 @@ def _run(request: Mapping[str, Any], said: BinaryIO, orders: BinaryIO) -> None:
     set_generators(request["generators"])
     say({"generators": generator_states()})
     error: BaseException | None = None
-    start = BaseProcess.start
-
-    def started(self: BaseProcess) -> None:
-        run.processes.append(whereabouts.client_line())
-        start(self)
-
-    patches.put(BaseProcess, "start", started)
     try:
-        with files_watched(files, network=request["network"]), OneDevice(Notes()), watched(run, plainly=True):
+        with (
+            patched({"multiprocessing.process": run.note_processes}),
+            files_watched(files, network=request["network"]),
+            OneDevice(Notes()),
+            watched(run, plainly=True),
+        ):
             try:
                 run_as_main(folder.private(Path(request["script"])), request["script"], request["arguments"])
             except SystemExit as ended:

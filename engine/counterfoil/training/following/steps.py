@@ -186,8 +186,9 @@ class Step:
             [*self.events, *(_renumbered(event, first) for event in other.events)],
             [*self.numbers, *other.numbers],
             {**self.met, **other.met},
-            [*self.losses, *other.losses],
-            [*self.differentiated, *other.differentiated],
+            # What is computed behind the last update is no loss of its step.
+            self.losses,
+            self.differentiated,
             [*self.truths, *other.truths],
             {**self.written, **other.written},
             {**self.carried, **{m: place for m, place in other.carried.items() if m not in self.known}},
