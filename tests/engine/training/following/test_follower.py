@@ -510,7 +510,7 @@ def test_a_script_that_fails_behind_its_training_says_how_to_order_the_steps_bef
     script = write_script(tmp_path, text)
     with pytest.raises(DataError, match=r"by itself fails after 3 steps: UnpicklingError") as refused:
         ordered(script)
-    assert "(train.py, line 15)." in refused.value.sentence
+    assert refused.value.sentence.endswith("train.py, line 15).")
     assert "--max-steps 3" in str(refused.value.remedy)
     assert not (tmp_path / "m.pt").exists()
     assert ordered(script, steps=3).draft.manifest.steps == 3

@@ -22,7 +22,7 @@ from counterfoil.cli.scripts import write_compared
 from counterfoil.operators.facts import UNIFORM
 from counterfoil.signing.comparison import comparison_beside
 from counterfoil.training.following.oracle import Oracle, steps_to_compare
-from counterfoil.training.following.plainprocess import Border, Failure, Files, Request
+from counterfoil.training.following.plainprocess import Border, Failure, Request
 from counterfoil.training.following.survey import Survey, survey_of
 from counterfoil.training.preparing import COMPARING, FOLLOWING, RUNNING, Preparing
 from counterfoil.training.scripts.handing import ScriptOrder
@@ -130,7 +130,7 @@ def test_two_machines_of_different_speed_write_one_digest(
     for name, found in (("fast", fast), ("slow", slow)):
         out = tmp_path / f"{name}.cfoil"
         found.made.draft.write(out, trial=False)
-        line = write_compared(found.made.compared, found.made.draft, out, None, force=False)
+        line = write_compared(found.made.compared, found.made.draft.manifest, out, None, force=False)
         assert line.less is (name == "slow")
         orders.append(out)
         statements.append(comparison_beside(out, found.made.draft.manifest.digest, 4))
@@ -177,10 +177,19 @@ def test_the_number_of_steps_is_the_scripts(machine: Callable[[int | None], Mach
 @pytest.mark.parametrize(
     ("calls", "said"),
     [
-        (("clear", "backward"), "lets optimizer 1 make its step, and would be ordered as one that does nothing more"),
-        ((*CALLS[:2], "update 1"), "lets optimizer 1 make its step, and .* that lets optimizer 2 make its step"),
-        (("backward", "clear", "update 0"), "clears gradients, and .* that goes back through a loss"),
-        ((*CALLS, "fetch"), "does nothing more, and .* that asks a loader for a batch"),
+        (
+            ("clear", "backward"),
+            "3 calls that count, and 2 .* it lets optimizer 1 make its step, the order .* has ended its step",
+        ),
+        (
+            (*CALLS[:2], "update 1"),
+            "3 .* 3 would be ordered: where it lets optimizer 1 make its step, .* that lets optimizer 2 make its",
+        ),
+        (
+            ("backward", "clear", "update 0"),
+            r"3 .* 3 would be ordered: where it clears gradients, .* that calls backward\(\)",
+        ),
+        ((*CALLS, "fetch"), "3 .* 4 would be ordered: where it has ended its step, .* that asks a loader for a batch"),
     ],
 )
 def test_what_is_called_in_a_step_is_the_scripts(
@@ -188,7 +197,7 @@ def test_what_is_called_in_a_step_is_the_scripts(
 ) -> None:
     found = machine(None)
     sequence(found, seen(4), (CALLS,) * 4)
-    with pytest.raises(ProgramError, match=f"In step 3 the script {said}"):
+    with pytest.raises(ProgramError, match=f"In step 3 the script makes {said}"):
         sequence(found, seen(4), (CALLS, CALLS, calls, CALLS))
 
 
@@ -250,9 +259,11 @@ def test_a_survey_has_the_steps_answers_draws_and_files_of_a_script(here: Path) 
     assert second.generators_now["numpy"] == survey.generators["numpy"]
     assert len({border.digest for border in survey.borders}) == 5
     line = 1 + next(n for n, row in enumerate(script.read_text().splitlines()) if "loss.item()" in row)
-    assert (f"{script}, line {line}", pytest.approx(second.losses[0])) in second.answers
+    assert (f"train.py, line {line}", pytest.approx(second.losses[0])) in second.answers
     # An earlier run left what it reads and writes.
-    assert survey.files == Files({"best.txt": 0}, {"best.txt": 1}, ("best.txt",))
+    assert survey.files.reads == {"train.py": 0, "best.txt": 0}
+    assert survey.files.writes["best.txt"] == 1
+    assert survey.files.stale == ("best.txt",)
     with pytest.raises(DataError, match=r"The script reads best\.txt, which lies there from an earlier run"):
         survey.check()
     assert (here / "best.txt").read_text() == "of another day"

@@ -65,9 +65,9 @@ def job(steps: int) -> CustomJob:
     torch.manual_seed(0)
     model, rows = nn.Linear(3, 2), torch.randn(8, 3)
     rule = torch.optim.SGD(model.parameters(), lr=0.1)
-    turns = np.arange(16, dtype=np.int64).reshape(4, 4) % 8
+    turns = np.arange(4 * steps, dtype=np.int64).reshape(steps, 4) % 8
     return CustomJob(
-        "A script", model, lambda m, b: functional.mse_loss(m(b), b[:, :2]), rule, rows, steps, schedule=turns[:steps]
+        "A script", model, lambda m, b: functional.mse_loss(m(b), b[:, :2]), rule, rows, steps, schedule=turns
     )
 
 
