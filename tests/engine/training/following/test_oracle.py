@@ -264,7 +264,7 @@ def test_a_survey_has_the_steps_answers_draws_and_files_of_a_script(here: Path) 
     assert survey.files.reads == {"train.py": 0, "best.txt": 0}
     assert survey.files.writes["best.txt"] == 1
     assert survey.files.stale == ("best.txt",)
-    with pytest.raises(DataError, match=r"The script reads best\.txt, which lies there from an earlier run"):
+    with pytest.raises(DataError, match=r"The script reads best\.txt, which was there before, and writes"):
         survey.check()
     assert (here / "best.txt").read_text() == "of another day"
 
