@@ -137,6 +137,32 @@ def test_the_commands_connect_to_nobody(listener: Listener) -> None:
     assert {line.partition(" ")[2] for line in listener.heard()} == own
 
 
+SCRIPT = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x in torch.randn(3, 4, 3):
+    optimizer.zero_grad()
+    model(x).square().mean().backward()
+    optimizer.step()
+"""
+
+
+def test_the_runs_of_a_script_connect_to_nobody(listener: Listener) -> None:
+    (listener.folder / "train.py").write_text(SCRIPT)
+    done = listener.run(
+        "-P", "-m", "counterfoil", *["order", "--script", "train.py", "--out", "job.cfoil", "--no-trial"]
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Compared with the script in all 3 steps." in done.stdout
+    # The command, in which it is followed, and the two in which it runs as it is.
+    assert listener.processes == 3
+    assert listener.heard() == []
+
+
 @pytest.mark.slow
 def test_the_window_connects_to_nobody(listener: Listener) -> None:
     """The demonstration: orders, records, opens, replays and signs in the window, and reads the verdicts."""

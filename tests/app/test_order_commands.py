@@ -5,16 +5,13 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
 
 from counterfoil import CancelToken, OrderProgress, OrderWritten, inspect
-from counterfoil.base.digest import Digest
 from counterfoil.cli import main
-from counterfoil.signing.comparison import comparison_beside
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.model.order_plan import OrderPlan
@@ -38,26 +35,12 @@ def make():
         learning_rate=0.1,
     )
 """
-SCRIPT = """
-import sys
-import torch
-from torch import nn
-
-torch.manual_seed(3)
-model = nn.Linear(3, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=float(sys.argv[2]))
-for x in torch.randn(2, 4, 3):
-    optimizer.zero_grad()
-    model(x).square().mean().backward()
-    optimizer.step()
-"""
 JOBS: Mapping[str, Mapping[str, str]] = {
     "digits-cnn": {**SMALL, "width": "2", "seed": "7", "last_checkpoint": "weights"},
     "gpt2": {
         **SMALL, "text": "a book.txt", "layers": "1", "heads": "1", "width": "8", "context": "8",
         "precision": "exact-13",
     },
-    "script": {"script": "train.py", "arguments": "--rate 0.1", "compare": "1", "answer": "no", "network": "no"},
     "own": {"source": "my_job:make", "own_code_folder": ".", "second_look": "no", "precision": "exact-20"},
 }  # fmt: skip
 
@@ -76,7 +59,6 @@ def test_the_command_that_is_shown_writes_the_same_order(
 ) -> None:
     (tmp_path / "a book.txt").write_text("It was the best of times, it was the worst of times. " * 8)
     (tmp_path / "my_job.py").write_text(MODULE)
-    (tmp_path / "train.py").write_text(SCRIPT)
     monkeypatch.chdir(tmp_path)
     plan = OrderPlan(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
     plan.choose(name)
@@ -95,22 +77,7 @@ def test_the_command_that_is_shown_writes_the_same_order(
     assert inspect(tmp_path / "typed.cfoil").order.digest.hex == told.digest
     assert inspect(tmp_path / "told.cfoil").order.digest.hex == told.digest
     assert told.steps == 2
-    if name == "script":
-        assert_compared(tmp_path, told)
-    else:
-        assert told.batch_size == 4
-
-
-def assert_compared(folder: Path, told: OrderWritten) -> None:
-    """Check that the comparison lay there when the order was told of, and that the window warns of the other step."""
-    said, typed = (
-        comparison_beside(folder / f"{name}.cfoil", Digest.from_hex(told.digest), 2) for name in ("told", "typed")
-    )
-    assert said is not None
-    assert said.said is not None
-    assert said == replace(typed, file=said.file)
-    assert said.said.compared == ((1, 1),)
-    assert "Compared with the script in step 1 of 2." in told.warnings
+    assert told.batch_size == 4
 
 
 def test_the_fake_engine_tells_an_order_as_the_real_one_does(tmp_path: Path) -> None:

@@ -277,11 +277,17 @@ def test_own_code_runs_in_the_folder_of_its_script(
     typed(wizard, "script", str(script))
     typed(wizard, "arguments", "--lr 0.1")
     wizard.go(Stage.TRY.value)
+    # Who lets a script run knows that it does.
+    assert "The script itself runs here" in wizard.trying.lead.text()
     assert wizard.trying.command.text.toPlainText().startswith(f"cd {tmp_path} && counterfoil order --script")
     tried(wizard, qtbot)
     arguments, folder = engine.orders[-1]
     assert folder == tmp_path
     assert arguments[-3:] == ("--", "--lr", "0.1")
+    wizard.go(Stage.WHAT.value)
+    choose(wizard, "digits-cnn")
+    wizard.go(Stage.TRY.value)
+    assert "script" not in wizard.trying.lead.text()
 
 
 def ordered_script(wizard: OrderWizard, qtbot: QtBot, folder: Path, **values: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import runpy
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,9 @@ from torch import Tensor
 
 from counterfoil.program.steadiness import generators_kept
 from counterfoil.training.following.follower import follow
+from counterfoil.training.following.script import order_of_script
 from counterfoil.training.order import OrderDraft
+from counterfoil.training.preparing import Preparing
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import StepRecorded
 from counterfoil.training.scripts.handing import ScriptOrder, Wanted
@@ -32,9 +34,22 @@ def write_script(folder: Path, text: str) -> Path:
 
 
 def followed(script: Path, *arguments: str, steps: int | None = None) -> ScriptOrder:
-    """Return the order of what a script's own loop trains."""
+    """Return the order of what a script's own loop trains, which was not seen to train: ``--compare 0``."""
     wanted = Wanted(max_steps=steps)
     return run_script(script, arguments, wanted, around=lambda run: follow(run, wanted, script.stem))
+
+
+def ordered(
+    script: Path,
+    *arguments: str,
+    steps: int | None = None,
+    compare: int | None = None,
+    answers: Mapping[str, bool] | None = None,
+    tell: Callable[[Preparing], None] = lambda _: None,
+) -> ScriptOrder:
+    """Return the order of what a script trains, compared with the script: what ``counterfoil order`` makes."""
+    wanted = Wanted(max_steps=steps, compare=compare, answers=answers or {}, tell=tell)
+    return order_of_script(script, arguments, wanted)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from PySide6.QtCore import QSettings
 from counterfoil import PROFILE_COSTS, OrderForm, OrderOption, order_command, order_forms
 
 OUT, TRIAL, PRECISION = "out", "trial", "precision"
+SCRIPT = "script"
+"""The form of a training script, and its option."""
 FOLDER = "own_code_folder"
 """Where a client's own code runs: no option of the command, and kept beside them."""
 HIDDEN = (OUT, "key", "force", "external_data", "signers")
@@ -26,7 +28,7 @@ FIRST = (
     "max_steps", "compare", "batch_size", "learning_rate", "shares", "seed", "checkpoint_every", "last_checkpoint",
 )  # fmt: skip
 """Options that most orders think about, in this order; the others are folded."""
-PREVIEWED = ("data", "text", "script")
+PREVIEWED = ("data", "text", SCRIPT)
 """Options that name what can be looked at."""
 _GROUP = "order"
 _MOST_CHARACTERS = 4096
@@ -125,7 +127,7 @@ class OrderPlan:
         if not self.form.own_code:
             return None
         named = self.value(FOLDER).strip()
-        script = self.value("script").strip()
+        script = self.value(SCRIPT).strip()
         return Path(named or (Path(script).expanduser().parent if script else Path.home())).expanduser().absolute()
 
     def arguments(self, out: Path) -> tuple[str, ...]:

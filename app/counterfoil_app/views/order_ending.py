@@ -14,7 +14,7 @@ from counterfoil_app.looks import order_words, text
 from counterfoil_app.looks.engine_words import failure_text
 from counterfoil_app.looks.fonts import fixed_font
 from counterfoil_app.looks.theme import Tone
-from counterfoil_app.model.order_plan import OUT, TRIAL, OrderPlan, Stage
+from counterfoil_app.model.order_plan import OUT, SCRIPT, TRIAL, OrderPlan, Stage
 from counterfoil_app.model.ordering import Ordering
 from counterfoil_app.views import layouts
 from counterfoil_app.views.digest_card import Card, CardView
@@ -63,12 +63,6 @@ class TryPage(WizardPage):
     def __init__(self, plan: OrderPlan, ordering: Ordering) -> None:
         super().__init__(Stage.TRY, plan)
         self._ordering = ordering
-        self.lead.setText(
-            self.tr(
-                "The first step is executed on this machine before the order is written, so that it does not fail "
-                "at the trainer. It shows what a step takes."
-            )
-        )
         self.trial = QCheckBox(order_words.option(TRIAL))
         self.trial.setToolTip(self.tr("Leave it out for jobs that only a larger machine can execute."))
         self.trial.toggled.connect(self._trial_chosen)
@@ -98,6 +92,16 @@ class TryPage(WizardPage):
 
     def enter(self) -> None:
         """Show what is chosen."""
+        lead = self.tr(
+            "The first step is executed on this machine before the order is written, so that it does not fail "
+            "at the trainer. It shows what a step takes."
+        )
+        if self.plan.form.name == SCRIPT:
+            lead += " " + self.tr(
+                "The script itself runs here, too, in a copy of its folder: each step of the order is compared with "
+                "what the script does, and whatever differs is refused."
+            )
+        self.lead.setText(lead)
         self.trial.blockSignals(True)
         self.trial.setChecked(self.plan.value(TRIAL) != NO)
         self.trial.blockSignals(False)

@@ -21,7 +21,7 @@ MOST_CHARACTERS = 4096
 ACROSS = 10
 SHORT = 10
 """Characters for which a choice has room at the least."""
-PATHS = ("arguments", "file", "folder", "function")
+PATHS = ("arguments", "file", "folder", "function", "texts")
 """Kinds whose values are long: each has a line of its own."""
 
 

@@ -6390,6 +6390,10 @@ Lauf zu finden</translation>
             <translation>Der Lauf von {0} Schritten</translation>
         </message>
         <message>
+            <source>The script itself runs here, too, in a copy of its folder: each step of the order is compared with what the script does, and whatever differs is refused.</source>
+            <translation>Auch das Skript selbst läuft hier, in einer Kopie seines Ordners: Jeder Schritt des Auftrags wird mit dem verglichen, was das Skript tut, und was davon abweicht, wird abgelehnt.</translation>
+        </message>
+        <message>
             <source>about {0}</source>
             <translation>etwa {0}</translation>
         </message>
@@ -9392,8 +9396,8 @@ Lauf zu finden</translation>
             <translation>Bestellen Sie die Aufgabe neu mit einem exakten Profil, damit ihre Operatoren beim Erfassen zerlegt werden.</translation>
         </message>
         <message>
-            <source>Order what a training script of yours trains, as it is; its arguments stand behind --. It runs here and now, up to where its training begins (docs/for-trainers.md).</source>
-            <translation>Bestellen, was ein Trainingsskript von Ihnen trainiert, so wie es ist; seine Argumente stehen hinter --. Es läuft hier und jetzt, bis dahin, wo sein Training beginnt (docs/for-trainers.md).</translation>
+            <source>Order what a training script of yours trains, as it is; its arguments stand behind --. It runs here three times, in private copies of this folder (docs/for-trainers.md).</source>
+            <translation>Bestellen, was ein eigenes Trainingsskript trainiert, so wie es ist; seine Argumente stehen hinter --. Es läuft hier dreimal, in eigenen Kopien dieses Ordners (docs/for-trainers.md).</translation>
         </message>
         <message>
             <source>Order your own model: a function of yours that returns a counterfoil.CustomJob. It runs here and now, and never on the trainer's or the auditor's machine.</source>
@@ -13109,7 +13113,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>all, or as many as it makes in two minutes</source>
-            <translation>alle, oder so viele, wie es in zwei Minuten macht</translation>
+            <translation>alle, oder so viele in zwei Minuten</translation>
         </message>
         <message>
             <source>an adjudication</source>
@@ -15788,8 +15792,8 @@ Lauf zu finden</translation>
             <translation>Aktivierungen neu berechnen</translation>
         </message>
         <message>
-            <source>Answers beyond the compared steps</source>
-            <translation>Antworten jenseits der verglichenen Schritte</translation>
+            <source>Answers for the script</source>
+            <translation>Antworten für das Skript</translation>
         </message>
         <message>
             <source>Arguments of the script</source>
@@ -15818,6 +15822,10 @@ Lauf zu finden</translation>
         <message>
             <source>Columns of the made-up table</source>
             <translation>Spalten der erfundenen Tabelle</translation>
+        </message>
+        <message>
+            <source>Compared steps</source>
+            <translation>Verglichene Schritte</translation>
         </message>
         <message>
             <source>Comparing the order with the script</source>
@@ -15916,10 +15924,6 @@ Lauf zu finden</translation>
             <translation>Länge einer Folge</translation>
         </message>
         <message>
-            <source>Let the script use the network the first time</source>
-            <translation>Das Skript beim ersten Mal das Netz verwenden lassen</translation>
-        </message>
-        <message>
             <source>Logistic regression on a table of yours, or on one that is made up.</source>
             <translation>Logistische Regression auf einer Tabelle von Ihnen, oder auf einer erfundenen.</translation>
         </message>
@@ -15970,6 +15974,10 @@ Lauf zu finden</translation>
         <message>
             <source>Network</source>
             <translation>Netz</translation>
+        </message>
+        <message>
+            <source>Network the first time</source>
+            <translation>Netz beim ersten Mal</translation>
         </message>
         <message>
             <source>Order</source>
@@ -16038,10 +16046,6 @@ Lauf zu finden</translation>
         <message>
             <source>Steps</source>
             <translation>Schritte</translation>
-        </message>
-        <message>
-            <source>Steps compared with the script</source>
-            <translation>Mit dem Skript verglichene Schritte</translation>
         </message>
         <message>
             <source>Steps per checkpoint</source>

@@ -156,6 +156,36 @@ def test_a_script_is_not_divided_by_an_option(tmp_path, monkeypatch, capsys):
     assert "Return a counterfoil.CustomJob with shares from a function" in said
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--from", "job:make", "--compare", "3"], "--compare, --answer and --no-network are for --script"),
+        (["--from", "job:make", "--answer", "no"], "--compare, --answer and --no-network are for --script"),
+        (["--from", "job:make", "--no-network"], "--compare, --answer and --no-network are for --script"),
+        (["--script", "train.py", "--no-second-look"], "--no-second-look is for --from"),
+        (["--script", "train.py", "--compare", "-1"], "Invalid value for '--compare'"),
+        (["--script", "train.py", "--answer", "perhaps"], "'perhaps' is no answer"),
+        (["digits-cnn", "--compare", "3"], "No such option"),
+    ],
+)
+def test_what_is_asked_of_a_script_is_asked_of_nothing_else(options, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text("raise AssertionError('it never runs')")
+    Path("job.py").write_text("raise AssertionError('it never runs')")
+    assert main(["order", *options, "--out", "job.cfoil"]) != 0
+    assert said in " ".join(re.sub("[│╭╮╰╯─]", " ", capsys.readouterr().err).split())
+    assert not Path("job.cfoil").exists()
+
+
+def test_a_comparison_that_lies_there_is_replaced_only_when_asked(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text("raise AssertionError('it never runs')")
+    Path("job.comparison.json").write_text("{}")
+    assert main(["order", "--script", "train.py", "--out", "job.cfoil"]) != 0
+    assert "job.comparison.json exists already" in " ".join(capsys.readouterr().err.split())
+    assert Path("job.comparison.json").read_text() == "{}"
+
+
 def test_activations_are_recomputed_if_asked_for(tmp_path, capsys):
     asked = ["order", "digits-cnn", "--steps", "1", "--batch-size", "8", "--width", "4", "--no-trial"]
     for segments in ("auto", "3"):

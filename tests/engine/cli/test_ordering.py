@@ -22,10 +22,12 @@ from counterfoil import (
     order_forms,
     record,
 )
+from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CancelledError, DataError
 from counterfoil.cli import main
 from counterfoil.cli.orderforms import OWN, SCRIPT
 from counterfoil.cli.orderprogram import failure_of, option_of
+from counterfoil.signing.comparison import comparison_beside
 from counterfoil.signing.keys import SigningKey
 from support.job_fixtures import once, trainer_key
 
@@ -86,12 +88,23 @@ def test_the_command_that_is_shown_writes_the_same_order(tmp_path: Path, monkeyp
 
 def test_a_script_is_ordered_in_its_folder_with_its_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "train it.py").write_text(SCRIPT_TEXT)
-    values = {"script": str(tmp_path / "train it.py"), "arguments": "5", "second_look": "no"}
+    asked = {"compare": "1", "answer": "no train.py:3=yes", "network": "no"}
+    values = {"script": str(tmp_path / "train it.py"), "arguments": "5", **asked}
     told = written(form(SCRIPT).arguments({**values, "out": str(tmp_path / "told.cfoil")}), tmp_path)
     line = order_command(form(SCRIPT).arguments({**values, "out": str(tmp_path / "typed.cfoil")}), str(tmp_path))
     assert line.endswith(" -- 5")
+    assert "--compare 1 --answer no --answer train.py:3=yes --no-network" in line
+    # When the order was told of, it was beside it.
+    told_comparison = comparison_beside(tmp_path / "told.cfoil", Digest.from_hex(told.digest), 2)
     assert by_command(line, monkeypatch) == told.digest
     assert told.steps == 2
+    typed_comparison = comparison_beside(tmp_path / "typed.cfoil", Digest.from_hex(told.digest), 2)
+    assert told_comparison is not None
+    assert typed_comparison is not None
+    assert told_comparison.said is not None
+    assert told_comparison.said.compared == ((1, 1),)
+    assert told_comparison.said == typed_comparison.said
+    assert "Compared with the script in step 1 of 2." in told.warnings
 
 
 def test_the_run_is_as_large_as_expected(tmp_path: Path, trainer_key: SigningKey) -> None:

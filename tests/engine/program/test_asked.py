@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
 import statistics
 from collections.abc import Callable
@@ -19,7 +20,9 @@ from torch.nn import functional
 from counterfoil.base.errors import ProgramError
 from counterfoil.operators.node import TensorType
 from counterfoil.program.asked import Asked, AskedValues, PlainNames
+from counterfoil.program.asked.asking import Policy
 from counterfoil.program.capture import CapturedStep, capture
+from counterfoil.program.noform import NoFormError
 from counterfoil.program.update import Sgd
 
 BATCH = {"x": TensorType("float32", (4, 3)), "y": TensorType("int64", (4,))}
@@ -233,14 +236,14 @@ def test_names_and_numbers_are_themselves_afterwards() -> None:
 class TestOutsideOfACapture:
     """The same with a policy of one's own, as a loop that is followed has it."""
 
-    def asked(self, policy: Callable[[str], bool]) -> AskedValues:
-        return AskedValues(policy, PlainNames(), known=lambda tensor: tensor.numel() > 1)
+    def asked(self, policy: Policy, **more: Any) -> AskedValues:
+        return AskedValues(policy, PlainNames(), known=lambda tensor: tensor.numel() > 1, **more)
 
     def test_values_are_placeholders_and_a_policy_answers(self) -> None:
-        places: list[str] = []
+        asked: list[tuple[str, Any]] = []
 
-        def answer(place: str) -> bool:
-            places.append(place)
+        def answer(place: str, value: Any) -> bool:
+            asked.append((place, value))
             return True
 
         loss = torch.tensor(0.5)
@@ -251,14 +254,94 @@ class TestOutsideOfACapture:
             high = bool(item > 1)
             assert torch.ones(2).tolist() == [1.0, 1.0]
         assert high
-        assert len(places) == 1
-        assert places[0].startswith(f"{Path(__file__)}, line ")
+        ((place, value),) = asked
+        assert place.startswith(f"{Path(__file__)}, line ")
+        # Nobody has seen it.
+        assert value is None
         assert f"{item:.2f}" == "?"
         assert loss.item() == 0.5
 
     def test_afterwards_nobody_answers(self) -> None:
-        with self.asked(lambda _: True):
+        with self.asked(lambda _place, _value: True):
             item = torch.tensor(0.5).item()
         with pytest.raises(RuntimeError, match="has none now"):
             bool(item > 1)
         assert type(item) is Asked
+
+    @pytest.mark.parametrize(
+        ("made", "value"),
+        [
+            (lambda item: item > 0.4, True),
+            (lambda item: operator.gt(0.4, item), False),
+            (lambda item: item * 2 - 0.25 == 0.75, True),
+            (lambda item: 1 / item < item**2, False),
+            (lambda item: round(item + 0.1) == 1, True),
+            (lambda item: -item <= item, True),
+            (lambda item: item.is_integer(), False),
+        ],
+    )
+    def test_what_the_script_was_answered_decides_what_is_computed_of_it(
+        self, made: Callable[[Any], Any], value: bool
+    ) -> None:
+        seen: list[Any] = []
+        places: list[str] = []
+
+        def known(place: str) -> float:
+            places.append(place)
+            return 0.5
+
+        with self.asked(lambda _place, answer: seen.append(answer) or bool(answer), answers=known):
+            item = torch.tensor(float("nan")).item()
+            assert bool(made(item)) is value
+            # It is no number for all that: who writes it gets none.
+            assert f"{item}" == "?"
+            assert type(item) is Asked
+        assert seen == [value]
+        (place,) = places
+        assert place.startswith(f"{Path(__file__)}, line ")
+
+    def test_what_nobody_has_seen_stays_unseen_whatever_is_computed_of_it(self) -> None:
+        seen: list[Any] = []
+        with self.asked(lambda _place, answer: seen.append(answer) is None):
+            assert bool(torch.tensor(0.5).item() * 2 - 1 > 0)
+        assert seen == [None]
+
+    def test_what_is_computed_of_a_value_is_a_tensor_where_it_comes_back(self) -> None:
+        loss = torch.tensor(0.5)
+
+        def stand_in(asked: Asked) -> Tensor:
+            assert asked.tensor is not None
+            return asked.tensor()
+
+        def back(item: Any) -> Tensor:
+            made = torch.zeros(1)
+            made[0] = item
+            return made
+
+        with self.asked(lambda _place, _value: True, stand_in=stand_in):
+            item, other = loss.item(), torch.tensor(3.0).item()
+            # A number of that time, whatever becomes of the tensor.
+            loss.fill_(7.0)
+            found = {
+                "itself": back(item),
+                "sums": back(item + 1),
+                "of two": back(other - item),
+                "reflected": back(1 - item),
+                "quotients": back(1 / item),
+                "powers": back(2**other),
+                "chains": back((item * 2 + other) / 4),
+                "truths": back(item < other),
+            }
+        expected = {
+            "itself": 0.5, "sums": 1.5, "of two": 2.5, "reflected": 0.5, "quotients": 2.0, "powers": 8.0, "chains": 1.0,
+            "truths": 1.0,
+        }  # fmt: skip
+        assert {name: tensor.item() for name, tensor in found.items()} == expected
+
+    def test_an_answer_does_not_stand_in_for_a_tensor(self) -> None:
+        # A program that held it would hold a value of one run.
+        with (
+            pytest.raises(NoFormError, match="takes a number out of a tensor"),
+            self.asked(lambda _place, _value: True, answers=lambda _: 0.5),
+        ):
+            torch.ones(2) * torch.tensor(0.5).item()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -96,25 +95,8 @@ def test_the_hashes_are_others(monkeypatch: pytest.MonkeyPatch) -> None:
     assert hashing_otherwise("counterfoil.training.secondlook")[1] == {"PYTHONHASHSEED": "1"}
 
 
-SCRIPT = """
-import sys
-import torch
-from torch import nn
-
-torch.manual_seed(0)
-assert sys.argv[1:] == ["--rate", "0.1"]
-model = nn.Linear(3, 2)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for _ in range(3):
-    optimizer.zero_grad()
-    loss = sum((model(torch.ones(4, 3)) * (1 + len(name))).square().mean() for name in NAMES)
-    loss.backward()
-    optimizer.step()
-    print(loss.item())
-"""
-
-
-def test_the_programs_of_a_script(tmp_path: Path, capsys: Any) -> None:
-    (tmp_path / "train.py").write_text(SCRIPT.replace("NAMES", "['a', 'bb']"))
-    found = programs_of(Source(script="train.py", arguments=("--rate", "0.1")))
-    assert len(found["programs"]) >= 1, found
+def test_what_is_told_of_a_job_is_its_programs(tmp_path: Path) -> None:
+    reference = written(tmp_path, "job_of_one_program", "['a', 'bb']")
+    found = programs_of(Source(reference))
+    expected = [program.to_bytes().decode() for program in load_job(reference).draft().all_programs]
+    assert found == {"programs": expected}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -46,14 +48,19 @@ def _deciding(model: torch.nn.Module, batch: torch.Tensor) -> torch.Tensor:
     return out.mean() if float(out.sum()) > 0 else -out.mean()
 
 
-def _patch(refused: bool) -> Takeover:
+def _mean(model: torch.nn.Module, batch: torch.Tensor) -> torch.Tensor:
+    out: torch.Tensor = model(batch)
+    return out.mean()
+
+
+def _patch(refused: bool, objective: Callable[[torch.nn.Module, torch.Tensor], torch.Tensor] = _deciding) -> Takeover:
     def patch(library: ModuleType, wanted: Wanted, patches: Patches) -> None:
         def train(self: object) -> None:
             if refused:
                 raise DataError("The Trainer stops early.", remedy="Leave that out.")
             model, rows = self.model, self.rows.flatten(0, 1)  # type: ignore[attr-defined]
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            wanted.hand_over(CustomJob("Taken over", model, _deciding, optimizer, rows, 4, batch_size=2))
+            wanted.hand_over(CustomJob("Taken over", model, objective, optimizer, rows, 4, batch_size=2))
 
         patches.put(library.Trainer, "train", train)
 
@@ -72,10 +79,28 @@ def test_what_cannot_be_captured_by_itself_is_followed(script: Path, monkeypatch
     with pytest.raises(ProgramError):
         run.run_script(script, [], Wanted())
     made = order_of_script(script, [], Wanted())
-    assert made.notes[0].startswith("The library's loop was followed, since its step cannot be captured by itself")
+    assert made.notes[0].startswith(
+        "The library's loop was followed: what it names as its step could not be taken over (The step decides"
+    )
     # Its loss is weighed by the number of the step.
     assert made.draft.manifest.steps == 4
     assert "number.1" in made.draft.manifest.scalar_names
+    assert made.compared is not None
+    assert made.compared.steps == (1, 2, 3, 4)
+
+
+def test_what_is_taken_over_as_another_step_than_the_library_makes_is_followed(
+    script: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It leaves out the weight of the loss, which is 1 in the first step alone.
+    monkeypatch.setattr(run, "TAKEOVERS", (_patch(refused=False, objective=_mean),))
+    run.run_script(script, [], wanted := Wanted())
+    assert wanted.taken_over, "nothing is wrong with it by itself"
+    made = order_of_script(script, [], Wanted())
+    assert made.notes[0].startswith("The library's loop was followed: ")
+    assert re.search(r"Step [12] ", made.notes[0])
+    assert made.compared is not None
+    assert made.compared.steps == (1, 2, 3, 4)
 
 
 def test_what_the_takeover_refuses_by_name_stays_refused(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,15 +13,20 @@ from counterfoil.training.following.steps import Geometry, Tape, tape_of
 from counterfoil.training.following.world import World
 
 
+def world_of(parameter: nn.Parameter) -> World:
+    """A world of one parameter, without an optimizer."""
+    return World({"w": parameter}, {}, Location(), Notes(), is_slot=lambda _: "", wrote=lambda _: None)
+
+
 def _tape(run: Callable[[World, Tensor], Tensor]) -> Tape:
     """What counts of a step over one parameter, whose loss is what a function returns."""
     parameter = nn.Parameter(torch.ones(3))
-    world = World({"w": parameter}, {}, Location(), Notes())
+    world = world_of(parameter)
     with world, torch.no_grad():
         loss = run(world, parameter)
         world.step.losses.append(Geometry.of(loss))
         parameter.sub_(loss, alpha=0.5)
-    return tape_of(world.step, world.names, {"w"})
+    return tape_of(world.step, {"w"})
 
 
 def _names(tape: Tape) -> list[str]:
@@ -53,7 +58,7 @@ def test_steps_differ_by_operators_and_shapes_and_not_by_values() -> None:
 def test_what_has_values_keeps_them_and_the_parameter_too() -> None:
     seen: list[float] = []
     parameter = nn.Parameter(torch.ones(3))
-    world = World({"w": parameter}, {}, Location(), Notes())
+    world = world_of(parameter)
     with world, torch.no_grad():
         seen.append((torch.arange(4.0) * 2).sum().item())
         parameter.mul_(7)
@@ -64,11 +69,11 @@ def test_what_has_values_keeps_them_and_the_parameter_too() -> None:
 def test_a_change_of_a_view_is_one_of_what_it_shows() -> None:
     kept = torch.zeros(4)
     parameter = nn.Parameter(torch.ones(3))
-    world = World({"w": parameter}, {}, Location(), Notes())
+    world = world_of(parameter)
     with world, torch.no_grad():
         kept[1:] = parameter * 2
         world.step.losses.append(Geometry.of(kept.sum()))
-    tape = tape_of(world.step, world.names, {"w"})
+    tape = tape_of(world.step, {"w"})
     # The sum needs what was written through the view.
     assert "aten.copy_.default" in _names(tape)
     assert tape.written == ("kept.1",)

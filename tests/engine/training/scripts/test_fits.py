@@ -108,9 +108,9 @@ import lightning as L
 from test_fits_module import Digits, loader
 
 L.seed_everything(7)
-trainer = L.Trainer(max_epochs=1, accelerator="gpu", precision="bf16-mixed", default_root_dir="out")
+trainer = L.Trainer(max_epochs=1, accelerator="ACCELERATOR", precision="bf16-mixed", default_root_dir="out")
 trainer.fit(Digits("step"), loader())
-raise AssertionError("the script goes on")
+print("the script goes on")
 """
 
 
@@ -118,21 +118,44 @@ def test_a_script_is_ordered_and_verified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "train.py").write_text(SCRIPT)
+    (tmp_path / "train.py").write_text(SCRIPT.replace("ACCELERATOR", "cpu"))
     (tmp_path / "test_fits_module.py").write_text(Path(__file__).read_text())
     monkeypatch.delenv("PL_GLOBAL_SEED", raising=False)
-    assert main(["order", "--script", "train.py", "--out", "job.cfoil"]) == 4
+    command = ["order", "--script", "train.py", "--out", "job.cfoil"]
+    assert main([*command, "--compare", "0"]) == 4
     assert "--precision float32-bfloat16 or --precision float64-24" in " ".join(capsys.readouterr().err.split())
     before = L.Trainer.fit
     options = ["--precision", "exact-20", "--max-steps", "2"]
-    assert main(["order", "--script", "train.py", "--out", "job.cfoil", *options]) == 0
-    assert "Taken over where Lightning's Trainer.fit begins; nothing was trained." in capsys.readouterr().out
+    assert main([*command, *options]) == 0
+    shown = capsys.readouterr().out
+    assert "Taken over where Lightning's Trainer.fit begins" in shown
+    assert "Compared with the script in all 2 steps." in shown
+    assert "the script goes on" not in shown
+    assert not (tmp_path / "out").exists()
     assert L.Trainer.fit is before
     with BundleReader.open("job.cfoil") as reader:
         manifest = reader.manifest
     assert (manifest.steps, manifest.seed, manifest.precision) == (2, 7, PROFILES["exact-20"])
     run = record_run(tmp_path / "job.cfoil", tmp_path / "run.cfoil", test_key(tmp_path))
     assert audited(run, tmp_path / "job.cfoil").report.outcome is Outcome.VERIFIED
+
+
+def test_a_script_that_cannot_run_here_is_ordered_without_a_comparison(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if torch.cuda.is_available():
+        pytest.skip("it can run here")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(SCRIPT.replace("ACCELERATOR", "gpu"))
+    (tmp_path / "test_fits_module.py").write_text(Path(__file__).read_text())
+    monkeypatch.delenv("PL_GLOBAL_SEED", raising=False)
+    command = ["order", "--script", "train.py", "--out", "job.cfoil", "--precision", "exact-20", "--max-steps", "2"]
+    assert main(command) == 4
+    said = " ".join(capsys.readouterr().err.split())
+    assert "No supported gpu backend found" in said
+    assert "--compare 0" in said
+    assert main([*command, "--compare", "0", "--no-trial"]) == 0
+    assert "Not compared with the script." in capsys.readouterr().out
 
 
 class Manual(Digits):

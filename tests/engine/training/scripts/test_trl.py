@@ -47,8 +47,11 @@ def test_a_supervised_fine_tuning_trains_what_trl_trains(
     monkeypatch.setenv("ACCELERATE_USE_CPU", "true")
     small_models.gpt2(tmp_path / "model", resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0)
     (tmp_path / "train.py").write_text(SFT)
-    assert main(["order", "--script", "train.py", "--out", "job.cfoil", "--no-second-look"]) == 0
-    assert "Taken over where SFTTrainer.train begins; nothing was trained." in capsys.readouterr().out
+    assert main(["order", "--script", "train.py", "--out", "job.cfoil"]) == 0
+    shown = capsys.readouterr().out
+    assert "Taken over where SFTTrainer.train begins" in shown
+    assert "Compared with the script in all 3 steps." in shown
+    assert not (tmp_path / "trained").exists()
     run = record_run(tmp_path / "job.cfoil", tmp_path / "run.cfoil", test_key(tmp_path))
     assert audited(run, tmp_path / "job.cfoil", perturbation="reversed").report.outcome is Outcome.VERIFIED
     with BundleReader.open(run) as reader:
