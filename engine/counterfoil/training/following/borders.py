@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -109,6 +110,7 @@ class Borders(ABC):
         self.calls: list[str] = []
         self.models: Models | None = None
         self._from_loader = False
+        self._thread = threading.get_ident()
         self._updating = 0
         self._going_back = 0
         self._went_back = False
@@ -128,6 +130,8 @@ class Borders(ABC):
 
     def made(self, optimizer: Optimizer) -> None:
         """Remember an optimizer."""
+        if not self.is_here:
+            return
         self.made_optimizers.append(optimizer)
         if self.models is not None:
             self.adds(optimizer)
@@ -137,6 +141,11 @@ class Borders(ABC):
             if trained and not find_models(trained, whereabouts.client_frame()).trained:
                 # No call of a module tells where its first step begins.
                 self.start(None)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the script's own thread runs: what another one calls neither begins a step nor ends one."""
+        return threading.get_ident() == self._thread
 
     def wrote(self, tensor: Tensor) -> None:
         """Take note that a tensor of a model is written to."""
@@ -173,6 +182,8 @@ class Borders(ABC):
 
     def fetches(self) -> None:
         """End the step where a loader is asked for the next batch."""
+        if not self.is_here:
+            return
         if self.models is not None and self.is_updated and not self._going_back:
             self.next_step()
         self._from_loader = bool(self.made_optimizers)
@@ -180,6 +191,8 @@ class Borders(ABC):
 
     def clears(self, owner: Optimizer | nn.Module) -> None:
         """Begin with the first step, or with the next where there is no loader."""
+        if not self.is_here:
+            return
         if self.models is None and (isinstance(owner, Optimizer) or not self.made_optimizers):
             self.start(owner)
         elif self.models is not None:
@@ -188,7 +201,7 @@ class Borders(ABC):
 
     def runs(self, module: nn.Module) -> None:
         """Begin with the first step where what is trained is called, or with the next where there is no loader."""
-        if not torch.is_grad_enabled():
+        if not self.is_here or not torch.is_grad_enabled():
             return
         models = self.models
         if models is None:

@@ -12,7 +12,6 @@ import json
 import os
 import random
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -123,7 +122,6 @@ class PlainRun(Borders):
         self._taint: Taint
         self._questions: Questions
         self._stack = ExitStack()
-        self._thread = threading.get_ident()
         self._steps = 0
         self._updates: list[Any] = []
         self._losses: list[float] = []
@@ -167,13 +165,13 @@ class PlainRun(Borders):
 
     def goes_back(self, losses: Sequence[Tensor]) -> None:
         """Note the losses."""
-        if self.models is not None:
+        if self.models is not None and self.is_here:
             self.calls.append("backward")
             self._losses += [float(loss.detach().item()) for loss in losses if loss.numel() == 1]
 
     def updates(self, optimizer: Optimizer, closure: Callable[[], Any] | None, step: Callable[[], Any]) -> Any:
         """Note an optimizer's step, and make it."""
-        if threading.get_ident() != self._thread:
+        if not self.is_here:
             self._elsewhere.append(whereabouts.client_line())
             return step()
         if closure is not None and self.models is None:
@@ -326,7 +324,15 @@ class PlainRun(Borders):
         """Tell what is left where the script has ended."""
         if self.models is None:
             processes = self.processes
-            self._say({"ended": True, "error": _failure(error), "early": self._early, "processes": processes})
+            self._say(
+                {
+                    "ended": True,
+                    "error": _failure(error),
+                    "early": self._early,
+                    "elsewhere": self._elsewhere,
+                    "processes": processes,
+                }
+            )
             return
         if self.is_updated:
             self._steps += 1
