@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 from counterfoil.base.precision import Precision
-from counterfoil.training.following.script import order_of_script
+from counterfoil.training.following import script as product
+from counterfoil.training.following.survey import Survey
 from counterfoil.training.order import OrderDraft
-from counterfoil.training.scripts.handing import Wanted
+from counterfoil.training.scripts.handing import ScriptOrder, Wanted
 
 
 def ordered(script: Path) -> OrderDraft:
@@ -18,10 +20,18 @@ def ordered(script: Path) -> OrderDraft:
     Raises:
         CounterfoilError: It is refused.
     """
-    return order_of_script(script, (), Wanted(Precision())).draft
+    return product.order_of_script(script, (), Wanted(Precision())).draft
 
 
 @contextmanager
 def uncompared() -> Iterator[None]:
-    """Within, an order is not compared with its script; for controls alone, the product has no such switch."""
-    yield
+    """Within, an order is not compared with its script; for controls alone, the product has no such switch.
+
+    The script runs by itself all the same, and is followed with what was seen of it.
+    """
+
+    def followed(path: Path, arguments: Sequence[str], wanted: Wanted, survey: Survey) -> ScriptOrder:
+        return product._followed(path, arguments, wanted, survey, Path.cwd())
+
+    with mock.patch.object(product, "_compared", followed):
+        yield
