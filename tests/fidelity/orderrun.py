@@ -54,7 +54,7 @@ def order_and_execute(script: Path, *, quiet: bool = False, mutant: str = "", co
         if quiet:
             stack.enter_context(drawing_nothing())
         if mutant:
-            stack.enter_context(mutants.by_name(mutant).patch())
+            stack.enter_context(mutants.mutated(mutant))
         if not compared:
             stack.enter_context(entry.uncompared())
         try:
