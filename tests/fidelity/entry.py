@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
+from counterfoil.base import programs
 from counterfoil.base.precision import Precision
-from counterfoil.training.following import script as product
+from counterfoil.training.following import plainprocess, script as product
 from counterfoil.training.following.survey import Survey
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.scripts.handing import ScriptOrder, Wanted
@@ -35,3 +36,28 @@ def uncompared() -> Iterator[None]:
 
     with mock.patch.object(product, "_compared", followed):
         yield
+
+
+@contextmanager
+def quiet_processes() -> Iterator[None]:
+    """Within, nothing is drawn in models where the product runs a script with values, either."""
+    command, otherwise = plainprocess.program_command, plainprocess.hashing_otherwise
+
+    def quiet(module: str) -> list[str]:
+        return _replaced(command(module))
+
+    def quiet_otherwise(module: str) -> tuple[list[str], dict[str, str]]:
+        given, hashing = otherwise(module)
+        return _replaced(given), hashing
+
+    with (
+        mock.patch.object(plainprocess, "program_command", quiet),
+        mock.patch.object(plainprocess, "hashing_otherwise", quiet_otherwise),
+    ):
+        yield
+
+
+def _replaced(command: Sequence[str]) -> list[str]:
+    """The command of a plain run, with another file than the product's own behind the options of Python."""
+    last = command.index(str(Path(programs.__file__).absolute()))
+    return [*command[:last], str(Path(__file__).with_name("quietrun.py"))]

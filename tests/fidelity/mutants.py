@@ -12,7 +12,7 @@ values are other processes, and stay as they are. It replaces as little as it ca
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -25,7 +25,7 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils.data import DataLoader
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
-from counterfoil.program import whereabouts
+from counterfoil.program import tracing, whereabouts
 from counterfoil.training.following import aside, drafting, optimizers, retracing, script, taken, world
 from counterfoil.training.following.answers import Answers
 from counterfoil.training.following.aside import WithoutValues
@@ -285,16 +285,6 @@ def _state_kept_as_copies() -> Patched:
     return mock.patch.object(FollowedOptimizer, "keep_state", kept)
 
 
-def _slots_not_adopted() -> Patched:
-    adopt = World.adopt
-
-    def adopted(self: World, name: str, made: Any) -> None:
-        if name not in self.real:
-            adopt(self, name, made)
-
-    return mock.patch.object(World, "adopt", adopted)
-
-
 def _adopted_without_writing() -> Patched:
     adopt = World.adopt
 
@@ -450,6 +440,10 @@ def _cumulative_by_a_tenth() -> Patched:
     return mock.patch.object(aside, "_cumulative_batch_norm", tenth)
 
 
+def _autocast_as_it_is() -> Patched:
+    return mock.patch.object(tracing.mixed, "without_mixed_precision", return_value=nullcontext())
+
+
 # What the script decides, draws and saves.
 
 
@@ -526,7 +520,7 @@ MUTANTS = (
     ),
     Mutant("unclamped", "what follows an update in its step is left out", "in_place/data_clamped", _until_the_update),
     Mutant("nothing handed on", "what the next step reads is lost", "architectures/lstm_language", _nothing_handed_on),
-    Mutant("loose left out", "averages of no module keep their first values", "averages/lookahead", _loose_left_out),
+    Mutant("loose left out", "averages of no module keep their first values", "averages/ema_list", _loose_left_out),
     Mutant(
         "parameters alone",
         "statistics that a pass moves are lost",
@@ -548,7 +542,7 @@ MUTANTS = (
     Mutant(
         "others from when they change",
         "a tensor is changed before it becomes state",
-        "averages/averaged_model",
+        "averages/ema_module",
         _others_from_when_they_change,
     ),
     Mutant(
@@ -576,7 +570,10 @@ MUTANTS = (
         _state_kept_as_copies,
     ),
     Mutant(
-        "slots not renewed", "a slot that is made anew is stale", "optimizers/own_renewed_state", _slots_not_adopted
+        "renewed slots not written",
+        "a slot that is made anew is stale",
+        "optimizers/own_renewed_state",
+        _adopted_without_writing,
     ),
     Mutant(
         "counts of the optimizer",
@@ -629,6 +626,10 @@ MUTANTS = (
         "lightning/accumulated",
         _takeover_whatever_it_gives,
     ),
+    Mutant("Trainer once", "a second phase is missed", "trainer/two_phases", _takeover_whatever_it_gives),
+    Mutant(
+        "Trainer without its past", "a run that goes on begins anew", "trainer/resumed", _takeover_whatever_it_gives
+    ),
     # What is read, and what is written.
     Mutant(
         "one batch without grad",
@@ -658,15 +659,15 @@ MUTANTS = (
         _same_version_is_the_same,
     ),
     Mutant("data not set", "tensor.data = other does nothing", "in_place/swapped_data", _data_not_set),
-    Mutant("copies of memory", "a copy is of the first values", "distillation/born_again", _copies_of_memory),
-    Mutant("foreach left out", "operators on lists are left out", "averages/averaged_model", _foreach_left_out),
+    Mutant("copies of memory", "a copy is of the first values", "early_stopping/best_in_memory", _copies_of_memory),
+    Mutant("foreach left out", "operators on lists are left out", "architectures/lstm_language", _foreach_left_out),
     Mutant(
         "shapes after the call", "a tensor is transposed twice", "in_place/transposed_logits", _shapes_after_the_call
     ),
     Mutant(
         "statistics not written",
         "running statistics stay",
-        "evaluation/left_in_train_mode",
+        "normalisation/running_loss_pass",
         lambda: _statistics_not_written(_no_grad),
     ),
     Mutant(
@@ -678,6 +679,7 @@ MUTANTS = (
     Mutant(
         "cumulative by a tenth", "momentum=None is taken for 0.1", "averages/bn_recalibrated", _cumulative_by_a_tenth
     ),
+    Mutant("autocast as it is", "data are computed in bfloat16", "precision/autocast_features", _autocast_as_it_is),
     # What the script decides, draws and saves.
     Mutant(
         "always no", "a decision by value is taken for a no", "early_stopping/halve_by_hand", lambda: _always(False)
