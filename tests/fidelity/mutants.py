@@ -12,7 +12,7 @@ values are other processes, and stay as they are. It replaces as little as it ca
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -25,7 +25,7 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils.data import DataLoader
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
-from counterfoil.program import tracing, whereabouts
+from counterfoil.program import whereabouts
 from counterfoil.training.following import aside, drafting, optimizers, retracing, script, taken, world
 from counterfoil.training.following.answers import Answers
 from counterfoil.training.following.aside import WithoutValues
@@ -440,10 +440,6 @@ def _cumulative_by_a_tenth() -> Patched:
     return mock.patch.object(aside, "_cumulative_batch_norm", tenth)
 
 
-def _autocast_as_it_is() -> Patched:
-    return mock.patch.object(tracing.mixed, "without_mixed_precision", return_value=nullcontext())
-
-
 # What the script decides, draws and saves.
 
 
@@ -542,7 +538,7 @@ MUTANTS = (
     Mutant(
         "others from when they change",
         "a tensor is changed before it becomes state",
-        "averages/ema_module",
+        "self_supervised/byol_in_place",
         _others_from_when_they_change,
     ),
     Mutant(
@@ -659,8 +655,8 @@ MUTANTS = (
         _same_version_is_the_same,
     ),
     Mutant("data not set", "tensor.data = other does nothing", "in_place/swapped_data", _data_not_set),
-    Mutant("copies of memory", "a copy is of the first values", "early_stopping/best_in_memory", _copies_of_memory),
-    Mutant("foreach left out", "operators on lists are left out", "architectures/lstm_language", _foreach_left_out),
+    Mutant("copies of memory", "a copy is of the first values", "optimizers/state_loaded", _copies_of_memory),
+    Mutant("foreach left out", "operators on lists are left out", "averages/averaged_model", _foreach_left_out),
     Mutant(
         "shapes after the call", "a tensor is transposed twice", "in_place/transposed_logits", _shapes_after_the_call
     ),
@@ -679,7 +675,6 @@ MUTANTS = (
     Mutant(
         "cumulative by a tenth", "momentum=None is taken for 0.1", "averages/bn_recalibrated", _cumulative_by_a_tenth
     ),
-    Mutant("autocast as it is", "data are computed in bfloat16", "precision/autocast_features", _autocast_as_it_is),
     # What the script decides, draws and saves.
     Mutant(
         "always no", "a decision by value is taken for a no", "early_stopping/halve_by_hand", lambda: _always(False)
