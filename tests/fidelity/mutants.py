@@ -36,7 +36,6 @@ from counterfoil.training.following.layout import Made, Plan, plan_of
 from counterfoil.training.following.optimizers import FollowedOptimizer
 from counterfoil.training.following.shelf import Shelf, file_key
 from counterfoil.training.following.steps import Geometry, Step, Tape, tape_of
-from counterfoil.training.following.survey import Survey
 from counterfoil.training.following.taken import Lasting, TakenSteps
 from counterfoil.training.following.world import World
 from counterfoil.training.scripts.handing import ScriptOrder, Wanted
@@ -148,16 +147,6 @@ def _averages_at_nine_tenths() -> Patched:
         return replace(made, state={**made.state, **averages})
 
     return mock.patch.object(Follower, "_job", changed)
-
-
-def _others_from_when_they_change() -> Patched:
-    begin = Follower.begin
-
-    def begun(self: Follower) -> None:
-        with mock.patch.object(Survey, "held", frozenset()):
-            begin(self)
-
-    return mock.patch.object(Follower, "begin", begun)
 
 
 def _loss_with_penalties() -> Patched:
@@ -501,7 +490,6 @@ MUTANTS = (
     Mutant("batches of the first step", "data are frozen", "loaders/cycle_forever", _batches_of_the_first_step),
     Mutant("without the first step", "the first step is missed", "loops/warm_up_step", lambda: _without(0)),
     Mutant("without the last step", "the last step is missed", "averages/ema_module", lambda: _without(-1)),
-    Mutant("no tail", "what follows the last step is left out", "averages/after_last_step", _no_tail),
     Mutant(
         "no tail of best weights", "what follows the last step is left out", "early_stopping/best_in_memory", _no_tail
     ),
@@ -534,12 +522,6 @@ MUTANTS = (
         "a tensor is changed before it becomes state",
         "averages/ema_module",
         _averages_at_nine_tenths,
-    ),
-    Mutant(
-        "others from when they change",
-        "a tensor is changed before it becomes state",
-        "self_supervised/byol_in_place",
-        _others_from_when_they_change,
     ),
     Mutant(
         "loss with penalties",
