@@ -41,7 +41,7 @@ def uncompared() -> Iterator[None]:
 @contextmanager
 def quiet_processes() -> Iterator[None]:
     """Within, nothing is drawn in models where the product runs a script with values, either."""
-    command, otherwise = plainprocess.program_command, plainprocess.hashing_otherwise
+    command, otherwise = programs.program_command, programs.hashing_otherwise
 
     def quiet(module: str) -> list[str]:
         return _replaced(command(module))

@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
+from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils.data import DataLoader
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
@@ -370,8 +371,8 @@ def _data_not_set() -> Patched:
 
 
 def _copies_of_memory() -> Patched:
-    def copied(tensor: Tensor, memo: dict[int, Any]) -> Tensor:
-        with torch._C.DisableTorchFunction(), world._disable_current_modes():
+    def copied(tensor: Tensor, memo: dict[int, Any]) -> Any:
+        with torch._C.DisableTorchFunction(), _disable_current_modes():
             memo[id(tensor)] = tensor.detach().clone().requires_grad_(tensor.requires_grad)
         return memo[id(tensor)]
 
@@ -636,7 +637,7 @@ MUTANTS = (
         "accumulation/numpy_buffer",
         _same_version_is_the_same,
     ),
-    Mutant("data not set", "tensor.data = other does nothing", "in_place/swapped_data", _data_not_set),
+    Mutant("data not set", "tensor.data = other does nothing", "in_place/data_replaced_midway", _data_not_set),
     Mutant("copies of memory", "a copy is of the first values", "optimizers/state_loaded", _copies_of_memory),
     Mutant("foreach left out", "operators on lists are left out", "averages/averaged_model", _foreach_left_out),
     Mutant(
