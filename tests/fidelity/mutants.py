@@ -541,7 +541,6 @@ MUTANTS = (
     ),
     Mutant("entries by name", "loaded state is not seen", "checkpoints/rollback", _entries_by_name),
     Mutant("rule always", "cleared state is not seen", "optimizers/state_cleared", _rule_always),
-    Mutant("rule behind loaded state", "loaded state is not seen", "optimizers/state_loaded", _rule_always),
     Mutant(
         "state kept as copies",
         "what the script writes to state is lost",
@@ -638,7 +637,7 @@ MUTANTS = (
         _same_version_is_the_same,
     ),
     Mutant("data not set", "tensor.data = other does nothing", "in_place/data_replaced_midway", _data_not_set),
-    Mutant("copies of memory", "a copy is of the first values", "optimizers/state_loaded", _copies_of_memory),
+    Mutant("copies of memory", "a copy is of the first values", "checkpoints/rollback", _copies_of_memory),
     Mutant("foreach left out", "operators on lists are left out", "averages/averaged_model", _foreach_left_out),
     Mutant(
         "shapes after the call", "a tensor is transposed twice", "in_place/transposed_logits", _shapes_after_the_call
