@@ -53,8 +53,9 @@ def order_and_execute(script: Path, *, quiet: bool = False, mutant: str = "", co
     with ExitStack() as stack:
         if quiet:
             stack.enter_context(drawing_nothing())
+            stack.enter_context(entry.quiet_processes())
         if mutant:
-            stack.enter_context(mutants.by_name(mutant).patch())
+            stack.enter_context(mutants.mutated(mutant))
         if not compared:
             stack.enter_context(entry.uncompared())
         try:

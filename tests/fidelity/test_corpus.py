@@ -37,7 +37,6 @@ def test_what_is_kept_is_of_the_scripts_that_there_are() -> None:
     assert list(results()) == NAMES, "run python -m tests.fidelity --write docs/scripts.md"
 
 
-@pytest.mark.xfail(strict=True, reason="orders are not compared with their scripts yet")
 def test_none_is_silently_another_training() -> None:
     assert {row["outcome"] for row in results().values()}.isdisjoint(WRONG)
 
