@@ -166,6 +166,8 @@ def _decided(place: str, taken: Sequence[tuple[int, bool]]) -> str:
     what = f"The script decides by a value of the training{in_brackets(place)}, as it did when it ran by itself"
     if not yes or not no:
         return f"{what}: {'true' if yes else 'not true'} each time, {len(taken)} in all."
+    if set(yes) == set(no):
+        return f"{what}: both ways in {'each' if len(yes) > 1 else 'the'} step, {len(taken)} in all."
     rare, word, other = (yes, "true", "not") if len(yes) <= len(no) else (no, "not true", "true")
     shown = ", ".join(map(str, rare[:_SHOWN])) + (f" and {len(rare) - _SHOWN} more" if len(rare) > _SHOWN else "")
     return f"{what}: {word} in step{'s' * (len(rare) > 1)} {shown}, else {other}."

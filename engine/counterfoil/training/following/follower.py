@@ -27,6 +27,7 @@ from counterfoil.program.asked.numbers import is_asked
 from counterfoil.program.attribution import Location, label_line
 from counterfoil.program.devices import OneDevice
 from counterfoil.program.held import names_in_order, tensor_type, tied_names, unsaved_names
+from counterfoil.program.noform import NoFormError
 from counterfoil.program.notes import Notes
 from counterfoil.program.steadiness import generators_kept
 from counterfoil.program.update.torchs import slots_by_torch
@@ -76,6 +77,9 @@ def follow(run: Callable[[], None], wanted: Wanted, title: str, survey: Survey |
         except Again:
             # One more module makes plain numbers of values, or more of the state lasts: the script begins anew.
             continue
+        except NoFormError as error:
+            # Where it was asked for is said already; where the refusal was found again says nothing to a client.
+            raise ProgramError(f"The script {error.sentence}.", remedy=error.remedy) from error
         return follower.ordered()
 
 
@@ -84,14 +88,14 @@ def _run_to_its_end(run: Callable[[], None], follower: Follower) -> None:
     try:
         set_generators(follower.first_generators)
         run()
-    except CounterfoilError:
-        if not follower.has_all_steps:
-            raise
-    except tracing.SHAPELESS as error:
+    except (NoFormError, *tracing.SHAPELESS) as error:
         if follower.has_all_steps:
             return
         with tracing.explained(follower.location):
             raise error
+    except CounterfoilError:
+        if not follower.has_all_steps:
+            raise
     except SystemExit as ended:
         if ended.code not in (None, 0) or not follower.steps:
             raise
@@ -542,7 +546,13 @@ class Follower(Borders):
         self._handing = True
         self._wanted.calls, self._wanted.sources = tuple(self._taken.calls), dict(self._slots)
         self._wanted.kinds = (*self._kinds, tuple(self._groups))
-        self._stack.close()
+        has_all = self.has_all_steps
+        try:
+            self._stack.close()
+        except NoFormError:
+            # What was refused behind the last step is no part of the order: the comparison says whether it matters.
+            if not has_all:
+                raise
 
     def ordered(self) -> ScriptOrder | None:
         """Return the order of all steps; None where there was none."""
