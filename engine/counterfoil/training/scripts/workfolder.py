@@ -176,12 +176,13 @@ _PYTHONS = tuple(
     {os.path.realpath(place) + os.sep for place in (sys.prefix, sys.base_prefix, os.path.dirname(os.__file__))}
 )
 _SYSTEMS = ("/dev/", "/proc/", "/sys/", "/usr/", "/lib", "/etc/")
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f".egg-info{os.sep}", f".dist-info{os.sep}")
 _OWN = str(Path(__file__).parents[2]) + os.sep
 
 
 def _is_of_python(path: str) -> bool:
     """Whether a file is of Python, of a library, of this program or of the system, and none of the script's."""
-    return path.startswith((*_PYTHONS, *_SYSTEMS, _OWN)) or f"{os.sep}site-packages{os.sep}" in path
+    return path.startswith((*_PYTHONS, *_SYSTEMS, _OWN)) or any(part in path for part in _INSTALLED)
 
 
 _HERE = ("127.0.0.1", "::1", "localhost")
