@@ -109,7 +109,7 @@ def test_the_trainer_and_its_order_train_the_same(
     capsys.readouterr()
     monkeypatch.syspath_prepend(folder)
     runpy.run_path("from_code.py")
-    assert "nothing was trained" in capsys.readouterr().err
+    assert "Taken over where Trainer.train begins" in capsys.readouterr().err
     with BundleReader.open(folder / "from_code.cfoil") as reader:
         assert (reader.manifest.steps, reader.manifest.seed) == (2, 1)
     state = final_state(ordered_and_run(2, folder, capsys))

@@ -465,7 +465,8 @@ def unknown_commands(text: str) -> list[str]:
     unknown = []
     lines = re.findall(r"`counterfoil ([^`\n]+)`", text) + re.findall(r"^(?:\$ )?counterfoil (.+)$", text, re.MULTILINE)
     for line in (line for line in lines if re.match(r"--|[a-z]", line) and line != NO_COMMAND):
-        command, words = typer.main.get_command(app), re.split(r" [&|;]+ |;", line)[0].split()
+        # What stands behind -- is a script's.
+        command, words = typer.main.get_command(app), re.split(r" [&|;]+ |;| -- ", line)[0].split()
         if not words[0].startswith("--") and words[0] not in commands_of(command):
             unknown.append(line)
             continue

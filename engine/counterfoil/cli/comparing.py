@@ -20,7 +20,7 @@ def compare(
     order: Annotated[Path, READS, typer.Argument(help="The order, a .cfoil file.", show_default=False)],
     script: Annotated[
         list[str],
-        typer.Argument(metavar="-- SCRIPT [ARGUMENTS]", help="The script, and its arguments.", show_default=False),
+        typer.Argument(metavar="SCRIPT", help="The script and its arguments, behind --.", show_default=False),
     ],
     steps: Annotated[
         int | None, typer.Option(min=1, help="Compare the first so many steps.", show_default="all")

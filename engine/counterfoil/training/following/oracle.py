@@ -261,16 +261,7 @@ class Oracle:
             key = self._key(name, before, after)
             own = before.get(key)
             # What the script does not hold then is what the order holds: a slot that is not made yet, or is hidden.
-            if key in after and key not in before and name not in comparison.program.updates:
-                self._unset.add(name)
-            if name in comparison.program.updates:
-                self._unset.discard(name)
-            if name in self._unset:
-                # Put there by the script, past its optimizer's step: no step of the order gives it.
-                if name in comparison.reads and name in before:
-                    raise _differs(
-                        f"In step {number} the order reads {name!r}, which the script has put there by itself"
-                    )
+            if self._is_unset(number, name, key, before, after, comparison):
                 state[name] = self._carried[name]
                 continue
             fits = own is not None and own.numel() == initial.numel()
@@ -297,6 +288,35 @@ class Oracle:
             raise _differs(f"In step {number} the script changes {foreign[0]!r}, which the order does not hold")
         self._carried |= {**state, **result.state, **{n: t for n, t in mine.items() if t.shape == state[n].shape}}
         return differences, (result.loss, single)
+
+    def _is_unset(
+        self,
+        number: int,
+        name: str,
+        key: str,
+        before: Mapping[str, Tensor],
+        after: Mapping[str, Tensor],
+        comparison: StepComparison,
+    ) -> bool:
+        """Whether the script has put a tensor where the order has another, and no step of the order has given it since.
+
+        Raises:
+            ProgramError: The step reads it.
+        """
+        updated = name in comparison.program.updates
+        if key in after and key not in before and not updated:
+            mine = after[key].to(self._initial[name].dtype)
+            if mine.numel() != self._carried[name].numel() or not same_bits(
+                mine.reshape(-1), self._carried[name].reshape(-1)
+            ):
+                self._unset.add(name)
+        if name not in self._unset:
+            return False
+        if name in comparison.reads and key in before:
+            raise _differs(f"In step {number} the order reads {name!r}, which the script has put there itself")
+        if updated:
+            self._unset.discard(name)
+        return not updated
 
     def _check_end(
         self,

@@ -18,7 +18,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from hashlib import blake2b
 from pathlib import Path
-from types import ModuleType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -39,7 +38,7 @@ from counterfoil.training.following.optimizers import entries_of
 from counterfoil.training.following.shelf import file_key, tensors_in
 from counterfoil.training.following.taint import Questions, Taint
 from counterfoil.training.scripts.mainmodule import run_as_main
-from counterfoil.training.scripts.patches import Patches, patched
+from counterfoil.training.scripts.patches import Patches
 from counterfoil.training.scripts.workfolder import FileUse, WorkFolder, files_unwatched, files_watched
 
 MODULE = "counterfoil.training.following.plainrun"
@@ -131,7 +130,6 @@ class PlainRun(Borders):
         self._elsewhere: list[str] = []
         self._later: list[nn.Module] = []
         self._early: list[str] = []
-        self.processes: list[str] = []
         self._saved: dict[object, Any] = {}
 
     # What the script does.
@@ -202,16 +200,6 @@ class PlainRun(Borders):
         """It saves what it saves."""
         self._files.wrote(what)
         return True
-
-    def note_processes(self, library: ModuleType, patches: Patches) -> None:
-        """Note where processes are started, by whichever way Python has for it."""
-        start = library.BaseProcess.start
-
-        def started(process: Any) -> None:
-            self.processes.append(whereabouts.client_line())
-            start(process)
-
-        patches.put(library.BaseProcess, "start", started)
 
     def keeps(self, what: Any, file: Any) -> bool:
         """Remember where something was saved that was made of the state."""
@@ -323,7 +311,7 @@ class PlainRun(Borders):
     def end(self, error: BaseException | None) -> None:
         """Tell what is left where the script has ended."""
         if self.models is None:
-            processes = self.processes
+            processes = self._files.forks
             self._say(
                 {
                     "ended": True,
@@ -443,7 +431,6 @@ def _run(request: Mapping[str, Any], said: BinaryIO, orders: BinaryIO) -> None:
     error: BaseException | None = None
     try:
         with (
-            patched({"multiprocessing.process": run.note_processes}),
             files_watched(files, network=request["network"]),
             OneDevice(Notes()),
             watched(run, plainly=True),

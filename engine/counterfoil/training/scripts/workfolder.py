@@ -15,8 +15,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
+from counterfoil.program import whereabouts
+
+_FORK = "os.fork"
 _MOST_ENTRIES = 5_000
 """So many files and folders are mirrored; whatever lies deeper is linked as a whole."""
 _MOST_BYTES = 256 * 2**20
@@ -123,6 +127,7 @@ class FileUse:
         reads: Files that it read, and at which step first.
         writes: Files that it wrote, and at which step first.
         stale: Files that it read before it wrote them, which somebody else had left there.
+        forks: File and line where it started a process that is a copy of its own.
         step: The number of the step that it is in, 0 before the first.
         before_read: Is told the name of a file before it is read; may raise.
     """
@@ -131,6 +136,7 @@ class FileUse:
     reads: dict[str, int] = field(default_factory=dict)
     writes: dict[str, int] = field(default_factory=dict)
     stale: dict[str, None] = field(default_factory=dict)
+    forks: list[str] = field(default_factory=list)
     step: int = 0
     before_read: Callable[[str], None] = lambda _: None
 
@@ -145,7 +151,9 @@ class FileUse:
 
     def saw(self, event: str, args: tuple[Any, ...]) -> None:
         """Take an audit event."""
-        if event == "open":
+        if event == _FORK:
+            self.forks.append(_line())
+        elif event == "open":
             path, mode, flags = args
             if isinstance(path, (str, bytes, os.PathLike)):
                 writes = any(letter in mode for letter in "wax+") if isinstance(mode, str) else bool(flags & _WRITES)
@@ -188,6 +196,17 @@ def _is_of_python(path: str) -> bool:
 _HERE = ("127.0.0.1", "::1", "localhost")
 
 
+_EVENTS = frozenset({"open", _FORK, *_CHANGES})
+
+
+def _line() -> str:
+    """File and line of the script's code that runs, whatever of Python it called."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and (_is_of_python(frame.f_code.co_filename) or frame.f_code.co_filename.startswith("<")):
+        frame = frame.f_back
+    return "" if frame is None else f"{whereabouts.file_of(frame.f_code)}, line {frame.f_lineno}"
+
+
 class _Hook:
     """The one audit hook of this process: there is no way to take one back."""
 
@@ -205,7 +224,7 @@ class _Hook:
     def __call__(self, event: str, args: tuple[Any, ...]) -> None:
         if event == "socket.connect" and not self.network:
             _refuse_connection(args)
-        if self.use is None or self._within or (event != "open" and event not in _CHANGES):
+        if self.use is None or self._within or event not in _EVENTS:
             return
         self._within = True
         try:
