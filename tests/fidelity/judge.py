@@ -97,6 +97,8 @@ def judge(script: Script, order: Ordered) -> Verdict:
     if order.draws:
         wrong = _wrong_count(script.plain, order)
         return Verdict(DIFFERENT, wrong) if wrong else Verdict(DRAWS)
+    if not script.plain.losses and not script.plain.steps:
+        return Verdict(DIFFERENT, f"{order.steps} steps are ordered, and the script trains nothing")
     if order.diverged:
         return Verdict(DIFFERENT, f"the order ends at step {len(order.losses) + 1}: {order.diverged}")
     for wrong in (_wrong_losses(script, order), _wrong_state(script, order)):
@@ -176,7 +178,9 @@ def _divided(own: Sequence[float], losses: Sequence[float], close: Close) -> boo
 def _wrong_state(script: Script, order: Ordered) -> str:
     """Why the order does not end where the script does; empty where it does."""
     assert order.state is not None
-    left = {name: tensor for name, tensor in order.state.items() if ":" not in name}
+    own = {name.replace("/", ".") for held in script.plain.held for name in held.names}
+    # A slot is called after its parameter, behind a colon, and a tensor may have one in its name.
+    left = {name: tensor for name, tensor in order.state.items() if ":" not in name or name in own}
     moved = agreeing = 0
     wrong: list[tuple[float, str]] = []
     for number, held in enumerate(script.plain.held):

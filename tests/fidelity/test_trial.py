@@ -40,7 +40,7 @@ SCRIPTS = {
     + "with torch.no_grad():\n    model[3].weight.zero_()\n",
     "wrong/none": BEGIN + TRAINS.replace("range(4)", "range(0)"),
     "wrong/decides": BEGIN
-    + TRAINS.replace("    loss.backward()", "    loss = loss * loss.item()\n    loss.backward()"),
+    + TRAINS.replace("    loss.backward()", "    loss = loss * [1.0, 2.0][int(loss.item() > 0)]\n    loss.backward()"),
     "wrong/fails": BEGIN + TRAINS + "raise ValueError('no more')\n",
     "wrong/library": "import a_library_of_nobody\n" + BEGIN + TRAINS,
     "wrong/crashes": BEGIN + TRAINS + "import os\nif type(loss) is not torch.Tensor:\n    os._exit(7)\n",
@@ -72,7 +72,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trial]:
         ("good/left", "agrees", ""),
         ("good/within", "agrees", ""),
         ("wrong/none", "refused", "none.py ended, and no training began that can be ordered."),
-        ("wrong/decides", "refused", "takes a number out of a tensor"),
+        ("wrong/decides", "refused", "is used as a size or an index"),
         ("wrong/fails", "broken", "ValueError: no more"),
         ("wrong/library", "missing", "not installed: a_library_of_nobody"),
         ("wrong/crashes", "crash", "ended with 7"),
@@ -84,7 +84,7 @@ def test_what_becomes_of_a_script(name: str, outcome: str, sentence: str, tried:
 
 
 def test_what_is_done_to_the_weights_behind_the_last_step_is_not_passed_over(tried: dict[str, Trial]) -> None:
-    assert tried["wrong/after"].outcome in ("different", "refused")
+    assert tried["wrong/after"].outcome == "agrees", "it is a part of the last step"
 
 
 def test_steps_are_counted_on_both_sides(tried: dict[str, Trial]) -> None:
