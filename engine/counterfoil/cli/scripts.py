@@ -110,7 +110,6 @@ def write_compared(
     """
     import torch
 
-    from counterfoil.base.digest import Digest
     from counterfoil.signing.comparison import (
         NOT_COMPARED,
         ComparedLine,
@@ -131,9 +130,9 @@ def write_compared(
     ranges = ranges_of(compared.steps)
     made = Comparison(
         manifest.digest,
-        Digest.from_hex(compared.script),
+        compared.script,
         compared.arguments,
-        {name: Digest.from_hex(digest) for name, digest in compared.files.items()},
+        compared.files,
         torch.__version__,
         ranges,
         manifest.steps,

@@ -156,7 +156,6 @@ class Follower(Borders):
         self._kinds: list[tuple[object, ...]] = []
         """What tells steps apart besides their programs: optimizers, groups, and whether rates have moved."""
         self._answers = Answers(survey, wanted.answers)
-        self._generators: dict[str, Any] = {}
         self._survey = survey
         self.notes = Notes()
         self._shelf = Shelf()
@@ -224,15 +223,12 @@ class Follower(Borders):
             if own.fits_rule():
                 self._note_update(own, rates, world)
                 return result
-            closure_result, given = result, result
-            type(optimizer).step(optimizer, lambda: given)
-            self._adopt_slots(own, world)
-            world.step.note_update()
-            return closure_result
-        if own.fits_rule():
+            type(optimizer).step(optimizer, lambda: result)
+        elif own.fits_rule():
             self._note_update(own, rates, world)
             return None
-        result = step()
+        else:
+            result = step()
         self._adopt_slots(own, world)
         world.step.note_update()
         return result

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._python_dispatch import _disable_current_modes
@@ -128,7 +128,6 @@ class PlainRun(Borders):
         self._began = 0.0
         self._last = 0.0
         self._elsewhere: list[str] = []
-        self._later: list[nn.Module] = []
         self._early: list[str] = []
         self._saved: dict[object, Any] = {}
 

@@ -13,9 +13,9 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 
+from counterfoil.base.digest import Digest
 from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.program import whereabouts
 from counterfoil.training.following.follower import follow
@@ -222,24 +222,16 @@ def _agreement(
         plain_process(request, folder, scratch) as process,
     ):
         agreement = oracle.compare(process, chosen)
-    return Compared(agreement.steps, steps, _digest(path), tuple(arguments), _digests(survey, Path.cwd()))
+    return Compared(agreement.steps, steps, Digest.of_file(path), tuple(arguments), _digests(survey, Path.cwd()))
 
 
-def _digest(path: Path) -> str:
-    hashed = sha256()
-    with path.open("rb") as file:
-        while piece := file.read(1 << 20):
-            hashed.update(piece)
-    return hashed.hexdigest()
-
-
-def _digests(survey: Survey, folder: Path) -> dict[str, str]:
+def _digests(survey: Survey, folder: Path) -> dict[str, Digest]:
     """SHA-256 of each file that the script read, by its name; of those that it made itself there is none."""
     found = {}
     for name in survey.files.reads:
         path = folder / name
         if name not in survey.files.writes and path.is_file():
-            found[Path(os.path.relpath(path, folder)).as_posix()] = _digest(path)
+            found[Path(os.path.relpath(path, folder)).as_posix()] = Digest.of_file(path)
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from counterfoil.base.digest import Digest
 from counterfoil.base.errors import DataError
 from counterfoil.base.precision import AnyPrecision
 from counterfoil.training.custom import ClientJob
@@ -20,16 +21,16 @@ class Compared:
     Attributes:
         steps: Numbers of the steps that were compared, ascending.
         ordered: How many steps the order has.
-        script: SHA-256 of the script, hexadecimal.
+        script: SHA-256 of the script.
         arguments: Its arguments.
         files: SHA-256 of each file that it read, by its name.
     """
 
     steps: tuple[int, ...]
     ordered: int
-    script: str
+    script: Digest
     arguments: tuple[str, ...]
-    files: Mapping[str, str]
+    files: Mapping[str, Digest]
 
 
 @dataclass(frozen=True)
