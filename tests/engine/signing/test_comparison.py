@@ -217,7 +217,8 @@ def test_a_signature_is_of_the_key_that_is_named_and_of_these_bytes(keys: tuple[
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 def test_the_documented_openssl_lines_check_it(tmp_path: Path, keys: tuple[PrivateKey, PrivateKey]) -> None:
-    (block,) = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    section = PAGE.read_text("utf-8").split("\n## Check it without Counterfoil\n")[1]
+    (block,) = re.findall(r"^```sh\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
 
     def check() -> subprocess.CompletedProcess[str]:
         return subprocess.run(["sh", "-ec", block], cwd=tmp_path, capture_output=True, text=True, check=False)
