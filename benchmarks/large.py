@@ -22,8 +22,7 @@ from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.program.graph import Program
-from counterfoil.signing.consent import accept_order
-from counterfoil.signing.envelope import sign_claim
+from counterfoil.signing.claims import accept_order, sign_claim
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
 
 LOG_BYTES = 1_000_000

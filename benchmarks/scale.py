@@ -32,7 +32,7 @@ from counterfoil.audit.values.events import AuditFinished, StepReplayed
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.buckets import buckets
-from counterfoil.signing.keys import key_from_seed
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training import sharing
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2

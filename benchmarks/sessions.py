@@ -10,7 +10,8 @@ from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.events import AuditFinished, StepReplayed
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest
-from counterfoil.signing.keys import SigningKey, generate_key, load_private_key
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import StepRecorded

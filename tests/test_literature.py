@@ -32,8 +32,9 @@ from counterfoil.program.graph import Program
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.custom import CustomJob
-from counterfoil.training.loaded import LoadedOrder, prepare_order
+from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.order import OrderDraft
+from counterfoil.training.orderfile import prepare_order
 from counterfoil.training.tamper import Tamper
 from support.bundles import test_key as key_in
 from support.capsules import adjudicated, evidence_of, save

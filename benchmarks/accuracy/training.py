@@ -23,7 +23,7 @@ from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision, is_exact
 from counterfoil.kernels.cpu.philox import uniform
-from counterfoil.operators import random
+from counterfoil.program import philoxdraws
 from counterfoil.training import augment
 from counterfoil.training.loaded import step_inputs
 from counterfoil.training.order import OrderDraft
@@ -161,12 +161,12 @@ def drawing(seed: int, step: int) -> Iterator[None]:
     def draw(size: tuple[int, ...]) -> Tensor:
         return uniform(tuple(size), seed=seed, step=step, draw=next(count), dtype=torch.float32, device="cpu")
 
-    places = (augment, random)
+    places = (augment, philoxdraws)
     before = [place.uniform for place in places]
     for place in places:
         place.uniform = draw  # type: ignore[attr-defined]
     try:
-        with random.PhiloxDropout():
+        with philoxdraws.PhiloxDropout():
             yield
     finally:
         for place, old in zip(places, before, strict=True):

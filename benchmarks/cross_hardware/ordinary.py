@@ -19,7 +19,7 @@ from counterfoil.arithmetic.machine import open_machine
 from counterfoil.base.digest import Digest
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.state import state_root
-from counterfoil.training.loaded import load_order
+from counterfoil.training.orderfile import load_order
 
 _EAGER_STEPS = 10
 _TEXT = b"Two machines add the same numbers in another order. " * 80

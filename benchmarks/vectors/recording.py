@@ -30,9 +30,10 @@ from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.kernels.exact.forms import Profile
 from counterfoil.program.graph import Program
-from counterfoil.signing.consent import SignedOrder, accept_order, open_signed_order, sign_order
-from counterfoil.signing.envelope import sign_claim
-from counterfoil.signing.keys import SigningKey, key_from_seed
+from counterfoil.signing.claims import accept_order, sign_claim, sign_order
+from counterfoil.signing.consent import SignedOrder, open_signed_order
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training.loaded import step_inputs
 from counterfoil.training.order import OrderDraft
 

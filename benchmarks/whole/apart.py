@@ -25,7 +25,7 @@ from benchmarks.whole.pieces import Pieces
 from counterfoil.arithmetic.compute.interpreter import Interpreter
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.training.loaded import load_order
+from counterfoil.training.orderfile import load_order
 
 KEEP_EVERY = 10
 """Steps after which the whole state is kept, to go on from."""

@@ -1,8 +1,6 @@
 """The public names of Counterfoil: this stub is the one list of them, for type checkers and at run time alike."""
 
-from .arithmetic.compute.devices import (
-    list_devices as list_devices,
-)
+from .arithmetic.compute.devicelist import list_devices as list_devices
 from .arithmetic.compute.listing import (
     Device as Device,
 )
@@ -54,13 +52,8 @@ from .audit.statement.afterwards import (
     statements_beside as statements_beside,
     verdict_digest as verdict_digest,
 )
-from .audit.statement.signed import (
-    Adjudication as Adjudication,
-    Afterwards as Afterwards,
-    Reply as Reply,
-    Verdict as Verdict,
-    Withdrawal as Withdrawal,
-)
+from .audit.statement.later import Afterwards as Afterwards, Reply as Reply, Withdrawal as Withdrawal
+from .audit.statement.signed import Adjudication as Adjudication, Verdict as Verdict
 from .audit.statement.verdict import (
     check_bundle_file as check_bundle_file,
     preview_adjudication as preview_adjudication,
@@ -74,7 +67,7 @@ from .audit.tensorsides import (
     compare_tensor as compare_tensor,
 )
 from .audit.timing import plan_audit as plan_audit
-from .audit.values.account import (
+from .audit.values.accountprose import (
     account_of as account_of,
     bound_by as bound_by,
     meaning_of as meaning_of,
@@ -94,6 +87,11 @@ from .audit.values.closelook import (
     RowKind as RowKind,
     RowsRead as RowsRead,
     TensorSides as TensorSides,
+)
+from .audit.values.comparedorders import (
+    with_client_key as with_client_key,
+    with_client_order as with_client_order,
+    with_trainer_key as with_trainer_key,
 )
 from .audit.values.delivery import (
     Basis as Basis,
@@ -184,11 +182,6 @@ from .audit.values.located import (
     Place as Place,
     StepWeights as StepWeights,
 )
-from .audit.values.orders import (
-    with_client_key as with_client_key,
-    with_client_order as with_client_order,
-    with_trainer_key as with_trainer_key,
-)
 from .audit.values.outcome import (
     Check as Check,
     CheckNumber as CheckNumber,
@@ -275,12 +268,10 @@ from .base.digest import Digest as Digest
 from .base.errors import (
     CounterfoilError as CounterfoilError,
     GivenFileError as GivenFileError,
-    OrderError as OrderError,
-    RecordingError as RecordingError,
     SignatureError as SignatureError,
-    SignerError as SignerError,
 )
-from .base.plaintext import one_line as one_line
+from .base.joberrors import OrderError as OrderError, RecordingError as RecordingError, SignerError as SignerError
+from .base.oneline import one_line as one_line
 from .base.precision import PROFILES as PROFILES, ExactPrecision as ExactPrecision, Precision as Precision
 from .base.profilecosts import PROFILE_COSTS as PROFILE_COSTS, ProfileCost as ProfileCost
 from .base.stopping import StopRule as StopRule
@@ -332,12 +323,12 @@ from .exports.handover import (
     HandOver as HandOver,
     write_hand_over as write_hand_over,
 )
-from .operators.random import uniform as uniform
 from .program.limits import (
     Estimate as Estimate,
     Limits as Limits,
     limits_for as limits_for,
 )
+from .program.philoxdraws import uniform as uniform
 from .program.update import (
     Adadelta as Adadelta,
     Adagrad as Adagrad,
@@ -367,12 +358,10 @@ from .signing.certificates import (
 from .signing.envelope import (
     claimed_key_ids as claimed_key_ids,
 )
-from .signing.keys import (
-    PublicKey as PublicKey,
-    SigningKey as SigningKey,
+from .signing.keys import PublicKey as PublicKey, SigningKey as SigningKey, load_public_key as load_public_key
+from .signing.privatekeys import (
     generate_key as generate_key,
     load_private_key as load_private_key,
-    load_public_key as load_public_key,
     needs_passphrase as needs_passphrase,
 )
 from .signing.publickeys import (

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.base.errors import CounterfoilError
 from counterfoil.signing.envelope import attach_certificates
-from counterfoil.signing.keys import key_from_seed
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_app.engine.port import LibraryEngine, VerdictReading
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.looks.theme import Theme

@@ -26,7 +26,8 @@ from counterfoil import (
     Outcome,
 )
 from counterfoil.audit.statement.verdict import sign_verdict
-from counterfoil.signing.keys import SigningKey, generate_key, key_from_seed
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import generate_key, key_from_seed
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_app.engine import elsewhere

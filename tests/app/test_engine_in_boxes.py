@@ -37,7 +37,8 @@ from counterfoil import (
 )
 from counterfoil.audit.recognition import FileUse
 from counterfoil.audit.statement.verdict import sign_verdict
-from counterfoil.signing.keys import SigningKey, generate_key, key_from_seed
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import generate_key, key_from_seed
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_app.engine.broker import _device
 from counterfoil_app.engine.enclosures import Enclosure, enclosure_of

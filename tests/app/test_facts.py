@@ -21,7 +21,7 @@ from counterfoil.audit.statement.afterwards import sign_withdrawal, verdict_dige
 from counterfoil.audit.statement.facts import fields_of
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.base.sentence import say
-from counterfoil.signing.keys import key_from_seed
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_app.engine.port import FactsRequest, RulesRequest
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.model.open_bundle import Phase

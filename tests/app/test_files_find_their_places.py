@@ -17,7 +17,8 @@ from tests.app.test_nothing_misleads import idle
 
 from counterfoil import CheckNumber, CheckState
 from counterfoil.signing.envelope import open_statement
-from counterfoil.signing.keys import generate_key, load_public_key
+from counterfoil.signing.keys import load_public_key
+from counterfoil.signing.privatekeys import generate_key
 from counterfoil_app.model.bundle_queue import EntryState
 from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase

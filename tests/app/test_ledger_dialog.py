@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from counterfoil import CounterfoilError, RatePolicy
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.base.sentence import say
-from counterfoil.signing.keys import key_from_seed
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.model.key_book import Role

@@ -21,7 +21,7 @@ from counterfoil import Outcome
 from counterfoil.base.errors import FileWriteError
 from counterfoil.base.messages import decode, encode
 from counterfoil.base.sealing import SEAL_BYTES, seal
-from counterfoil.signing.keys import generate_key
+from counterfoil.signing.privatekeys import generate_key
 from counterfoil_app.engine.strangers import beside
 from counterfoil_app.model.history import (
     EARLIER_MARK,

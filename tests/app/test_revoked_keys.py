@@ -11,7 +11,8 @@ from tests.app.conftest import MakeWindow
 from tests.app.test_files_find_their_places import drop, made
 
 from counterfoil import Cause, Level, OrderTrust, Revocation, TrainerTrust, key_id_of
-from counterfoil.signing.keys import SigningKey, key_from_seed
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.signing.revocations import sign_revocations
 from counterfoil_app.engine.port import ReadRevocations
 from counterfoil_app.model.key_book import Role

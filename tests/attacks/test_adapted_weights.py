@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional
 
 from counterfoil.audit.values.delivery import DeliveryOutcome
-from counterfoil.base.errors import WeightsError
+from counterfoil.base.joberrors import WeightsError
 from counterfoil.base.precision import ExactPrecision
 from counterfoil.delivery.applied import AdapterUse, ForwardPass
 from counterfoil.training.order import OrderDraft

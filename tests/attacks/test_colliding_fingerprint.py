@@ -19,7 +19,7 @@ from counterfoil.audit.panel import run_panel
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.panel import Blame, PanelFinished, PanelOutcome, PanelReport, Standing
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.keys import generate_key, load_private_key
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.schedules import shuffled_epochs
 from counterfoil.training.tamper import LabelFlip

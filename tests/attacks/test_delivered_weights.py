@@ -11,12 +11,13 @@ import torch
 
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.delivery import DeliveryOutcome
-from counterfoil.base.errors import CommitmentError, CounterfoilError, FileChangedError, WeightsError
+from counterfoil.base.errors import CommitmentError, CounterfoilError, FileChangedError
+from counterfoil.base.joberrors import WeightsError
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cli import main
 from counterfoil.cli.exits import show_error
 from counterfoil.delivery.verification import verify_weights
-from counterfoil.signing.keys import generate_key, load_private_key
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 from support.bundles import change
 from support.delivered import basis_for, compared, delivered, exported
 from support.expectations import verified

@@ -7,7 +7,7 @@ import pytest
 
 from counterfoil.audit.values.outcome import CheckNumber
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.training.loaded import load_order
+from counterfoil.training.orderfile import load_order
 from support.bundles import opened_for_change
 from support.expectations import refused, verified
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from counterfoil.audit.difference import compare_runs
 from counterfoil.audit.panel import run_panel
-from counterfoil.audit.values.account import account_of, meaning_of
+from counterfoil.audit.values.accountprose import account_of, meaning_of
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.panel import PanelOutcome, Standing
 from counterfoil.bundle.reader import BundleReader

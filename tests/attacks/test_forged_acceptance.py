@@ -10,10 +10,11 @@ from counterfoil.audit.values.outcome import CheckNumber, Outcome
 from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.consent import accept_order, open_signed_order, sign_order
+from counterfoil.signing.claims import accept_order, sign_order
+from counterfoil.signing.consent import open_signed_order
 from counterfoil.signing.envelope import sign_statement
 from counterfoil.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, make_statement
-from counterfoil.signing.keys import generate_key, load_private_key
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 from support.expectations import refused, verified
 from support.jobs import audited, put_bytes, sign_as_client
 

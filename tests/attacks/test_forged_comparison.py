@@ -15,7 +15,8 @@ from counterfoil.base.digest import Digest
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.signing.comparison import Comparison, comparison_beside, comparison_path, write_comparison
-from counterfoil.signing.keys import SigningKey, key_from_seed
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.signing.revocations import Cause, Revocation, sign_revocations
 from counterfoil.training.order import sign_order_file
 from support.jobs import Job, audited

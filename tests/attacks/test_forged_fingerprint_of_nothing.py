@@ -9,7 +9,7 @@ import pytest
 from counterfoil.audit.values.dispute import Right
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.kernels.grid import ZERO_SCALE
-from counterfoil.training.loaded import load_order
+from counterfoil.training.orderfile import load_order
 from support.bundles import flip_bit
 from support.dead_model import dead
 from support.expectations import disputed, verified

@@ -16,6 +16,7 @@ import pytest
 from counterfoil.arithmetic import machine
 from counterfoil.audit import keeping
 from counterfoil.audit.keeping import MARK, capsule_of, encode, load
+from counterfoil.audit.keptaudit import KeptAudit
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.base import sealing
@@ -109,7 +110,7 @@ def test_forged_progress_is_not_used(cheat_job, digits_job, tmp_path):
         [found.basis, 1, honest.steps],
     ):
         basis, segments, steps = forged
-        path.write_bytes(encode(keeping.KeptAudit(**{**fields_of(found), "basis": basis, "segments": segments,
+        path.write_bytes(encode(KeptAudit(**{**fields_of(found), "basis": basis, "segments": segments,
                                                      "steps": steps})))  # fmt: skip
         events = whole(request_of(cheat_job, path, resume=True))
         assert ended(events).report.outcome is Outcome.ERROR
@@ -136,7 +137,7 @@ def all_right(path: Path, job: Job) -> bytes:
         steps[name] = bytes(8 * rows)
     forged = {**fields_of(found), "steps": steps | {"match": b"\1" * rows, "leaf": b"\2" * rows, "own_leaves": b""},
               "dispute": None, "capsule": None, "divergences": (), "omissions": ()}  # fmt: skip
-    return encode(keeping.KeptAudit(**forged))
+    return encode(KeptAudit(**forged))
 
 
 @pytest.mark.parametrize("seal", ["digest", "another key", "none", "of other words"])
@@ -192,7 +193,7 @@ def test_progress_is_not_used_without_the_key(spoiled, digits_job, tmp_path, mon
     assert ended(whole(request_of(digits_job, path))).report.outcome is Outcome.VERIFIED
 
 
-def fields_of(audit: keeping.KeptAudit) -> dict[str, Any]:
+def fields_of(audit: KeptAudit) -> dict[str, Any]:
     return {name: getattr(audit, name) for name in audit.__struct_fields__}
 
 

@@ -19,8 +19,8 @@ from counterfoil.base.errors import SignatureError
 from counterfoil.cli import main
 from counterfoil.signing.envelope import sign_statement
 from counterfoil.signing.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement
-from counterfoil.signing.keys import generate_key, load_private_key
 from counterfoil.signing.predicates import MAX_TEXT
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 from support.expectations import verified
 
 

@@ -18,7 +18,8 @@ from hypothesis import given, strategies as st
 from counterfoil import AuditFinished, AuditReport, Device, Event, Outcome, StepReplayed
 from counterfoil.audit.parts import rayexec
 from counterfoil.audit.parts.frames import Task
-from counterfoil.audit.parts.result import Died, Identity, Message, Ready, Said, SegmentDone, SegmentResult, Unable
+from counterfoil.audit.parts.partfile import Died, Message, Ready, Said, SegmentDone, Unable
+from counterfoil.audit.parts.result import Identity, SegmentResult
 from counterfoil.audit.statement.model import VerdictStatement, read_statement
 from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.statement.write import verdict_statement

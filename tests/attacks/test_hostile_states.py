@@ -14,7 +14,7 @@ from counterfoil.arithmetic import machine
 from counterfoil.arithmetic.grid.fingerprinting import Kernels
 from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
 from counterfoil.audit.step import arbiter
-from counterfoil.audit.values.account import account_of, meaning_of
+from counterfoil.audit.values.accountprose import account_of, meaning_of
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome

@@ -121,7 +121,7 @@ def test_audit_and_verify_with_a_verdict(run: Path, keys: Path, tmp_path: Path, 
 
 
 def test_verify_with_a_hostile_statement(keys: Path, tmp_path: Path, show: Show) -> None:
-    from counterfoil.signing.keys import load_private_key
+    from counterfoil.signing.privatekeys import load_private_key
 
     key = load_private_key(keys, None)
     subject = {"name": HOSTILE, "digest": {"sha256": "00", HOSTILE: HOSTILE}}

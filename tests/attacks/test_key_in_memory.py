@@ -19,7 +19,8 @@ from counterfoil.audit.statement.verdict import verify_verdict
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil.cli import main
-from counterfoil.signing.keys import generate_key, load_public_key
+from counterfoil.signing.keys import load_public_key
+from counterfoil.signing.privatekeys import generate_key
 from support.memory import children, holds
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of processes as Linux shows it")

@@ -19,11 +19,13 @@ from benchmarks.imitations import imitated
 from counterfoil.audit.overview import inspect
 from counterfoil.audit.values.outcome import CheckNumber, CheckState
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CounterfoilError, RecordingError, TargetExistsError
+from counterfoil.base.errors import CounterfoilError
+from counterfoil.base.joberrors import RecordingError, TargetExistsError
 from counterfoil.base.precision import PROFILES
 from counterfoil.base.wholefiles import LEFTOVER_SECONDS
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.keys import SigningKey, generate_key, load_private_key
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training import recording
 from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
 from counterfoil.training.recorder import record

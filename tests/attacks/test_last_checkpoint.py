@@ -19,7 +19,7 @@ from torch import nn
 from counterfoil.audit import inspection
 from counterfoil.audit.overview import inspect
 from counterfoil.audit.parts.frames import Task
-from counterfoil.audit.parts.work import open_workplace
+from counterfoil.audit.parts.workplace import open_workplace
 from counterfoil.audit.signatures import own_contents
 from counterfoil.audit.timing import plan_audit
 from counterfoil.audit.values.events import WorkersReported

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.audit.parts.result import Died, SegmentDone, SegmentResult, StepDone
+from counterfoil.audit.parts.partfile import Died, SegmentDone, StepDone
+from counterfoil.audit.parts.result import SegmentResult
 from counterfoil.audit.values.events import Event
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.workers import Place

@@ -17,7 +17,8 @@ from counterfoil.base.turns import Turns
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training import recorder
-from counterfoil.training.loaded import LoadedOrder, prepare_order
+from counterfoil.training.loaded import LoadedOrder
+from counterfoil.training.orderfile import prepare_order
 from support.bundles import opened_for_change
 from support.capsules import adjudicated, evidence_of, read, save
 from support.expectations import disputed, operator_of, refused, tensors_of, verified

@@ -18,8 +18,8 @@ import pytest
 
 from counterfoil.audit.boxed import session, start
 from counterfoil.audit.parts.frames import Task
+from counterfoil.audit.parts.partfile import Died, Ready, SegmentDone
 from counterfoil.audit.parts.processes import Processes
-from counterfoil.audit.parts.result import Died, Ready, SegmentDone
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.request import AuditRequest

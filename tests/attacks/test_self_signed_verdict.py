@@ -10,7 +10,7 @@ import pytest
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli import main
-from counterfoil.signing.keys import generate_key, load_private_key
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 from support.expectations import verified
 
 

@@ -18,8 +18,9 @@ from counterfoil.base import canonical
 from counterfoil.base.errors import KeyFileError, SignatureError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
+from counterfoil.signing.claims import sign_claim
 from counterfoil.signing.edwards import D, L, P, is_prime_order_point
-from counterfoil.signing.envelope import open_claim, open_statement, open_tree_head, sign_claim
+from counterfoil.signing.envelope import open_claim, open_statement, open_tree_head
 from counterfoil.signing.intoto import PAYLOAD_TYPE
 from counterfoil.signing.keys import PublicKey, load_public_key
 from support import expectations

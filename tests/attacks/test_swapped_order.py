@@ -8,7 +8,8 @@ from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.base.digest import Digest
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.keys import generate_key, load_public_key
+from counterfoil.signing.keys import load_public_key
+from counterfoil.signing.privatekeys import generate_key
 from support.expectations import refused, verified
 from support.jobs import audited, digits_order, record_job, sign_again
 

@@ -74,7 +74,7 @@ def test_the_time_of_a_head(published, digits_job, trainer_key):
 
 
 def heads_line(head: TreeHead, key, time: str) -> bytes:
-    from counterfoil.signing.envelope import sign_tree_head
+    from counterfoil.signing.claims import sign_tree_head
 
     return sign_tree_head(replace(head, signed_at=time), key)
 

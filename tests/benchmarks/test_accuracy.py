@@ -16,8 +16,8 @@ from benchmarks.accuracy.tasks import Task, digits_task, gpt_task
 from benchmarks.accuracy.training import ARITHMETICS, REFERENCE, Trained, drawing
 
 from counterfoil.arithmetic.machine import Machine, open_machine
-from counterfoil.operators import random
-from counterfoil.operators.random import uniform
+from counterfoil.program import philoxdraws
+from counterfoil.program.philoxdraws import uniform
 from counterfoil.training.recipes import digits, gpt2
 from support.jobs import captured_once
 
@@ -121,7 +121,7 @@ def test_the_page_says_which_differences_exceed_the_spread(machine: Machine) -> 
 
 def test_drawing_ends_with_its_block() -> None:
     with drawing(0, 1):
-        assert torch.equal(random.uniform((4,)), random.uniform((4,))) is False
+        assert torch.equal(philoxdraws.uniform((4,)), philoxdraws.uniform((4,))) is False
     with pytest.raises(RuntimeError, match="inside a step"):
         uniform((2,))
 

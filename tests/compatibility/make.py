@@ -13,7 +13,7 @@ from pathlib import Path
 import counterfoil
 from counterfoil import Digest
 from counterfoil.cli import main as counterfoil_command
-from counterfoil.signing.keys import load_private_key
+from counterfoil.signing.privatekeys import load_private_key
 from counterfoil.signing.release import ReleaseList, sign_release
 
 HERE = Path(__file__).resolve().parent

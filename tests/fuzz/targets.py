@@ -41,15 +41,12 @@ from counterfoil.base.errors import (
     KeyFileError,
     LimitError,
     NonFiniteError,
-    PartError,
     ProgressError,
-    RecordingError,
     RefusedError,
     SignatureError,
-    SignerError,
-    WeightsError,
 )
 from counterfoil.base.generators import finish
+from counterfoil.base.joberrors import PartError, RecordingError, SignerError, WeightsError
 from counterfoil.base.precision import Precision
 from counterfoil.base.sealing import SEAL_BYTES, seal
 from counterfoil.bundle.capsule import CapsuleReader
@@ -69,7 +66,8 @@ from counterfoil.signer.frames import FrameKind, receive_body, receive_kind
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signing.comparison import Comparison, open_comparison, write_comparison
 from counterfoil.signing.envelope import open_claim
-from counterfoil.signing.keys import SigningKey, generate_key, load_private_key, load_public_key
+from counterfoil.signing.keys import SigningKey, load_public_key
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.signing.publickeys import public_path
 from counterfoil.training.stepfile import StoredStep, encode_step, read_steps
 from fuzz.mutations import spoil_bytes, spoil_envelope, spoil_json, spoil_lines, spoil_pem, spoil_value

@@ -46,9 +46,11 @@ from counterfoil.base.sealing import SEAL_BYTES
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.delivery.export import export_weights
-from counterfoil.signing.consent import accept_order, open_signed_order, sign_order
+from counterfoil.signing.claims import accept_order, sign_order
+from counterfoil.signing.consent import open_signed_order
 from counterfoil.signing.intoto import PAYLOAD_TYPE
-from counterfoil.signing.keys import SigningKey, generate_key, load_private_key
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
 from lies.redigest import redigest

@@ -18,9 +18,9 @@ from counterfoil.bundle.places import Places
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, RunClaim, StepRecord, run_tree
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.state import state_root, tensor_digest
-from counterfoil.signing.consent import accept_order
-from counterfoil.signing.envelope import sign_claim
-from counterfoil.signing.keys import SigningKey, generate_key, load_private_key
+from counterfoil.signing.claims import accept_order, sign_claim
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 
 Array = NDArray[Any]
 

@@ -14,24 +14,16 @@ from counterfoil.arithmetic.grid.log import decode
 from counterfoil.audit import session
 from counterfoil.audit.parts.crew import Crew
 from counterfoil.audit.parts.helpers import Helpers, task_of
-from counterfoil.audit.parts.result import (
-    Died,
-    Identity,
-    Message,
-    Ready,
-    SegmentDone,
-    SegmentResult,
-    StepDone,
-    StepResult,
-)
-from counterfoil.audit.parts.work import Workplace, open_workplace
+from counterfoil.audit.parts.partfile import Died, Message, Ready, SegmentDone, StepDone
+from counterfoil.audit.parts.result import Identity, SegmentResult, StepResult
+from counterfoil.audit.parts.workplace import Workplace, open_workplace
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.workers import Place
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.generators import finish
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
-from counterfoil.training.loaded import load_order
+from counterfoil.training.orderfile import load_order
 
 Lie = Callable[[int, SegmentResult], SegmentResult]
 """Makes what a worker says of what it found."""

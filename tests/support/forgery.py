@@ -11,7 +11,7 @@ import numpy as np
 from counterfoil.arithmetic.grid.log import SiteLog, decode, encode
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.state import state_root
-from counterfoil.training.loaded import load_order
+from counterfoil.training.orderfile import load_order
 from support.bundles import change
 from support.jobs import Array, replace_bytes, set_row
 

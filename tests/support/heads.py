@@ -9,7 +9,7 @@ from typing import Any
 
 from counterfoil.audit.published_heads import read_tree_heads
 from counterfoil.bundle.schema import TreeHead
-from counterfoil.signing.envelope import sign_tree_head
+from counterfoil.signing.claims import sign_tree_head
 from counterfoil.signing.keys import PublicKey, SigningKey
 from support.jobs import record_run
 

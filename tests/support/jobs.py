@@ -36,8 +36,9 @@ from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.graph import Program
 from counterfoil.program.passes import Objective
 from counterfoil.program.update import Sgd, UpdateRule
-from counterfoil.signing.consent import accept_order, open_signed_order, sign_order
-from counterfoil.signing.envelope import open_claim, sign_claim
+from counterfoil.signing.claims import accept_order, sign_claim, sign_order
+from counterfoil.signing.consent import open_signed_order
+from counterfoil.signing.envelope import open_claim
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training import executing
 from counterfoil.training.capturing import capture_step

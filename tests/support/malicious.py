@@ -32,7 +32,8 @@ from counterfoil.operators.node import Node
 from counterfoil.program.graph import Program
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training import recorder
-from counterfoil.training.loaded import LoadedOrder, prepare_order
+from counterfoil.training.loaded import LoadedOrder
+from counterfoil.training.orderfile import prepare_order
 from support.jobs import record_run, recorded_by, replaced
 
 NEVER = 0

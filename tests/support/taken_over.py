@@ -52,7 +52,7 @@ def after_the_replay(then: Callable[[], None]) -> None:
 
 def after_a_segment(then: Callable[[], None]) -> None:
     """A worker: at the end of its first segment."""
-    from counterfoil.audit.parts.work import Workplace
+    from counterfoil.audit.parts.workplace import Workplace
 
     before: Any = Workplace.replay
 

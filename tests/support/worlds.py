@@ -203,7 +203,7 @@ def _recorded(rank: int, job: Mapping[str, Any], names: list[str]) -> str:
 
     import counterfoil
     from counterfoil.base.cancel import CancelToken
-    from counterfoil.signing.keys import key_from_seed
+    from counterfoil.signing.privatekeys import key_from_seed
     from counterfoil.training.recorder import record
     from counterfoil.training.recordingevents import OperatorRecorded, RecordFinished
 

@@ -32,7 +32,7 @@ from counterfoil import (
     Trust,
     write_whole,
 )
-from counterfoil.base.errors import SealError
+from counterfoil.base.joberrors import SealError
 from counterfoil.base.messages import decode, encode
 from counterfoil.base.sealing import SEAL_BYTES, check_seal, seal
 from counterfoil.base.sentence import say

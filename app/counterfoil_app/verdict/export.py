@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from counterfoil import AdjudicationReport, Digest, Passphrase, StepTable, signed_by_trainer, start_signer, write_whole
-from counterfoil.base.errors import KeyFileError, TargetExistsError
+from counterfoil.base.errors import KeyFileError
+from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.base.sentence import joined, say
 from counterfoil.base.wholefiles import check_apart
 from counterfoil.signing.publickeys import public_path

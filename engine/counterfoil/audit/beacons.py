@@ -9,48 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import os
 import sys
 from datetime import UTC, datetime
 from typing import Any
 
-from counterfoil.audit.values.beacon import CHAINS, LAST_ROUND, QUICKNET, SIGNATURE_BYTES, Beacon
-from counterfoil.base import canonical
-from counterfoil.base.canonical import CanonicalError
+from counterfoil.audit.values.beacon import CHAINS, Beacon
 from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import read_timestamp, timestamp
 
 _DOMAIN = b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_"
-_MOST_BYTES = 10_000
-_FORM = say("Give a round as the beacon publishes it: a JSON object with round and signature.")
-
-
-def read_beacon(path: str | os.PathLike[str]) -> Beacon:
-    """Read a round as drand publishes it, a JSON object with ``round``, ``signature`` and, if it likes, ``randomness``.
-
-    Its signature is not checked here.
-
-    Raises:
-        DataError: It is none, or its randomness is not that of its signature.
-    """
-    data = read_input(path, say("a round of a beacon"), DataError, most=_MOST_BYTES)
-    try:
-        said = canonical.parse(data)
-        beacon = Beacon(QUICKNET, said["round"], said["signature"])
-        if not isinstance(beacon.round, int) or isinstance(beacon.round, bool) or not 1 <= beacon.round <= LAST_ROUND:
-            raise ValueError("a round that cannot be")
-        if len(bytes.fromhex(beacon.signature)) != SIGNATURE_BYTES or beacon.signature != beacon.signature.lower():
-            raise ValueError("a signature of another length or form")
-        randomness = said.get("randomness", beacon.nonce)
-    except (CanonicalError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise DataError(
-            say("{0} is no round of a public beacon.", os.fspath(path)), remedy=_FORM, detail=str(error)
-        ) from error
-    if randomness != beacon.nonce:
-        raise DataError(say("The randomness in {0} is not that of its signature.", os.fspath(path)), remedy=_FORM)
-    return beacon
 
 
 def can_check() -> bool:

@@ -7,10 +7,11 @@ from collections.abc import Generator, Iterator, Sequence
 from itertools import islice
 from typing import TypeVar
 
-from counterfoil.audit.keeping import Keeper, KeptAudit, misfit
+from counterfoil.audit.keeping import Keeper
+from counterfoil.audit.keptaudit import KeptAudit, misfit
 from counterfoil.audit.known import Ledger, SegmentJudged, Trouble
 from counterfoil.audit.parts.check import unfit
-from counterfoil.audit.parts.crew import Found, Missing
+from counterfoil.audit.parts.given import Found, Missing
 from counterfoil.audit.parts.helpers import Helpers
 from counterfoil.audit.parts.result import SegmentResult
 from counterfoil.audit.parts.work import Opened, here, replay_segment

@@ -42,7 +42,8 @@ from counterfoil.bundle.schema import OrderManifest, run_tree
 from counterfoil.bundle.stepshares import StepShares
 from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil.program.graph import Program
-from counterfoil.training.loaded import load_order, with_data_file
+from counterfoil.training.loaded import with_data_file
+from counterfoil.training.orderfile import load_order
 
 Progress = Callable[[str, int, int], None]
 """Called with what is done, how much of it, and of how much."""

@@ -27,7 +27,8 @@ from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.program.places import PlaceSort
 from counterfoil.training.admitted import share_rows
-from counterfoil.training.loaded import load_order, with_data_file
+from counterfoil.training.loaded import with_data_file
+from counterfoil.training.orderfile import load_order
 
 MOST_ROWS = 64
 """Rows of a batch that are shown at most."""

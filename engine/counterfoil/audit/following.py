@@ -17,7 +17,8 @@ from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.awaiting import wait_for_recording
 from counterfoil.audit.conclusion import Coverage, conclude
 from counterfoil.audit.known import Ledger
-from counterfoil.audit.parts.result import Identity, Part, SegmentResult, StepResult, write_part
+from counterfoil.audit.parts.partfile import Part, write_part
+from counterfoil.audit.parts.result import Identity, SegmentResult, StepResult
 from counterfoil.audit.parts.work import Opened, here, replay_segment
 from counterfoil.audit.published_heads import MAX_FILE_BYTES, check_tree_head, open_tree_heads
 from counterfoil.audit.segments import SegmentReplay
@@ -57,7 +58,8 @@ from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import TreeHead
 from counterfoil.training.growing import GrowingRecording
-from counterfoil.training.loaded import LoadedOrder, prepare_order, with_data_file
+from counterfoil.training.loaded import LoadedOrder, with_data_file
+from counterfoil.training.orderfile import prepare_order
 
 GONE_SECONDS = 5.0
 """For how long neither recording nor run lies there before that is taken for the end: a run gets its name first."""

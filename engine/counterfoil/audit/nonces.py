@@ -15,7 +15,8 @@ import msgspec
 
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import FileWriteError, SealError
+from counterfoil.base.errors import FileWriteError
+from counterfoil.base.joberrors import SealError
 from counterfoil.base.sealing import SEAL_BYTES, check_seal, seal
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import write_whole

@@ -22,11 +22,12 @@ from counterfoil.audit.values.dispute import COMBINE, UPDATE
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import DataError
 from counterfoil.base.generators import relay
-from counterfoil.base.plaintext import one_line
+from counterfoil.base.oneline import one_line
 from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.training.loaded import load_order, with_data_file
+from counterfoil.training.loaded import with_data_file
+from counterfoil.training.orderfile import load_order
 
 FIRST = 12
 """Values of a tensor that are shown."""

@@ -11,7 +11,8 @@ from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.beacons import check_beacon
 from counterfoil.audit.company import Company
 from counterfoil.audit.inspection import Inspection, make_checks, recorded
-from counterfoil.audit.keeping import Basis, Keeper, KeptAudit, misfit, place_of
+from counterfoil.audit.keeping import Keeper, place_of
+from counterfoil.audit.keptaudit import Basis, KeptAudit, misfit
 from counterfoil.audit.known import Ledger, all_checks
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.outside import Outside

@@ -23,7 +23,8 @@ from counterfoil.base.generators import relay
 from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.training.loaded import load_order, with_data_file
+from counterfoil.training.loaded import with_data_file
+from counterfoil.training.orderfile import load_order
 
 BINS = 48
 MOST_SHOWN = 200

@@ -10,7 +10,7 @@ from statistics import fmean
 
 import numpy as np
 
-from counterfoil.arithmetic.compute.devices import device_advice
+from counterfoil.arithmetic.compute.devicelist import device_advice
 from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.inspection import open_inspection

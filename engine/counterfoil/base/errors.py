@@ -73,10 +73,6 @@ class OrderMismatchError(RefusedError):
     """The run was not made for the order at hand."""
 
 
-class WeightsError(RefusedError):
-    """Delivered weights are damaged, hostile, or in a form that is not read."""
-
-
 class SignatureError(RefusedError):
     """A signature is missing, malformed, or does not hold."""
 
@@ -85,20 +81,8 @@ class KeyFileError(CounterfoilError):
     """A key file cannot be read or written, or its passphrase is wrong."""
 
 
-class SignerError(CounterfoilError):
-    """The process that holds the private key is gone, does not answer, or refuses to sign."""
-
-
 class FileWriteError(CounterfoilError):
     """A file cannot be written: no room left, no permission, no such folder."""
-
-
-class TargetExistsError(FileWriteError):
-    """A file that must not be replaced lies where a new one should go."""
-
-
-class RecordingError(CounterfoilError):
-    """An unfinished recording lies in the way, or cannot be gone on with."""
 
 
 class ProgramError(RefusedError):
@@ -127,10 +111,6 @@ class DeviceError(CounterfoilError):
 
 class ProgressError(CounterfoilError):
     """The progress of an audit that was kept cannot be used, or is that of another audit."""
-
-
-class SealError(CounterfoilError):
-    """The seal of what a program kept is not this user's, or the user's secret cannot be used."""
 
 
 class ObstacleError(CounterfoilError):
@@ -163,37 +143,6 @@ class DeviceFailureError(ObstacleError):
 
 class WorkerError(ObstacleError):
     """The workers of an audit are gone, or one of them computes otherwise than this machine."""
-
-
-class RankError(ObstacleError):
-    """A rank of a recording is gone, has failed, computes otherwise, or does not go with the others."""
-
-
-class UnequalStatesError(RankError):
-    """Ranks that did the same have different states."""
-
-
-class PartError(GivenFileError):
-    """A file that was given as a part of an audit is none, is damaged, or is a part of another audit."""
-
-
-class TrialError(CounterfoilError):
-    """The first step of an order fails, or cannot be tried on this machine; no order was written."""
-
-
-class OrderError(CounterfoilError):
-    """No order was written, for a reason that another process found.
-
-    Args:
-        sentence: What happened and why, as a whole sentence.
-        remedy: What the reader can do next.
-        detail: Technical detail for a report.
-        option: The name of the option of the order that it is about; empty where it is about none.
-    """
-
-    def __init__(self, sentence: str, *, remedy: str = "", detail: str = "", option: str = "") -> None:
-        super().__init__(sentence, remedy=remedy, detail=detail)
-        self.option = option
 
 
 class CancelledError(CounterfoilError):

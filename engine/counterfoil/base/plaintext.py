@@ -8,61 +8,14 @@ shown as its code instead; what a file says is not changed by this, only how it 
 from __future__ import annotations
 
 import string
-import unicodedata
 
 LINE_CHARACTERS = 200
 """Longest text of a stranger's that is shown, unless told otherwise."""
-SENTENCE_CHARACTERS = 4000
-"""Longest sentence of ours; it may quote several texts of strangers."""
 QUOTED_CHARACTERS = 60
 """Longest text of a stranger's within a sentence that is signed."""
-MAX_MARKS = 2
-"""Most combining marks on one character: enough for languages, too few to smear over other lines."""
 ELLIPSIS = "\u2026"
 
-_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
-"""Controls, formats (bidirectional marks, zero widths, tags), unassigned, private, surrogates, line ends."""
 _NAME_CHARACTERS = frozenset(string.ascii_letters + string.digits + "_.:/[]-")
-_MARKS = frozenset({"Mn", "Me"})
-_INVISIBLE_RANGES = (
-    (0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2800, 0x2800), (0x3164, 0x3164),
-    (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0x1D159, 0x1D159), (0xE0100, 0xE01EF),
-)  # fmt: skip
-"""Letters and marks that are drawn as nothing (Unicode's Default_Ignorable_Code_Point), and the empty Braille cell."""
-
-
-def one_line(text: str, limit: int = LINE_CHARACTERS) -> str:
-    r"""Return a text as one line of visible characters.
-
-    Controls, bidirectional marks, line ends, invisible and unassigned characters become ``\x1b``, ``\u202e`` or
-    ``\U000e0041``; several spaces, of whatever kind, become one, so that they push nothing onto a line of its own; of
-    many combining marks on one character the first two stay.
-
-    Args:
-        text: Any text; lone surrogates, as in the name of a file that is not UTF-8, are allowed.
-        limit: The longest result in characters; a longer one is cut and ends in an ellipsis.
-    """
-    if text.isascii() and text.isprintable() and "  " not in text:
-        return text if len(text) <= limit else _cut(text, limit)
-    pieces: list[str] = []
-    length = marks = 0
-    for character in text:
-        category = unicodedata.category(character)
-        marks = marks + 1 if category in _MARKS else 0
-        # A mark at the very beginning would sit on a character of ours.
-        if category in _HIDDEN_CATEGORIES or marks > MAX_MARKS or (marks and not pieces) or _invisible(character):
-            piece = _code(character)
-        elif category == "Zs":
-            if pieces and pieces[-1] == " ":
-                continue
-            piece = " "
-        else:
-            piece = character
-        if length + len(piece) > limit:
-            return _cut("".join(pieces), limit)
-        pieces.append(piece)
-        length += len(piece)
-    return "".join(pieces)
 
 
 def spelled(text: str, limit: int = LINE_CHARACTERS) -> str:
@@ -74,8 +27,10 @@ def spelled(text: str, limit: int = LINE_CHARACTERS) -> str:
         text: Any text.
         limit: The longest result in characters; a longer one is cut and ends in an ellipsis.
     """
-    shown = "".join(character if character in _NAME_CHARACTERS else _code(character) for character in text[: limit + 1])
-    return shown if len(shown) <= limit else _cut(shown, limit)
+    shown = "".join(
+        character if character in _NAME_CHARACTERS else code_of(character) for character in text[: limit + 1]
+    )
+    return shown if len(shown) <= limit else cut(shown, limit)
 
 
 def quoted(text: str, limit: int = QUOTED_CHARACTERS) -> str:
@@ -83,16 +38,13 @@ def quoted(text: str, limit: int = QUOTED_CHARACTERS) -> str:
     return f"'{spelled(text, limit)}'"
 
 
-def _cut(text: str, limit: int) -> str:
+def cut(text: str, limit: int) -> str:
+    """Return a text of at most ``limit`` characters; one that is longer ends in an ellipsis."""
     return text[: limit - 1] + ELLIPSIS
 
 
-def _invisible(character: str) -> bool:
-    code = ord(character)
-    return any(first <= code <= last for first, last in _INVISIBLE_RANGES)
-
-
-def _code(character: str) -> str:
+def code_of(character: str) -> str:
+    """Return a character as an escape of its code: 2, 4 or 8 hexadecimal digits."""
     code = ord(character)
     if code <= 0xFF:
         return f"\\x{code:02x}"

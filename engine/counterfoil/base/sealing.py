@@ -16,7 +16,7 @@ from pathlib import Path
 
 import platformdirs
 
-from counterfoil.base.errors import SealError, TargetExistsError
+from counterfoil.base.joberrors import SealError, TargetExistsError
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import write_whole
 

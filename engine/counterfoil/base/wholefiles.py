@@ -21,7 +21,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from counterfoil.base.errors import FileWriteError, TargetExistsError
+from counterfoil.base.errors import FileWriteError
+from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.base.sentence import say
 
 if os.name == "posix":

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from counterfoil.base.errors import TargetExistsError
+from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import part_path, sync_folder, writing
 

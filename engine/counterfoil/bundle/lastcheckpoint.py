@@ -6,18 +6,16 @@ train on needs the slots, and a run that leaves them out cannot give them. docs/
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from counterfoil.base import canonical
-from counterfoil.base.arrays import Array
 from counterfoil.base.digest import Digest
 from counterfoil.base.dtypes import STATE_DTYPES
 from counterfoil.base.errors import BundleError
 from counterfoil.base.fields import Fields
 from counterfoil.base.sentence import say
 from counterfoil.commit.merkle import leaf_hash
-from counterfoil.commit.state import tensor_record
 
 AVERAGE = "average"
 """The slot in which an order that asks for it keeps the average of each parameter."""
@@ -50,17 +48,6 @@ class LeftOut:
     dtype: str
     shape: tuple[int, ...]
     digest: Digest
-
-
-def encode_left_out(state: Mapping[str, Array], names: Iterable[str]) -> bytes:
-    """Return what ``/run/left_out`` holds: the records of some tensors of a state, sorted by name.
-
-    Args:
-        state: The state.
-        names: The names of the tensors.
-    """
-    records = (canonical.decode(tensor_record(name, state[name])) for name in sorted(names, key=str.encode))
-    return canonical.encode(list(records))
 
 
 def read_left_out(data: bytes, held: Collection[str]) -> dict[str, LeftOut]:

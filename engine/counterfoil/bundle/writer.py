@@ -18,7 +18,8 @@ from counterfoil.bundle import layout
 from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.filewriter import FileWriter, check_fits, held_bytes
 from counterfoil.bundle.kind import BUNDLE, DATA_FILE
-from counterfoil.bundle.lastcheckpoint import encode_left_out, slots_to_leave_out
+from counterfoil.bundle.lastcheckpoint import slots_to_leave_out
+from counterfoil.bundle.leftout import encode_left_out
 from counterfoil.bundle.places import Places
 from counterfoil.bundle.schema import OrderManifest, check_name
 from counterfoil.bundle.shares import SIGNATURE_BYTES

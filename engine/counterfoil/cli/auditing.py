@@ -325,7 +325,7 @@ def _request(
     """
     trainer_key, client_key = (None if path is None else load_public_key(path) for path in keys)
     from counterfoil.audit import keeping
-    from counterfoil.audit.beacons import read_beacon
+    from counterfoil.audit.beaconfile import read_beacon
     from counterfoil.audit.values.request import AuditRequest
     from counterfoil.audit.values.sampling import SegmentRequest
     from counterfoil.program.limits import limits_for

@@ -47,7 +47,8 @@ def compare(
     from counterfoil.bundle.reader import BundleReader
     from counterfoil.signing.comparison import comparison_path
     from counterfoil.training.following.script import compare_script
-    from counterfoil.training.loaded import load_order, with_data_file
+    from counterfoil.training.loaded import with_data_file
+    from counterfoil.training.orderfile import load_order
 
     check_writable(comparison_path(order), force)
     with ExitStack() as stack:

@@ -8,8 +8,9 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from counterfoil.base.errors import CounterfoilError, DataError, SignerError
+from counterfoil.base.errors import CounterfoilError, DataError
 from counterfoil.base.inputs import read_input
+from counterfoil.base.joberrors import SignerError
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.targets import check_writable

@@ -14,7 +14,7 @@ import typer
 
 from counterfoil.base.errors import BundleError, CancelledError, DataError
 from counterfoil.base.interrupt import cancel_on_interrupt
-from counterfoil.base.plaintext import one_line
+from counterfoil.base.oneline import one_line
 from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision, profile_name
 from counterfoil.base.stopping import StopRule
 from counterfoil.cli import terminal
@@ -465,7 +465,7 @@ def write_order(
     console.print(signed_by_client("" if signer is None else signer.public.key_id), soft_wrap=True)
     if draft.recomputation is not None:
         console.print(_recomputed(draft.recomputation))
-    from counterfoil.arithmetic.compute.devices import device_advice
+    from counterfoil.arithmetic.compute.devicelist import device_advice
 
     advised = device_advice(manifest.precision.compute)
     for advice in advised:

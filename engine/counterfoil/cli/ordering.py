@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, CounterfoilError, OrderError
+from counterfoil.base.errors import CancelledError, CounterfoilError
 from counterfoil.base.frames import read_frame, write_frame
+from counterfoil.base.joberrors import OrderError
 from counterfoil.base.messages import FormError, decode, encode
 from counterfoil.base.programs import program_command, program_environment
 from counterfoil.base.sentence import say

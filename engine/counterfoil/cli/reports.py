@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from counterfoil.audit.statement.signed import Adjudication, Verdict
-from counterfoil.audit.values.account import account_of, rows_named
+from counterfoil.audit.values.accountprose import account_of, rows_named
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.values.dispute import COMBINE, Dispute, Finding, Right
 from counterfoil.audit.values.figures import figures, joined_time, recorded_log_said
@@ -23,11 +23,11 @@ from counterfoil.audit.values.sampling import probability_text
 from counterfoil.audit.values.summary import BundleSummary, OrderSummary
 from counterfoil.audit.values.trust import Level, Trust
 from counterfoil.audit.values.workers import ReplayedAt, ReplayedBy
-from counterfoil.base.plaintext import one_line
+from counterfoil.base.oneline import one_line
 from counterfoil.base.precision import HEADROOM_BITS
 
 if TYPE_CHECKING:
-    from counterfoil.audit.statement.signed import Afterwards
+    from counterfoil.audit.statement.later import Afterwards
     from counterfoil.audit.values.panel import PanelReport, Parting
     from counterfoil.audit.values.plan import Plan
     from counterfoil.program.limits import Estimate

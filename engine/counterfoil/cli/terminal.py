@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from counterfoil.base.plaintext import SENTENCE_CHARACTERS, one_line
+from counterfoil.base.oneline import SENTENCE_CHARACTERS, one_line
 from counterfoil.cli.telling import ToldBar, told
 
 PLAIN_WIDTH = 110

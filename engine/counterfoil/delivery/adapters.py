@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.base.arrays import Array
-from counterfoil.base.errors import WeightsError
+from counterfoil.base.joberrors import WeightsError
 from counterfoil.base.sentence import say
 from counterfoil.delivery.applied import ForwardPass
 from counterfoil.program.graph import Program

@@ -13,7 +13,8 @@ from counterfoil.audit.values.delivery import DeliveryProgress
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.dtypes import ITEM_BYTES, tensor_bytes
-from counterfoil.base.errors import CommitmentError, DataError, FileWriteError, TargetExistsError
+from counterfoil.base.errors import CommitmentError, DataError, FileWriteError
+from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.base.wholefiles import check_room, check_target, whole_file

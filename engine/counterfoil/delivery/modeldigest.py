@@ -14,7 +14,8 @@ from counterfoil.audit.values.delivery import DeliveryProgress, DeliveryReport
 from counterfoil.audit.values.recognised import OTHER_WEIGHTS, PICKLES, WEIGHTS_SUFFIX
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import FileChangedError, WeightsError
+from counterfoil.base.errors import FileChangedError
+from counterfoil.base.joberrors import WeightsError
 from counterfoil.base.obstacles import file_changed
 from counterfoil.base.plaintext import quoted
 from counterfoil.base.sentence import say

@@ -16,7 +16,7 @@ import numpy as np
 
 from counterfoil.base import canonical
 from counterfoil.base.arrays import Array
-from counterfoil.base.errors import WeightsError
+from counterfoil.base.joberrors import WeightsError
 from counterfoil.base.sentence import say
 from counterfoil.bundle.steady import SteadyFile, reading_bundle
 

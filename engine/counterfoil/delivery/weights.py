@@ -18,8 +18,9 @@ from counterfoil.base import canonical
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import GivenFileError, WeightsError
+from counterfoil.base.errors import GivenFileError
 from counterfoil.base.inputs import read_input
+from counterfoil.base.joberrors import WeightsError
 from counterfoil.base.sentence import say
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.delivery.tensorfile import StoredTensor, TensorFile, open_tensors

@@ -21,7 +21,8 @@ import numpy as np
 
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, DataError, RecordingError, TargetExistsError
+from counterfoil.base.errors import CancelledError, DataError
+from counterfoil.base.joberrors import RecordingError, TargetExistsError
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import writing
 from counterfoil.bundle.reader import BundleReader

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from counterfoil.base.errors import RankError
+from counterfoil.base.joberrors import RankError
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from enum import Enum
 from typing import Protocol, TypeVar
 
 from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, CounterfoilError, RankError
+from counterfoil.base.errors import CancelledError, CounterfoilError
+from counterfoil.base.joberrors import RankError
 from counterfoil.base.messages import FormError, decode, encode
 
 BEAT_SECONDS = 0.25

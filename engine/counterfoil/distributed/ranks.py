@@ -20,7 +20,8 @@ from torch import Tensor
 
 from counterfoil.base.buckets import buckets
 from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, RankError
+from counterfoil.base.errors import CancelledError
+from counterfoil.base.joberrors import RankError
 from counterfoil.base.trouble import obstacle
 from counterfoil.distributed.launch import Launch, launch
 from counterfoil.distributed.liveness import Liveness, Store

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import RankError
+from counterfoil.base.joberrors import RankError
 
 AGENT_SECONDS = 20.0
 """How long a store is tried for that torchrun keeps: it is there before the ranks are."""

@@ -56,7 +56,7 @@ def _computing() -> Iterator[Seen]:
     import torch
     from llvmlite import binding
 
-    from counterfoil.arithmetic.compute.devices import list_devices
+    from counterfoil.arithmetic.compute.devicelist import list_devices
 
     devices = list_devices()
     features = binding.get_host_cpu_features()

@@ -20,7 +20,7 @@ from counterfoil.audit.values.trust import TrainerTrust
 from counterfoil.base.digest import PIECE_BYTES, Digest
 from counterfoil.base.errors import DataError, SignatureError
 from counterfoil.base.inputs import open_input, read_input
-from counterfoil.base.plaintext import one_line
+from counterfoil.base.oneline import one_line
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import whole_file
 from counterfoil.base.wholefolders import whole_folder

@@ -7,7 +7,7 @@ import re
 from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.values.delivery import DeliveryReport
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.plaintext import one_line
+from counterfoil.base.oneline import one_line
 
 MOST_CODE = 10
 """Characters at most in which one is shown."""

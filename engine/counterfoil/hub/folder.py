@@ -18,7 +18,8 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
 from counterfoil.base.dtypes import tensor_bytes
-from counterfoil.base.errors import SignatureError, WeightsError
+from counterfoil.base.errors import SignatureError
+from counterfoil.base.joberrors import WeightsError
 from counterfoil.base.sentence import say
 from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.base.wholefiles import write_whole

@@ -13,11 +13,11 @@ from torch.func import functional_call
 
 from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.operators.node import TensorType
-from counterfoil.operators.random import PhiloxDropout
 from counterfoil.program import whereabouts
 from counterfoil.program.attribution import label_line
 from counterfoil.program.devices import OneDevice
 from counterfoil.program.held import Held
+from counterfoil.program.philoxdraws import PhiloxDropout
 from counterfoil.program.sparse import DenseConstants
 from counterfoil.program.steadily import Named, Surroundings
 from counterfoil.program.substitutes import Substitutes

@@ -1,7 +1,7 @@
 """PyTorch's random operators as draws from Philox: what capture puts in their place.
 
-Each is made of :func:`~counterfoil.operators.random.uniform`, :func:`~counterfoil.operators.random.normal` or
-:func:`~counterfoil.operators.random.exponential` by operators of the allow-list; ``docs/numerics.md``, "Randomness",
+Each is made of :func:`~counterfoil.program.philoxdraws.uniform`, :func:`~counterfoil.program.philoxdraws.normal` or
+:func:`~counterfoil.program.philoxdraws.exponential` by operators of the allow-list; ``docs/numerics.md``, "Randomness",
 says how. Two passes: a draw with a generator of its own is refused while the step is traced, since the program has one
 seed; the others are replaced when mutations have been removed, so that ``normal_`` is a draw and no write.
 """
@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.operators.random import exponential, normal, uniform
 from counterfoil.program.noform import NoFormError
+from counterfoil.program.philoxdraws import exponential, normal, uniform
 
 _aten = torch.ops.aten
 

@@ -28,7 +28,6 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from counterfoil.base.errors import CounterfoilError, ProgramError
 from counterfoil.base.raised import theirs, told
-from counterfoil.operators.random import counting_draws
 from counterfoil.program import mixed, remedies, whereabouts
 from counterfoil.program.asked import Again
 from counterfoil.program.attribution import Location
@@ -41,6 +40,7 @@ from counterfoil.program.lowering import changes_a_constant
 from counterfoil.program.moves import MADE, MOVES
 from counterfoil.program.noform import NoFormError
 from counterfoil.program.notes import Notes
+from counterfoil.program.philoxdraws import counting_draws
 from counterfoil.program.portable import PORTABLE
 from counterfoil.program.torchdraws import REPLACED, TRACED
 from counterfoil.program.unread import without_unread_changes

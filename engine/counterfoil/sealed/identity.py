@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from counterfoil.base.errors import KeyFileError, TargetExistsError
+from counterfoil.base.errors import KeyFileError
 from counterfoil.base.inputs import read_input
+from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import timestamp
 from counterfoil.base.wholefiles import write_whole

@@ -17,8 +17,9 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, GivenFileError, ObstacleError, SignerError
+from counterfoil.base.errors import CancelledError, GivenFileError, ObstacleError
 from counterfoil.base.inputs import open_input
+from counterfoil.base.joberrors import SignerError
 from counterfoil.base.programs import program_command
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import check_room, lock

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from counterfoil.base.errors import CounterfoilError, KeyFileError, SignerError
+from counterfoil.base.errors import CounterfoilError, KeyFileError
+from counterfoil.base.joberrors import SignerError
 from counterfoil.base.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil.base.sentence import packed, say
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, FrameKind, Pipe, receive_body, receive_kind, send_frame

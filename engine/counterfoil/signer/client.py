@@ -23,8 +23,8 @@ from counterfoil.base.errors import (
     GivenFileError,
     KeyFileError,
     SignatureError,
-    SignerError,
 )
+from counterfoil.base.joberrors import SignerError
 from counterfoil.base.programs import program_command, program_environment
 from counterfoil.base.sentence import say, unpacked
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, FrameKind, receive_body, receive_kind, send_frame

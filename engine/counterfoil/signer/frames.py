@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Protocol
 
-from counterfoil.base.errors import SignerError
+from counterfoil.base.joberrors import SignerError
 from counterfoil.base.sentence import say
 
 MAX_STATEMENT_BYTES = 48 * 2**20

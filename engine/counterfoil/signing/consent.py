@@ -7,17 +7,15 @@ is: that a key is the client's, whoever reads it must know from elsewhere. docs/
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import SignatureError
 from counterfoil.base.fields import Fields
 from counterfoil.base.sentence import say
-from counterfoil.base.timestamps import timestamp
-from counterfoil.signing.envelope import open_named, sign_statement
-from counterfoil.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, make_statement, make_subject
-from counterfoil.signing.keys import PublicKey, SigningKey
+from counterfoil.signing.envelope import open_named
+from counterfoil.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, make_subject
+from counterfoil.signing.keys import PublicKey
 from counterfoil.signing.predicates import take_time
 
 _ORDER = say("client's signature on the order")
@@ -56,18 +54,6 @@ class Acceptance:
     key_id: str
 
 
-def sign_order(order: Digest, key: SigningKey, when: datetime | None = None) -> bytes:
-    """Sign an order as its client; returns the DSSE envelope as JSON bytes.
-
-    Args:
-        order: The order digest.
-        key: The client's key.
-        when: The time of the signature, with its zone; now unless given.
-    """
-    predicate = {"order": order.hex, "signed_at": timestamp(when), "public_key": key.public.pem}
-    return sign_statement(make_statement(_subjects(order), ORDER_PREDICATE, predicate), key)
-
-
 def open_signed_order(envelope: bytes, order: Digest) -> SignedOrder:
     """Check a client's signature on an order, by the key that it names.
 
@@ -83,24 +69,6 @@ def open_signed_order(envelope: bytes, order: Digest) -> SignedOrder:
     signed_at = take_time(fields, "signed_at", _ORDER)
     fields.end()
     return SignedOrder(order, signed_at, key.key_id)
-
-
-def accept_order(order: Digest, client: SignedOrder | None, key: SigningKey, when: datetime | None = None) -> bytes:
-    """Accept an order as its trainer, when training begins; returns the DSSE envelope as JSON bytes.
-
-    Args:
-        order: The order digest.
-        client: The client's signature on the order as the trainer got it; None when it is unsigned.
-        key: The trainer's key.
-        when: The time of the acceptance, with its zone; now unless given.
-    """
-    predicate = {
-        "order": order.hex,
-        "client_key": None if client is None else client.key_id,
-        "accepted_at": timestamp(when),
-        "public_key": key.public.pem,
-    }
-    return sign_statement(make_statement(_subjects(order), ACCEPTANCE_PREDICATE, predicate), key)
 
 
 def open_acceptance(envelope: bytes, order: Digest, key: PublicKey) -> Acceptance:
@@ -147,7 +115,8 @@ def _signed(key_id: str | None) -> str:
     return say("unsigned") if key_id is None else say("signed with the key {0}", key_id[:12])
 
 
-def _subjects(order: Digest) -> list[dict[str, Any]]:
+def order_subjects(order: Digest) -> list[dict[str, Any]]:
+    """Return the subjects of a signature on an order: its digest."""
     return [make_subject("order", order)]
 
 
@@ -156,7 +125,7 @@ def _fields(statement: dict[str, Any], order: Digest, what: str) -> Fields:
     fields = Fields(statement["predicate"], what, SignatureError)
     fields.take("public_key", str)
     found = fields.digest("order")
-    if statement["subject"] != _subjects(found):
+    if statement["subject"] != order_subjects(found):
         raise SignatureError(say("The subject of the {0} is not the order that it speaks of.", what))
     if found != order:
         raise SignatureError(

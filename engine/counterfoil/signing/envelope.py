@@ -26,7 +26,6 @@ from counterfoil.signing.intoto import (
     SHORT_RUN_PREDICATE,
     STATEMENT_TYPE,
     TREE_HEAD_PREDICATE,
-    make_statement,
     make_subject,
 )
 from counterfoil.signing.keys import PublicKey, SigningKey
@@ -148,17 +147,6 @@ def payload_of(envelope: bytes) -> bytes:
     return payload
 
 
-def sign_claim(claim: RunClaim, key: SigningKey) -> bytes:
-    """Sign a run's claim; returns the DSSE envelope as JSON bytes.
-
-    Raises:
-        SignatureError: The claim names another public key than the one that would sign it.
-    """
-    if claim.public_key != key.public.pem:
-        raise SignatureError(say("The run's claim names another public key than the one that signs it."))
-    return sign_statement(make_statement(_run_subjects(claim), run_predicate(claim), claim.to_json()), key)
-
-
 def open_claim(envelope: bytes, key: PublicKey | None = None) -> RunClaim:
     """Check the signature of a run's claim, then read it.
 
@@ -185,7 +173,7 @@ def open_claim(envelope: bytes, key: PublicKey | None = None) -> RunClaim:
         )
     if claim.public_key != key.pem:
         raise SignatureError(say("The run's claim names another public key than the one that signed it."))
-    if statement["subject"] != _run_subjects(claim):
+    if statement["subject"] != run_subjects(claim):
         raise SignatureError(say("The subjects of the run's claim are not the order and the run that it speaks of."))
     return claim
 
@@ -248,17 +236,6 @@ def open_word(envelope: bytes, kind: str, what: str) -> tuple[dict[str, Any], Pu
     return statement, None
 
 
-def sign_tree_head(head: TreeHead, key: SigningKey) -> bytes:
-    """Sign a tree head; returns the DSSE envelope as JSON bytes, in one line.
-
-    Raises:
-        SignatureError: The head names another public key than the one that would sign it.
-    """
-    if head.public_key != key.public.pem:
-        raise SignatureError(say("The tree head names another public key than the one that signs it."))
-    return sign_statement(make_statement(_head_subjects(head), TREE_HEAD_PREDICATE, head.to_json()), key)
-
-
 def open_tree_head(envelope: bytes, key: PublicKey) -> TreeHead:
     """Check the signature of a tree head, then read it.
 
@@ -278,16 +255,18 @@ def open_tree_head(envelope: bytes, key: PublicKey) -> TreeHead:
         raise SignatureError(say("The signed tree head is malformed."), detail=str(error)) from error
     if head.public_key != key.pem:
         raise SignatureError(say("The tree head names another public key than the one that signed it."))
-    if statement["subject"] != _head_subjects(head):
+    if statement["subject"] != head_subjects(head):
         raise SignatureError(say("The subjects of the tree head are not the order and the history that it speaks of."))
     return head
 
 
-def _head_subjects(head: TreeHead) -> list[dict[str, Any]]:
+def head_subjects(head: TreeHead) -> list[dict[str, Any]]:
+    """Return the subjects of a tree head: the order, and the root over the records so far."""
     return [make_subject("order", head.order), make_subject("history", head.root, "rfc9162Sha256")]
 
 
-def _run_subjects(claim: RunClaim) -> list[dict[str, Any]]:
+def run_subjects(claim: RunClaim) -> list[dict[str, Any]]:
+    """Return the subjects of a run: the order, and the run root."""
     # A run root is no SHA-256 of a file, so it stands under an algorithm name of its own.
     return [make_subject("order", claim.order), make_subject("run", claim.run_root, "rfc9162Sha256")]
 

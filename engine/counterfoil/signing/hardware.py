@@ -24,9 +24,11 @@ from securesystemslib.signer import (  # type: ignore[attr-defined]
     SSlibKey,
 )
 
-from counterfoil.base.errors import CounterfoilError, KeyFileError, SignerError
+from counterfoil.base.errors import CounterfoilError, KeyFileError
+from counterfoil.base.joberrors import SignerError
 from counterfoil.base.sentence import say
-from counterfoil.signing.keys import PrivateKey, PublicKey
+from counterfoil.signing.keys import PublicKey
+from counterfoil.signing.privatekeys import PrivateKey
 from counterfoil.signing.publickeys import is_ed25519, is_in_hardware
 
 MODULE_VARIABLE = "PYKCS11LIB"

@@ -13,27 +13,18 @@ from typing import Protocol
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePublicKey
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
-    BestAvailableEncryption,
     Encoding,
-    KeySerializationEncryption,
-    NoEncryption,
-    PrivateFormat,
     PublicFormat,
-    load_pem_private_key,
     load_pem_public_key,
 )
-from securesystemslib.dsse import Envelope
-from securesystemslib.signer import CryptoSigner, Signer, SSlibKey  # type: ignore[attr-defined]
+from securesystemslib.signer import SSlibKey  # type: ignore[attr-defined]
 
-from counterfoil.base import canonical
-from counterfoil.base.errors import KeyFileError, TargetExistsError
+from counterfoil.base.errors import KeyFileError
 from counterfoil.base.inputs import read_input
 from counterfoil.base.sentence import say
-from counterfoil.base.wholefiles import write_whole
 from counterfoil.signing.edwards import is_prime_order_point
-from counterfoil.signing.intoto import PAYLOAD_TYPE
 from counterfoil.signing.publickeys import is_public_key, point_of, public_path
 
 _MAX_KEY_BYTES = 64 * 1024
@@ -108,127 +99,10 @@ class SigningKey(Protocol):
         """Sign the canonical JSON of an in-toto statement; returns the DSSE envelope as JSON bytes."""
 
 
-@dataclass(frozen=True)
-class PrivateKey:
-    """A private key that this process signs with: it lies here, or in hardware that this process has logged in to.
-
-    Whoever reads files of strangers uses the signer's process instead.
-
-    Attributes:
-        public: The public key that belongs to it.
-    """
-
-    public: PublicKey
-    _signer: Signer = field(repr=False, compare=False)
-
-    def sign(self, payload: bytes) -> bytes:
-        """Sign a payload; see :class:`SigningKey`."""
-        envelope = Envelope(payload, PAYLOAD_TYPE, {})
-        envelope.sign(self._signer)
-        return canonical.encode(envelope.to_dict())
-
-    def __reduce__(self) -> str:
-        """Refuse to be pickled: a private key leaves its process in no message."""
-        raise TypeError("a private key is not sent to another process")
-
-
-def generate_key(private_path: str | os.PathLike[str], passphrase: str | None) -> Path:
-    """Make an Ed25519 key and write it as PKCS #8 PEM, with its public key beside it.
-
-    Args:
-        private_path: Where the private key goes, for instance ``trainer.pem``; only its owner may read it (mode 0600).
-        passphrase: Encrypts the private key; None leaves it readable to whoever gets the file.
-
-    Returns:
-        The path of the public key, ``trainer.pub.pem`` for ``trainer.pem``.
-
-    Raises:
-        KeyFileError: One of the files exists already, or the passphrase is empty.
-        FileWriteError: The folder cannot be written to.
-    """
-    private_path = Path(private_path)
-    if passphrase == "":
-        raise KeyFileError(
-            say("An empty passphrase protects nothing."), remedy=say("Give a passphrase, or none at all.")
-        )
-    encryption: KeySerializationEncryption = (
-        NoEncryption() if passphrase is None else BestAvailableEncryption(passphrase.encode())
-    )
-    key = Ed25519PrivateKey.generate()
-    target = public_path(private_path)
-    if target.exists():
-        raise _exists(target)
-    _write_new(private_path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption), 0o600)
-    try:
-        _write_new(target, PublicKey.of(key.public_key()).pem.encode(), 0o644)
-    except BaseException:
-        private_path.unlink(missing_ok=True)
-        raise
-    return target
-
-
-def key_from_seed(seed: bytes) -> PrivateKey:
-    """Return the key whose secret is these 32 bytes (RFC 8032, section 5.1.5), for what anybody may sign.
-
-    Raises:
-        KeyFileError: They are not 32.
-    """
-    try:
-        key = Ed25519PrivateKey.from_private_bytes(seed)
-    except ValueError as error:
-        raise KeyFileError(say("The secret of an Ed25519 key is 32 bytes."), detail=str(error)) from error
-    public = PublicKey.of(key.public_key())
-    return PrivateKey(public, CryptoSigner(key, public.wrapped))
-
-
-def needs_passphrase(path: str | os.PathLike[str]) -> bool:
-    """Whether a private key file is encrypted; raises KeyFileError when it cannot be read."""
-    return b"ENCRYPTED" in _read_key_file(Path(path))
-
-
-def load_private_key(path: str | os.PathLike[str], passphrase: str | None) -> PrivateKey:
-    """Load a private key into this process.
-
-    Do not do this in a process that reads files of strangers: :func:`counterfoil.start_signer` gives it one of its own.
-
-    Args:
-        path: A PKCS #8 PEM file.
-        passphrase: The passphrase; None or empty when the file has none.
-
-    Raises:
-        KeyFileError: The file is missing or no Ed25519 private key, or the passphrase is wrong, missing or not needed.
-    """
-    path = Path(path)
-    pem = _read_key_file(path)
-    try:
-        key = load_pem_private_key(pem, passphrase.encode() if passphrase else None)
-    except TypeError as error:
-        # cryptography tells a missing passphrase and one too many by this type alone.
-        if passphrase:
-            raise KeyFileError(
-                say("The key in {0} has no passphrase.", path.name), remedy=say("Leave it empty.")
-            ) from error
-        raise KeyFileError(say("The key in {0} needs its passphrase.", path.name), remedy=say("Give it.")) from error
-    except (ValueError, UnsupportedAlgorithm) as error:
-        if passphrase and b"ENCRYPTED" in pem:
-            raise KeyFileError(
-                say("The passphrase of {0} is wrong, or the file is damaged.", path.name),
-                remedy=say("Try again."),
-                detail=str(error),
-            ) from error
-        raise KeyFileError(say("{0} holds no private key in PEM form.", path.name), detail=str(error)) from error
-    if not isinstance(key, Ed25519PrivateKey):
-        raise KeyFileError(
-            say("The key in {0} is not an Ed25519 key.", path.name), remedy=say("Make one with 'counterfoil keygen'.")
-        )
-    public = PublicKey.of(key.public_key())
-    return PrivateKey(public, CryptoSigner(key, public.wrapped))
-
-
 def load_public_key(path: str | os.PathLike[str]) -> PublicKey:
     """Load a public key; raises KeyFileError when the file is missing or holds no public key of ours."""
     path = Path(path)
-    pem = _read_key_file(path)
+    pem = read_key_file(path)
     if b"PRIVATE KEY" in pem:
         raise KeyFileError(
             say("{0} holds a private key; a public one is needed.", path.name),
@@ -244,19 +118,7 @@ def load_public_key(path: str | os.PathLike[str]) -> PublicKey:
         ) from error
 
 
-def _read_key_file(path: Path) -> bytes:
+def read_key_file(path: Path) -> bytes:
+    """Return the bytes of a key file; raises KeyFileError."""
     remedy = say("Give the name of a key file; 'counterfoil keygen' makes one.")
     return read_input(path, say("a key"), KeyFileError, most=_MAX_KEY_BYTES, remedy=remedy)
-
-
-def _exists(path: Path) -> KeyFileError:
-    return KeyFileError(
-        say("{0} exists already; a key is never overwritten.", path), remedy=say("Choose another name.")
-    )
-
-
-def _write_new(path: Path, data: bytes, mode: int) -> None:
-    try:
-        write_whole(path, data, what=say("the key file"), mode=mode, replace=False)
-    except TargetExistsError as error:
-        raise _exists(path) from error

@@ -6,9 +6,6 @@ section 18, "Signed shares".
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-
 from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import BundleError, KeyFileError, SignatureError
@@ -16,29 +13,10 @@ from counterfoil.base.sentence import say
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.bundle.shares import ShareRecord, Shares
 from counterfoil.bundle.stepshares import StepShares
-from counterfoil.signing.envelope import is_signed_by, signature_in
+from counterfoil.signing.envelope import is_signed_by
 from counterfoil.signing.intoto import SHARE_PREDICATE, make_statement, make_subject
-from counterfoil.signing.keys import PublicKey, SigningKey, load_public_key
-from counterfoil.signing.publickeys import is_ed25519, pem_of
-
-Party = PublicKey | str | os.PathLike[str]
-"""A party that answers for shares: its public key, or the file that holds it."""
-
-
-def public_keys(signers: Sequence[Party | None]) -> tuple[str | None, ...]:
-    """Return the keys of parties as an order has them: 64 hexadecimal digits, or None.
-
-    Raises:
-        KeyFileError: A file is missing, or holds no Ed25519 public key.
-    """
-    keys = [party if party is None or isinstance(party, PublicKey) else load_public_key(party) for party in signers]
-    for key in keys:
-        if key is not None and not is_ed25519(key.public):
-            raise KeyFileError(
-                say("The key {0} is not an Ed25519 key: a party that answers for shares needs one.", key.key_id[:12]),
-                remedy=say("Make one with 'counterfoil keygen'."),
-            )
-    return tuple(None if key is None else key.public for key in keys)
+from counterfoil.signing.keys import PublicKey
+from counterfoil.signing.publickeys import pem_of
 
 
 def parties_of(shares: Shares) -> dict[int, PublicKey]:
@@ -71,15 +49,6 @@ def share_statement(order: Digest, step: int, record: ShareRecord) -> bytes:
     """
     predicate = {"step": step, "record": record.to_json()}
     return canonical.encode(make_statement([make_subject("order", order)], SHARE_PREDICATE, predicate))
-
-
-def sign_share(order: Digest, step: int, record: ShareRecord, key: SigningKey) -> bytes:
-    """Sign what a share gave, as the party that answers for it; returns the 64 bytes of the signature.
-
-    Raises:
-        SignerError: The signer's process does not sign it.
-    """
-    return signature_in(key.sign(share_statement(order, step, record)))
 
 
 class SignedShares:

@@ -1,7 +1,7 @@
 """Random changes to training images, for use inside a step that is being captured.
 
-Every random number comes through :func:`counterfoil.operators.random.uniform`, and every operator copies, compares or
-selects, so augmentation adds nothing to the log.
+Every random number comes through :func:`counterfoil.program.philoxdraws.uniform`, and every operator copies, compares
+or selects, so augmentation adds nothing to the log.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from counterfoil.operators.random import uniform
+from counterfoil.program.philoxdraws import uniform
 
 
 def random_crop(images: Tensor, padding: int) -> Tensor:

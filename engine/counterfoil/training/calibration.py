@@ -37,7 +37,8 @@ from counterfoil.operators.facts import OperatorClass
 from counterfoil.operators.node import Node
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
-from counterfoil.training.loaded import prepare_order, with_data_file
+from counterfoil.training.loaded import with_data_file
+from counterfoil.training.orderfile import prepare_order
 
 _FINEST = 64
 """Distances from midpoints are counted down to 2^(E - 64)."""

@@ -17,12 +17,10 @@ from counterfoil.arithmetic.compute.interpreter import Draws, StepInputs
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.generators import finish
 from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
-from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.operators.facts import DRAWS
 from counterfoil.program.graph import Program
-from counterfoil.program.limits import Limits
-from counterfoil.training.admitted import AdmittedOrder, RowArray, admit_order, share_rows
+from counterfoil.training.admitted import AdmittedOrder, RowArray, share_rows
 
 
 @dataclass(frozen=True)
@@ -148,35 +146,3 @@ def update_inputs(
     inputs = step_inputs(manifest, step, state, np.zeros(0, np.int64), scalars, {})
     first = manifest.shares.count * draws_of(program)
     return replace(inputs, combined=combined, draws=replace(inputs.draws, first=first))
-
-
-def load_order(reader: BundleReader) -> LoadedOrder:
-    """Load the order of a bundle, each part checked against the manifest as it is loaded.
-
-    Raises:
-        CommitmentError, BundleError: As :meth:`BundleReader.check_order_contents`.
-        ProgramError: As :func:`prepare_order`.
-    """
-    return prepare_order(reader.manifest, reader.check_order_contents())
-
-
-def prepare_order(
-    manifest: OrderManifest,
-    contents: OrderContents,
-    limits: Limits | None = None,
-    cancel: CancelToken | None = None,
-) -> LoadedOrder:
-    """Make an order ready from its contents, which were checked against the manifest; nothing is read again.
-
-    Arrays that lie in a data file are left out; :meth:`LoadedOrder.with_data` adds them.
-
-    Args:
-        manifest: The manifest.
-        contents: What the order holds beside it.
-        limits: How large a program of it may be; the default limits unless given.
-        cancel: Looked at between operators of the programs.
-
-    Raises:
-        ProgramError, LimitError, CancelledError: As :func:`counterfoil.training.admitted.read_programs`.
-    """
-    return LoadedOrder.of(admit_order(manifest, contents, limits, cancel))

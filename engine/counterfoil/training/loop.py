@@ -30,7 +30,8 @@ from counterfoil.program.passes import Weigh
 from counterfoil.program.update import ClipByNorm, WeightAverage
 from counterfoil.program.update.handing import Handing
 from counterfoil.program.update.torchs import AnyRule, optimizers_within
-from counterfoil.signing.keys import SigningKey, load_private_key
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import load_private_key
 from counterfoil.training.batches import Last, left_over
 from counterfoil.training.custom import CustomJob, batches_of, order_custom, rates_of_job, steps_per_epoch
 from counterfoil.training.order import OrderDraft

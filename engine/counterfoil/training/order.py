@@ -34,9 +34,8 @@ from counterfoil.program.limits import Estimate, largest_estimate
 from counterfoil.program.recompute import AUTO, Segments, recomputing
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
-from counterfoil.signing.consent import sign_order
+from counterfoil.signing.claims import Party, public_keys, sign_order
 from counterfoil.signing.keys import SigningKey
-from counterfoil.signing.parties import Party, public_keys
 from counterfoil.training.admitted import check_inputs
 from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.preparing import Preparing, staged

@@ -17,7 +17,7 @@ from torch import Tensor
 
 import counterfoil
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import RankError, UnequalStatesError
+from counterfoil.base.joberrors import RankError, UnequalStatesError
 from counterfoil.base.messages import decode, encode
 from counterfoil.bundle.schema import MAX_ENVIRONMENT_TEXT
 from counterfoil.commit.statedigest import root_of

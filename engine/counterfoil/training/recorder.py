@@ -26,15 +26,8 @@ from counterfoil.arithmetic.machine import Machine, OpenMachine, open_machine
 from counterfoil.base.behind import LEAST_BEHIND, Behind
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import (
-    CancelledError,
-    FileWriteError,
-    ObstacleError,
-    RecordingError,
-    SignatureError,
-    SignerError,
-    UnequalStatesError,
-)
+from counterfoil.base.errors import CancelledError, FileWriteError, ObstacleError, SignatureError
+from counterfoil.base.joberrors import RecordingError, SignerError, UnequalStatesError
 from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import timestamp
 from counterfoil.base.trouble import obstacles_noticed
@@ -45,18 +38,20 @@ from counterfoil.bundle.places import Places
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim
 from counterfoil.bundle.writer import BundleWriter, order_bytes, run_bytes
-from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
+from counterfoil.commit.frontier import MerkleFrontier
+from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.commit.statedigest import root_of, root_on_device
 from counterfoil.distributed.ranks import joined
 from counterfoil.program.limits import Limits
-from counterfoil.signing.consent import accept_order, check_same_client, open_acceptance, open_signed_order
-from counterfoil.signing.envelope import sign_claim
+from counterfoil.signing.claims import accept_order, sign_claim
+from counterfoil.signing.consent import check_same_client, open_acceptance, open_signed_order
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.admitted import places_of
 from counterfoil.training.assisting import assist, record_started
 from counterfoil.training.executing import Executor, Recorded, Recorders, Restoring, open_executor, with_data
-from counterfoil.training.loaded import LoadedOrder, prepare_order
+from counterfoil.training.loaded import LoadedOrder
+from counterfoil.training.orderfile import prepare_order
 from counterfoil.training.peers import NoPeers, Peers, peers_of
 from counterfoil.training.recording import Recording
 from counterfoil.training.recordingevents import (

@@ -27,12 +27,14 @@ from counterfoil.base import canonical
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.canonical import CanonicalError
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import FileWriteError, RecordingError, SignatureError
+from counterfoil.base.errors import FileWriteError, SignatureError
+from counterfoil.base.joberrors import RecordingError
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import lock, sync_folder, write_whole, writing
 from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.schema import OrderManifest, StepRecord, TreeHead
-from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
+from counterfoil.commit.frontier import MerkleFrontier
+from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.signing.envelope import open_tree_head
 from counterfoil.signing.keys import PublicKey

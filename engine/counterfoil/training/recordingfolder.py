@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from counterfoil.base.errors import RecordingError
+from counterfoil.base.joberrors import RecordingError
 from counterfoil.base.obstacles import read_failure
 from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import lock, writing

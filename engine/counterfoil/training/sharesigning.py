@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import RecordingError
+from counterfoil.base.joberrors import RecordingError
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.bundle.shares import ShareRecord
+from counterfoil.signing.claims import sign_share
 from counterfoil.signing.keys import SigningKey
-from counterfoil.signing.parties import parties_of, sign_share
+from counterfoil.signing.parties import parties_of
 from counterfoil.training.sharing import SignShare, unsigned
 
 

@@ -15,15 +15,16 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from counterfoil.arithmetic.combining import Given, common_exponents, exact_sum, side_by_side
+from counterfoil.arithmetic.combining import Given, common_exponents, side_by_side
 from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil.base.digest import Digest
-from counterfoil.bundle.shares import COUNT, ShareRecord
+from counterfoil.bundle.shares import ShareRecord
 from counterfoil.bundle.stepshares import StepShares, named_exponents
-from counterfoil.commit.fingerprints import fingerprints_digest
-from counterfoil.commit.statedigest import digests_of, root_of
+from counterfoil.commit.statedigest import digests_of
 from counterfoil.program.graph import Program
+from counterfoil.training.exactsum import exact_sum
 from counterfoil.training.loaded import LoadedOrder
+from counterfoil.training.sharerecord import share_record
 
 
 @dataclass(frozen=True)
@@ -229,36 +230,3 @@ def execute_shared(
             [share.signature for share in every],
         ),
     )
-
-
-def share_record(
-    share: int,
-    result: StepResult,
-    buffers: Mapping[str, Tensor],
-    log: Digest,
-    fingerprints: npt.NDArray[np.uint64],
-) -> ShareRecord:
-    """Return what the leaf of a share commits to.
-
-    Args:
-        share: Its number.
-        result: What its gradient program gave.
-        buffers: The state tensors among that which the program changes.
-        log: SHA-256 of its rounding log.
-        fingerprints: uint64 ``[places]``.
-    """
-    return ShareRecord(
-        share,
-        root_of(result.combined),
-        root_of(buffers),
-        log,
-        fingerprints_digest(fingerprints),
-        result.loss,
-        count_of(result),
-    )
-
-
-def count_of(result: StepResult) -> float:
-    """Return of how many numbers the loss of a share is the sum; 1 where it is not weighed by a count."""
-    count = result.combined.get(COUNT)
-    return 1.0 if count is None else float(count)

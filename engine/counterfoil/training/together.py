@@ -9,7 +9,7 @@ import numpy.typing as npt
 from torch import Tensor
 
 from counterfoil.arithmetic.combining import Given
-from counterfoil.base.errors import RankError
+from counterfoil.base.joberrors import RankError
 from counterfoil.base.messages import decode, encode
 from counterfoil.bundle.shares import Shares
 from counterfoil.distributed.ranks import Ranks

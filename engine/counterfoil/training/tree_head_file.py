@@ -15,13 +15,13 @@ from types import TracebackType
 from typing import Self
 
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import TargetExistsError
+from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.base.sentence import say
 from counterfoil.base.timestamps import timestamp
 from counterfoil.base.wholefiles import check_target, write_whole, writing
 from counterfoil.bundle.schema import TreeHead
-from counterfoil.commit.merkle import MerkleFrontier
-from counterfoil.signing.envelope import sign_tree_head
+from counterfoil.commit.frontier import MerkleFrontier
+from counterfoil.signing.claims import sign_tree_head
 from counterfoil.signing.keys import SigningKey
 
 _WHAT = say("the file of tree heads")

@@ -24,14 +24,9 @@ from counterfoil.arithmetic.grid.rounder import Rounder
 from counterfoil.arithmetic.machine import Machine
 from counterfoil.arithmetic.profiles import arithmetic_of
 from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import (
-    DeviceError,
-    MemoryShortageError,
-    NonFiniteError,
-    ProgramError,
-    TrialError,
-)
+from counterfoil.base.errors import DeviceError, MemoryShortageError, NonFiniteError, ProgramError
 from counterfoil.base.generators import relay
+from counterfoil.base.joberrors import TrialError
 from counterfoil.base.precision import AnyPrecision, Precision
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.kernels.cache import compiling_time

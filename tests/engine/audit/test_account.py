@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from counterfoil.audit.conclusion import Coverage, StepTally, conclude, conclude_adjudication
-from counterfoil.audit.values.account import account_of, accusation, bound_by, meaning_of
+from counterfoil.audit.values.account import accusation
+from counterfoil.audit.values.accountprose import account_of, bound_by, meaning_of
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Dispute, Finding, Right
 from counterfoil.audit.values.outcome import Outcome

@@ -23,7 +23,8 @@ from counterfoil.audit.values.adjudication import AdjudicationOutcome, Adjudicat
 from counterfoil.base import canonical
 from counterfoil.base.errors import GivenFileError, SignatureError
 from counterfoil.signing.envelope import sign_statement
-from counterfoil.signing.keys import SigningKey, generate_key, load_private_key
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 from support.capsules import DISPUTED, adjudicated, crafted, evidence_of, record_cheat, save
 from support.jobs import Job, digits_order
 from support.reports import verified_report

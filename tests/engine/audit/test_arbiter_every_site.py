@@ -36,8 +36,9 @@ from counterfoil.bundle.schema import StepRecord
 from counterfoil.kernels.grid import ZERO_SCALE
 from counterfoil.operators.node import Node
 from counterfoil.program.torchdtypes import TORCH_DTYPES
-from counterfoil.training.loaded import LoadedOrder, load_order as load
+from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.order import OrderDraft
+from counterfoil.training.orderfile import load_order as load
 from support.dead_model import dead
 from support.jobs import digits_order, gpt2_order, record_job
 from support.precisions import CALIBRATED

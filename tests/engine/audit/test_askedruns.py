@@ -17,7 +17,7 @@ from counterfoil.audit.values.runfacts import FactsProgress
 from counterfoil.audit.values.runrules import check_rules
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CancelledError, GivenFileError, OrderMismatchError, SignatureError
-from counterfoil.signing.keys import key_from_seed
+from counterfoil.signing.privatekeys import key_from_seed
 from support.jobs import Job
 
 

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 import pytest
 
 from counterfoil.audit import beacons
-from counterfoil.audit.beacons import check_beacon, read_beacon, signature_holds
+from counterfoil.audit.beaconfile import read_beacon
+from counterfoil.audit.beacons import check_beacon, signature_holds
 from counterfoil.audit.values.beacon import QUICKNET, Beacon
 from counterfoil.base.errors import DataError
 

@@ -25,7 +25,7 @@ from counterfoil.base.errors import CancelledError, CommitmentError
 from counterfoil.base.generators import finish
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.signing.keys import SigningKey
-from counterfoil.training.loaded import load_order
+from counterfoil.training.orderfile import load_order
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, rounding_site
 from support.bundles import flip_bit

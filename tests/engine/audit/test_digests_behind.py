@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from counterfoil.audit.parts.work import Task, open_workplace
+from counterfoil.audit.parts.work import Task
+from counterfoil.audit.parts.workplace import open_workplace
 from counterfoil.audit.step import replayer
 from counterfoil.audit.step.replayer import Digests
 from counterfoil.audit.values.events import DisputeLocated, StepReplayed

@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from counterfoil.audit import following
 from counterfoil.audit.awaiting import wait_for_recording
-from counterfoil.audit.parts.result import read_part
+from counterfoil.audit.parts.partfile import read_part
 from counterfoil.audit.session import run_audit
 from counterfoil.audit.step.replayer import StepReplayer
 from counterfoil.audit.values import events
@@ -36,7 +36,8 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import GivenFileError, ObstacleError
 from counterfoil.base.precision import ExactPrecision
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.signing.keys import SigningKey, generate_key, load_private_key
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recordingfolder import recording_folder

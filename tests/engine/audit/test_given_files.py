@@ -13,7 +13,7 @@ from counterfoil.audit.adjudicator import adjudicate
 from counterfoil.audit.overview import inspect
 from counterfoil.audit.panel import run_panel
 from counterfoil.audit.session import run_audit
-from counterfoil.audit.values.orders import with_client_order
+from counterfoil.audit.values.comparedorders import with_client_order
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.digest import Digest

@@ -14,7 +14,8 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CancelledError, FileWriteError, GivenFileError, SignatureError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
-from counterfoil.signing.envelope import open_claim, open_statement, sign_claim
+from counterfoil.signing.claims import sign_claim
+from counterfoil.signing.envelope import open_claim, open_statement
 from counterfoil.signing.intoto import TREE_HEAD_PREDICATE
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import StepRecorded

@@ -41,7 +41,8 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CancelledError, GivenFileError
 from counterfoil.base.generators import finish
 from counterfoil.cli import main
-from counterfoil.signing.keys import SigningKey, key_from_seed
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import key_from_seed
 from support.reports import adjudication_report, checks, disputed_report, verified_report
 
 POLICY = RatePolicy()

@@ -33,7 +33,7 @@ from counterfoil.audit.values.panel import (
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CancelledError, DataError, DeviceError
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.keys import generate_key, load_private_key
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, nearest_midpoint, rounding_site
 from support.bundles import flip_bit

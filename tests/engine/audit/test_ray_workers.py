@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.parts.result import Message, Ready
+from counterfoil.audit.parts.partfile import Message, Ready
 from counterfoil.audit.values.events import WorkersReported
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.workers import RayWorkers

@@ -14,7 +14,8 @@ from counterfoil.base.errors import BundleError, GivenFileError
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.signing.keys import SigningKey, generate_key
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import generate_key
 from counterfoil.training.tamper import LabelFlip
 from support.jobs import Job, audited, digits_order, record_job
 

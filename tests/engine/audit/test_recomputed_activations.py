@@ -17,8 +17,8 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.precision import ExactPrecision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.signing.keys import SigningKey
-from counterfoil.training.loaded import load_order
 from counterfoil.training.order import OrderDraft
+from counterfoil.training.orderfile import load_order
 from independent.bundle import Bundle, leaf
 from independent.exact import replayer_of
 from support.bundles import test_key

@@ -25,7 +25,8 @@ from counterfoil.redundancy.assignment import subset_assignment
 from counterfoil.redundancy.distortion import strongest_lies
 from counterfoil.redundancy.roster import Roster
 from counterfoil.signing.keys import SigningKey
-from counterfoil.training.loaded import LoadedOrder, prepare_order
+from counterfoil.training.loaded import LoadedOrder
+from counterfoil.training.orderfile import prepare_order
 from support.jobs import record_job, record_run
 
 PARTIES, COPIES, FAULTY, STEPS = 5, 3, 2, 3

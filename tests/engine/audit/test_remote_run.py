@@ -28,7 +28,8 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.remote.address import Address
 from counterfoil.signing.envelope import sign_statement
-from counterfoil.signing.keys import SigningKey, generate_key
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import generate_key
 from counterfoil.training.recipes.gpt2 import Gpt2Size
 from support.capsules import evidence_of, record_cheat, save
 from support.jobs import Job, audited, digits_order, gpt2_order, record_job

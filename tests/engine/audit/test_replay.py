@@ -33,7 +33,7 @@ from counterfoil.base.errors import SignatureError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.state import state_root
 from counterfoil.signing.keys import SigningKey
-from counterfoil.training.loaded import load_order
+from counterfoil.training.orderfile import load_order
 from counterfoil.training.recipes.gpt2 import Gpt2Size
 from support.jobs import Job, audited, digits_order, gpt2_order, record_job
 

@@ -34,8 +34,8 @@ from counterfoil.program.update import (
     WeightAverage,
 )
 from counterfoil.training.custom import CustomJob, order_custom
-from counterfoil.training.loaded import load_order
 from counterfoil.training.order import OrderDraft
+from counterfoil.training.orderfile import load_order
 from support.jobs import audited, classify, draw, record_job
 
 ROWS = 48

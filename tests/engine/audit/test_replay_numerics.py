@@ -22,8 +22,8 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.program.update import AdamW, Sgd
 from counterfoil.training import executing
-from counterfoil.training.loaded import load_order
 from counterfoil.training.order import OrderDraft
+from counterfoil.training.orderfile import load_order
 from support.jobs import Job, audited, classify, draw, own_order, record_job
 
 LABELS = np.arange(64, dtype=np.int64) * 7 % 10

@@ -21,8 +21,8 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.precision import PROFILES, AnyPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.program.torchdtypes import TORCH_DTYPES
-from counterfoil.training.loaded import load_order
 from counterfoil.training.order import OrderDraft
+from counterfoil.training.orderfile import load_order
 from support.jobs import Job, audited, digits_order, gpt2_order, own_order, record_job
 
 BFLOAT16 = "float32-bfloat16"

@@ -19,7 +19,8 @@ import torch
 from counterfoil.arithmetic import machine
 from counterfoil.arithmetic.compute.operation import native
 from counterfoil.audit import keeping
-from counterfoil.audit.keeping import Basis, Keeper, Shelf, decode, encode, load
+from counterfoil.audit.keeping import Keeper, Shelf, decode, encode, load
+from counterfoil.audit.keptaudit import Basis
 from counterfoil.audit.known import Judged, Known
 from counterfoil.audit.session import find_progress
 from counterfoil.audit.values.events import AuditStarted, Event, ProgressRestored

@@ -44,7 +44,8 @@ from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import Program
 from counterfoil.program.update import Sgd
-from counterfoil.signing.keys import SigningKey, key_from_seed
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.digits import DigitsNet

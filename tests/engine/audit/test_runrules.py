@@ -23,7 +23,7 @@ from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CounterfoilError, GivenFileError, SignatureError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.signing.keys import key_from_seed
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.signing.revocations import Cause, Revocation, open_revocations, sign_revocations
 from support.jobs import Job
 from support.reports import verified_report

@@ -21,16 +21,18 @@ from counterfoil.audit.statement.verdict import (
     verify_adjudication,
     verify_verdict,
 )
-from counterfoil.audit.values.account import bound_by
+from counterfoil.audit.values.accountprose import bound_by
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import BundleError, DataError, RecordingError, SignatureError
+from counterfoil.base.errors import BundleError, DataError, SignatureError
+from counterfoil.base.joberrors import RecordingError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.bundle.shares import Shares
 from counterfoil.bundle.stepshares import read_shares
-from counterfoil.signing.keys import SigningKey, key_from_seed
+from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.parties import share_statement
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.signing.publickeys import key_id_of
 from counterfoil.training.order import OrderDraft
 from support.bundles import change, opened_for_change

@@ -9,9 +9,11 @@ from collections.abc import Sequence
 import pytest
 
 from counterfoil.audit.parts import crew as crews
-from counterfoil.audit.parts.crew import LEAST_PATIENCE, LONGER, PATIENCE, Crew, Found, Missing, patience_for
+from counterfoil.audit.parts.crew import LEAST_PATIENCE, LONGER, PATIENCE, Crew, patience_for
+from counterfoil.audit.parts.given import Found, Missing
+from counterfoil.audit.parts.partfile import Died, Message, Ready, SegmentDone, StepDone
 from counterfoil.audit.parts.processes import Processes
-from counterfoil.audit.parts.result import Died, Identity, Message, Ready, SegmentDone, SegmentResult, StepDone
+from counterfoil.audit.parts.result import Identity, SegmentResult
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.workers import LocalWorkers, Place, ReplayedBy
 from counterfoil.base.digest import Digest

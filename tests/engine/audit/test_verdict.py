@@ -26,7 +26,8 @@ from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import GivenFileError, SignatureError
 from counterfoil.signing.envelope import claimed_key_ids, sign_statement
-from counterfoil.signing.keys import SigningKey, generate_key, load_private_key, load_public_key
+from counterfoil.signing.keys import SigningKey, load_public_key
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 from support.reports import STEP, checks, disputed_report, trees, verified_report
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "check-a-verdict.md"

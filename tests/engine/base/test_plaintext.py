@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from counterfoil.base.plaintext import one_line
+from counterfoil.base.oneline import one_line
 
 BAD = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 

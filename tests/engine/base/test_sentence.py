@@ -9,7 +9,8 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from counterfoil.audit.keeping import Basis, KeptAudit, decode, encode
+from counterfoil.audit.keeping import decode, encode
+from counterfoil.audit.keptaudit import Basis, KeptAudit
 from counterfoil.audit.values.dispute import Dispute, Finding, Right, named_parts
 from counterfoil.audit.values.sampling import Sample, SegmentRequest, Selection
 from counterfoil.audit.values.steptable import StepTable

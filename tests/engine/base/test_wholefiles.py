@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from counterfoil.base import wholefiles
-from counterfoil.base.errors import FileWriteError, TargetExistsError
+from counterfoil.base.errors import FileWriteError
+from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.base.wholefiles import (
     LEFTOVER_SECONDS,
     check_room,

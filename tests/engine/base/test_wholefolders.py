@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.base.errors import FileWriteError, TargetExistsError
+from counterfoil.base.errors import FileWriteError
+from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.base.wholefolders import whole_folder
 
 

@@ -14,7 +14,7 @@ from counterfoil.bundle import checked
 from counterfoil.bundle.checked import CheckedFile
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.signing.keys import SigningKey
-from counterfoil.training.loaded import load_order
+from counterfoil.training.orderfile import load_order
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordStarted, StepRecorded
 from support.bundles import make_contents, write_bundle

@@ -25,7 +25,8 @@ from counterfoil.base.precision import ExactPrecision
 from counterfoil.base.turns import Turns
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.program.graph import Program
-from counterfoil.signing.keys import SigningKey, key_from_seed
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training.admitted import check_inputs
 from counterfoil.training.custom import CustomJob, order_custom
 from independent.bundle import Bundle, RefusedError, Share, SiteLog, leaf

@@ -21,7 +21,7 @@ from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.programs import PASSPHRASE_VARIABLE
 from counterfoil.cli import main
 from counterfoil.cli.app import app
-from counterfoil.signing.keys import load_private_key
+from counterfoil.signing.privatekeys import load_private_key
 from counterfoil.training.recipes import digits
 from counterfoil.training.recorder import record
 from counterfoil.training.tamper import LabelFlip

@@ -9,8 +9,8 @@ import pytest
 from counterfoil.base.digest import Digest
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.signing.consent import sign_order
-from counterfoil.signing.keys import load_private_key
+from counterfoil.signing.claims import sign_order
+from counterfoil.signing.privatekeys import load_private_key
 from support.bundles import opened_for_change
 from support.jobs import Job, digits_order
 

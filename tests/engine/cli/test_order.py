@@ -15,7 +15,7 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cli import main
 from counterfoil.cli.orders import order_app
-from counterfoil.signing.keys import generate_key
+from counterfoil.signing.privatekeys import generate_key
 
 
 def order(path: Path) -> OrderManifest:

@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from counterfoil.audit.parts.result import Part, read_part, write_part
+from counterfoil.audit.parts.partfile import Part, read_part, write_part
 from counterfoil.audit.parts.slurm import array_job, shares
 from counterfoil.audit.values.workers import Place
-from counterfoil.base.errors import PartError
+from counterfoil.base.joberrors import PartError
 from counterfoil.cli import main
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip

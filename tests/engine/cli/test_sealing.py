@@ -15,7 +15,7 @@ import pytest
 from counterfoil.cli import main
 from counterfoil.exports.handover import CAPSULE, README, SEALED, commands
 from counterfoil.sealed.agefile import is_sealed
-from counterfoil.signing.keys import load_private_key
+from counterfoil.signing.privatekeys import load_private_key
 from counterfoil.training.recipes import digits
 from counterfoil.training.recorder import record
 from counterfoil.training.tamper import LabelFlip

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.base.errors import RecordingError
+from counterfoil.base.joberrors import RecordingError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.signing.consent import open_signed_order
-from counterfoil.signing.keys import load_private_key
+from counterfoil.signing.privatekeys import load_private_key
 from counterfoil.training.calibration import calibrate
 from counterfoil.training.order import sign_order_file
 from support.interrupted import go_on, stop_after

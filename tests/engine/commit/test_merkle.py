@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import ProofError
+from counterfoil.commit.frontier import MerkleFrontier
 from counterfoil.commit.merkle import (
-    MerkleFrontier,
     MerkleTree,
     first_difference,
     inclusion_proof_length,

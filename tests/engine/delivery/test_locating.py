@@ -34,7 +34,8 @@ from counterfoil.delivery.rowuse import open_row_use, sign_row_use
 from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.program.graph import Input, Program
 from counterfoil.program.rowreads import positions_read
-from counterfoil.signing.keys import SigningKey, key_from_seed
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training.custom import CustomJob, order_custom
 from support.jobs import Job, digits_order, record_job
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.base.errors import WeightsError
+from counterfoil.base.joberrors import WeightsError
 from counterfoil.delivery import modeldigest
 
 

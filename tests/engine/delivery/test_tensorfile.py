@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterfoil.base.errors import WeightsError
+from counterfoil.base.joberrors import WeightsError
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.delivery import tensorfile
 from counterfoil.delivery.tensorfile import TensorFile, open_tensors

@@ -15,7 +15,8 @@ from torch import nn
 from torch.nn import functional
 
 from counterfoil.audit.values.delivery import DeliveryOutcome, Relation
-from counterfoil.base.errors import DataError, GivenFileError, TargetExistsError, WeightsError
+from counterfoil.base.errors import DataError, GivenFileError
+from counterfoil.base.joberrors import TargetExistsError, WeightsError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.delivery.adapters import Adapter, merged_weight
 from counterfoil.delivery.comparison import compare_merge

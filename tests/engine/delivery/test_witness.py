@@ -21,21 +21,15 @@ import torch
 from counterfoil.base.arrays import Array
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import (
-    CounterfoilError,
-    DataError,
-    FileWriteError,
-    RecordingError,
-    SignatureError,
-    TargetExistsError,
-)
+from counterfoil.base.errors import CounterfoilError, DataError, FileWriteError, SignatureError
+from counterfoil.base.joberrors import RecordingError, TargetExistsError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.delivery import snapshots, witnessing
 from counterfoil.delivery.snapshots import Kind, Line, make_line, open_log, sign_line, take_snapshot
 from counterfoil.delivery.witnesscheck import Belongs, By, place_snapshots
 from counterfoil.delivery.witnessing import Witness, newest_state, seconds_until_next, watch_recording
-from counterfoil.signing.keys import generate_key, key_from_seed
+from counterfoil.signing.privatekeys import generate_key, key_from_seed
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil.training.statefile import encode_state, read_state, state_name
 from support.jobs import Job

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.base.errors import RankError
+from counterfoil.base.joberrors import RankError
 from counterfoil.distributed.launch import Launch, launch
 
 

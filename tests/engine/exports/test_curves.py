@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import FileChangedError, WeightsError
+from counterfoil.base.errors import FileChangedError
+from counterfoil.base.joberrors import WeightsError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.delivery.modeldigest import model_digest
-from counterfoil.signing.keys import generate_key
+from counterfoil.signing.privatekeys import generate_key
 from support.delivered import compared, delivered, exported
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from counterfoil.audit.statement.verdict import check_capsule_file, sign_verdict, verify_verdict
-from counterfoil.base.errors import DataError, SignatureError, TargetExistsError
+from counterfoil.base.errors import DataError, SignatureError
+from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.cli import main
 from counterfoil.exports.handover import (
     AUDITOR,
@@ -29,7 +30,8 @@ from counterfoil.exports.handover import (
     readme,
     write_hand_over,
 )
-from counterfoil.signing.keys import SigningKey, generate_key, load_private_key
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training.recipes import digits
 from counterfoil.training.recorder import record
 from counterfoil.training.tamper import LabelFlip

@@ -32,7 +32,8 @@ from counterfoil.exports.summary import (
     svr_statement,
     vsa_statement,
 )
-from counterfoil.signing.keys import generate_key, load_private_key, load_public_key
+from counterfoil.signing.keys import load_public_key
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 from support.reports import checks, disputed_report, trees, verified_report
 
 TIME = datetime(2026, 1, 31, 12, tzinfo=UTC)

@@ -28,7 +28,8 @@ from counterfoil.hub.architecture import find_architecture
 from counterfoil.hub.folder import Judged, Wanted, Written, write_folder
 from counterfoil.hub.source import read_source
 from counterfoil.program.update import Sgd, WeightAverage
-from counterfoil.signing.keys import SigningKey, generate_key, load_private_key, load_public_key
+from counterfoil.signing.keys import SigningKey, load_public_key
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training.huggingface import FineTuning, Lora, order_huggingface
 from counterfoil.training.tamper import LabelFlip
 from support import small_models

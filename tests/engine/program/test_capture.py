@@ -11,9 +11,9 @@ from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepI
 from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.operators.facts import UNIFORM
 from counterfoil.operators.node import TensorType
-from counterfoil.operators.random import uniform
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.graph import Program
+from counterfoil.program.philoxdraws import uniform
 from counterfoil.program.update import AdamW, Sgd
 from support.jobs import capture_on
 

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from counterfoil.base import canonical
-from counterfoil.base.errors import FileWriteError, KeyFileError, SignatureError, SignerError
+from counterfoil.base.errors import FileWriteError, KeyFileError, SignatureError
+from counterfoil.base.joberrors import SignerError
 from counterfoil.base.programs import program_command
 from counterfoil.signer import client
 from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
@@ -30,7 +31,8 @@ from counterfoil.signing.intoto import (
     VERDICT_PREDICATE,
     make_statement,
 )
-from counterfoil.signing.keys import generate_key, load_private_key, load_public_key
+from counterfoil.signing.keys import load_public_key
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 
 SECRET = "correct horse battery staple"
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and descriptors of POSIX")

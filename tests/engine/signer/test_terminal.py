@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.signing.keys import generate_key, load_private_key
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="pseudo-terminals, as Linux gives them")
 SECRET = "correct horse"

@@ -38,7 +38,8 @@ from counterfoil.signing.envelope import (
     payload_of,
     sign_statement,
 )
-from counterfoil.signing.keys import PublicKey, key_from_seed
+from counterfoil.signing.keys import PublicKey
+from counterfoil.signing.privatekeys import key_from_seed
 from support.certificates import (
     AFTER,
     AUTHORITY,

@@ -17,8 +17,10 @@ import pytest
 
 from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import SignatureError, TargetExistsError
+from counterfoil.base.errors import SignatureError
+from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.signer.client import Passphrase, start_signer
+from counterfoil.signing.claims import sign_order
 from counterfoil.signing.comparedsteps import FROM_CODE, FROM_SCRIPT
 from counterfoil.signing.comparison import (
     MAX_BYTES,
@@ -34,10 +36,9 @@ from counterfoil.signing.comparison import (
     standing_of,
     write_comparison,
 )
-from counterfoil.signing.consent import sign_order
 from counterfoil.signing.envelope import sign_statement, wrap_statement
 from counterfoil.signing.intoto import COMPARISON_PREDICATE, ORDER_PREDICATE, make_statement
-from counterfoil.signing.keys import PrivateKey, generate_key, load_private_key
+from counterfoil.signing.privatekeys import PrivateKey, generate_key, load_private_key
 
 ORDER, OTHER, SCRIPT = (Digest.of(text) for text in (b"order", b"other", b"script"))
 MADE = Comparison(

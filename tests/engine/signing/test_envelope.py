@@ -28,9 +28,11 @@ from counterfoil.base import canonical
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import FileWriteError, KeyFileError, SignatureError
 from counterfoil.bundle.schema import RunClaim
-from counterfoil.signing.envelope import open_claim, open_statement, sign_claim, sign_statement
+from counterfoil.signing.claims import sign_claim
+from counterfoil.signing.envelope import open_claim, open_statement, sign_statement
 from counterfoil.signing.intoto import PAYLOAD_TYPE, RUN_PREDICATE, STATEMENT_TYPE, VERDICT_PREDICATE, make_statement
-from counterfoil.signing.keys import PublicKey, SigningKey, generate_key, load_private_key, load_public_key
+from counterfoil.signing.keys import PublicKey, SigningKey, load_public_key
+from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.signing.publickeys import key_id_of, pem_of
 
 

@@ -15,7 +15,8 @@ import pytest
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.base.errors import SignatureError
 from counterfoil.cli import main
-from counterfoil.signing.keys import SigningKey, key_from_seed
+from counterfoil.signing.keys import SigningKey
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.signing.revocations import MAX_BYTES, Cause, Revocation, open_revocations, sign_revocations
 from support.reports import verified_report
 
@@ -90,7 +91,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def verdict_by(folder: Path, name: str, when: datetime) -> None:
-    from counterfoil.signing.keys import load_private_key
+    from counterfoil.signing.privatekeys import load_private_key
 
     (folder / "verdict.json").write_bytes(sign_verdict(verified_report(), load_private_key(f"{name}.pem", None), when))
 

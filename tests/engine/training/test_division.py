@@ -22,8 +22,8 @@ from counterfoil.program import sharing
 from counterfoil.program.graph import BUFFER, GRADIENT
 from counterfoil.program.update import AdamW, ClipByNorm, Sgd, WeightAverage
 from counterfoil.training.custom import CustomJob, order_custom
-from counterfoil.training.loaded import load_order
 from counterfoil.training.order import OrderDraft
+from counterfoil.training.orderfile import load_order
 from counterfoil.training.turns import Turn, TurnsJob
 from support.jobs import draw
 from support.shapes import MIXED, loader, sentences, shapes_job

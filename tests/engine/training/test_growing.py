@@ -20,17 +20,18 @@ from counterfoil.base.errors import (
     CounterfoilError,
     FileChangedError,
     OrderMismatchError,
-    RecordingError,
     RefusedError,
     SignatureError,
 )
+from counterfoil.base.joberrors import RecordingError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord, run_tree
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.signing.keys import SigningKey
 from counterfoil.training import recording
 from counterfoil.training.growing import GrowingRecording
-from counterfoil.training.loaded import LoadedOrder, load_order
+from counterfoil.training.loaded import LoadedOrder
+from counterfoil.training.orderfile import load_order
 from counterfoil.training.recordingfolder import recorded_run, recording_folder
 from counterfoil.training.stepfile import StoredStep, encode_step, first_seal, read_steps, stored_step
 from support.interrupted import stop_after

@@ -14,7 +14,7 @@ import torch
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.signing.keys import generate_key
+from counterfoil.signing.privatekeys import generate_key
 from counterfoil.training.huggingface import FineTuning, Lora, order_huggingface
 from support import small_models
 from support.bundles import test_key

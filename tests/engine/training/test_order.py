@@ -18,8 +18,8 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import ArraySpec
 from counterfoil.commit.state import tensor_digest
 from counterfoil.program.update import AdamW, Sgd
-from counterfoil.training.loaded import load_order
 from counterfoil.training.order import OrderDraft, draft_order
+from counterfoil.training.orderfile import load_order
 from counterfoil.training.recipes.digits import order_digits
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
 from counterfoil_resources.digits import load_digits

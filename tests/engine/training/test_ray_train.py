@@ -20,7 +20,7 @@ def train(config: dict[str, Any]) -> None:
     import torch.distributed as dist
 
     from counterfoil import record
-    from counterfoil.signing.keys import key_from_seed
+    from counterfoil.signing.privatekeys import key_from_seed
 
     key = key_from_seed(bytes(32)) if dist.get_rank() == 0 else None
     events = list(record(config["order"], config["run"], key, threads=1))

@@ -12,8 +12,9 @@ import pytest
 
 from counterfoil.base.cancel import CancelToken
 from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CancelledError, FileWriteError, RecordingError
+from counterfoil.base.errors import CancelledError, FileWriteError
 from counterfoil.base.generators import finish
+from counterfoil.base.joberrors import RecordingError
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import TreeHead
 from counterfoil.signer.gate import Gate, Purpose

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.base.errors import RankError
+from counterfoil.base.joberrors import RankError
 from counterfoil.base.turns import Turns
 from counterfoil.bundle.shares import SUM, Shares
 from counterfoil.training.peers import others

@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from counterfoil.arithmetic import machine
 from counterfoil.arithmetic.compute.prepared import Frame, Prepared
 from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, DeviceError, TrialError
+from counterfoil.base.errors import CancelledError, DeviceError
+from counterfoil.base.joberrors import TrialError
 from counterfoil.base.precision import PROFILES, Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import StepLR
 
-from counterfoil.base.errors import DataError, ProgramError, TrialError
+from counterfoil.base.errors import DataError, ProgramError
+from counterfoil.base.joberrors import TrialError
 from counterfoil.base.precision import ExactPrecision
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.program.update import Adam, AdamW, Sgd

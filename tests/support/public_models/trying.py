@@ -10,7 +10,7 @@ from counterfoil import AdamW, CustomJob
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
-from counterfoil.signing.keys import key_from_seed
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training.custom import order_custom
 from support.jobs import audited, record_job
 from support.public_models.entry import Entry

@@ -4,51 +4,18 @@ from __future__ import annotations
 
 import os
 import platform
-from fractions import Fraction
 
 import numpy as np
 import torch
 
 import counterfoil
 from counterfoil.arithmetic.compute.alerts import allow_nondeterministic, nondeterministic_functions
-from counterfoil.arithmetic.compute.listing import Device
-from counterfoil.base.cards import CPU, float64_note, float64_share
 from counterfoil.base.errors import DeviceError, MemoryShortageError
 from counterfoil.base.memory import memory_total
 from counterfoil.base.sentence import say
 
 CUBLAS_WORKSPACE = ":4096:8"
 """A fixed cuBLAS workspace, without which its matrix products may differ from call to call (cuBLAS documentation)."""
-
-
-def list_devices() -> tuple[Device, ...]:
-    """Return the CPU and every CUDA device."""
-    found = [_device("cpu", platform.processor() or platform.machine(), CPU)]
-    if torch.cuda.is_available():
-        for index in range(torch.cuda.device_count()):
-            properties = torch.cuda.get_device_properties(index)
-            share = float64_share((properties.major, properties.minor), getattr(properties, "gcnArchName", ""))
-            found.append(_device(f"cuda:{index}", properties.name, share))
-    return tuple(found)
-
-
-def _device(name: str, title: str, share: Fraction | None) -> Device:
-    return Device(name, title, float64_note(share), None if share is None else float(share))
-
-
-def device_advice(compute: str, name: str | None = None) -> tuple[str, ...]:
-    """Say which devices of this machine an order computes slowly on, and what to order in its place.
-
-    Args:
-        compute: Dtype in which the profile of the order computes.
-        name: The device that is asked for; all of them unless given.
-
-    Returns:
-        A sentence for each such device.
-    """
-    wanted = f"{name}:0" if name == "cuda" else name
-    said = (device.advice(compute) for device in list_devices() if wanted in (None, device.name))
-    return tuple(advice for advice in said if advice)
 
 
 def open_device(name: str) -> torch.device:

@@ -16,12 +16,13 @@ from pathlib import Path
 
 from counterfoil.audit.boxed.compiling import compile_kernels
 from counterfoil.audit.boxed.messages import CAPSULE_NAME, KEPT_NAME, Answer, Failure, Refused
-from counterfoil.audit.keeping import Basis, KeptAudit, Shelf, audit_of, body_of, capsule_of, place_of
+from counterfoil.audit.keeping import Shelf, capsule_of, place_of
+from counterfoil.audit.keptaudit import Basis, KeptAudit, audit_of, body_of
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.outside import Outside
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of
-from counterfoil.audit.parts.result import Message
+from counterfoil.audit.parts.partfile import Message
 from counterfoil.audit.values.report import Kept
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.calls import Port
@@ -146,7 +147,7 @@ class Answers:
         take(self._scratch, CAPSULE_NAME, self._target, say("the dispute capsule"))
 
     def keep(self, body: bytes) -> None:
-        """Keep progress: what :func:`counterfoil.audit.keeping.body_of` makes of it."""
+        """Keep progress: what :func:`counterfoil.audit.keptaudit.body_of` makes of it."""
         audit = audit_of(body)
         if audit.basis != self._basis or audit.basis.file != self._audited:
             raise ProgressError(say("It is not progress of the file that is audited."))

@@ -8,11 +8,12 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 
 from counterfoil.audit.boxed.answers import QUESTIONS, Answers
 from counterfoil.audit.boxed.messages import CAPSULE_NAME, KEPT_NAME
-from counterfoil.audit.keeping import Basis, KeptAudit, Shelf, audit_of, body_of
+from counterfoil.audit.keeping import Shelf
+from counterfoil.audit.keptaudit import Basis, KeptAudit, audit_of, body_of
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.outside import Outside
 from counterfoil.audit.parts.executor import Executor
-from counterfoil.audit.parts.result import Message
+from counterfoil.audit.parts.partfile import Message
 from counterfoil.audit.values.report import Kept
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import SegmentRequest

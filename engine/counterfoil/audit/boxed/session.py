@@ -37,8 +37,8 @@ from counterfoil.audit.boxed.scratch import make_scratch, remove_scratch
 from counterfoil.audit.boxed.start import started, why_open
 from counterfoil.audit.boxed.tasks import TASKS, CapsuleMade, Inside
 from counterfoil.audit.parts.frames import receive, send
+from counterfoil.audit.parts.partfile import Part, read_part, write_part
 from counterfoil.audit.parts.processes import how_ended
-from counterfoil.audit.parts.result import Part, read_part, write_part
 from counterfoil.audit.values import events
 from counterfoil.audit.values.following import FollowEnded, FollowEvent, FollowRequest
 from counterfoil.audit.values.handed import HandedOut

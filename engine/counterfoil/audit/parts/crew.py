@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from counterfoil.audit.parts.executor import Executor
-from counterfoil.audit.parts.plan import MOST_DEATHS, Schedule
-from counterfoil.audit.parts.result import (
+from counterfoil.audit.parts.given import Found, Missing
+from counterfoil.audit.parts.partfile import (
     Died,
-    Identity,
     Message,
     Part,
     Ready,
     SegmentDone,
-    SegmentResult,
     StepDone,
     Unable,
     differences,
     place_fault,
 )
+from counterfoil.audit.parts.plan import MOST_DEATHS, Schedule
+from counterfoil.audit.parts.result import Identity
 from counterfoil.audit.values.events import WorkersReported
 from counterfoil.audit.values.workers import Place, ReplayedBy, WorkerState
 from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import PartError, WorkerError
+from counterfoil.base.errors import WorkerError
+from counterfoil.base.joberrors import PartError
 from counterfoil.base.sentence import joined, say
 
 LOOK_SECONDS = 0.1
@@ -47,34 +48,6 @@ _SLOWEST = 1e7
 def patience_for(flops: float) -> float:
     """Return the seconds that a step of so many floating-point operations can take at the most."""
     return max(PATIENCE, flops / _SLOWEST)
-
-
-@dataclass(frozen=True)
-class Found:
-    """What somebody found in a segment.
-
-    Attributes:
-        result: What the replay gave.
-        place: Where it was replayed, as that one says.
-        by: Who it was.
-    """
-
-    result: SegmentResult
-    place: Place
-    by: ReplayedBy
-
-
-@dataclass(frozen=True)
-class Missing:
-    """Nobody's word on a segment can be taken.
-
-    Attributes:
-        why: Why, as a sentence; empty where it is nothing that anybody need be told.
-        left_out: Whether the audit is not to replay it either: it ended those who tried.
-    """
-
-    why: str
-    left_out: bool = False
 
 
 class Crew:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from counterfoil.audit.parts.result import Message
+from counterfoil.audit.parts.partfile import Message
 
 
 class Executor(Protocol):

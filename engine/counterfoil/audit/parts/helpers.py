@@ -10,8 +10,9 @@ from dataclasses import replace
 from counterfoil.audit.parts.crew import PATIENCE, Crew, Parts
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.frames import Task
+from counterfoil.audit.parts.partfile import read_part
 from counterfoil.audit.parts.processes import Processes
-from counterfoil.audit.parts.result import Identity, read_part
+from counterfoil.audit.parts.result import Identity
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.workers import Followed, LocalWorkers, PartFiles, RayWorkers, ReplayedBy
 from counterfoil.base.cancel import CancelToken

@@ -6,8 +6,9 @@ from collections.abc import Generator
 from pathlib import Path
 
 from counterfoil.audit.parts.helpers import task_of
-from counterfoil.audit.parts.result import Part, SegmentResult, write_part
-from counterfoil.audit.parts.work import open_workplace
+from counterfoil.audit.parts.partfile import Part, write_part
+from counterfoil.audit.parts.result import SegmentResult
+from counterfoil.audit.parts.workplace import open_workplace
 from counterfoil.audit.values.plan import PlanProgress
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import planned_steps
@@ -29,7 +30,7 @@ def replay_part(request: AuditRequest, path: Path, cancel: CancelToken) -> Gener
         Steps that are done, and how many there will be.
 
     Raises:
-        CounterfoilError: As :func:`counterfoil.audit.parts.work.open_workplace`, and FileWriteError.
+        CounterfoilError: As :func:`counterfoil.audit.parts.workplace.open_workplace`, and FileWriteError.
         DataError: The run has no such segments.
     """
     found: list[SegmentResult] = []

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, cast
 
 from counterfoil.audit.parts.frames import Replay, Start, Task, receive, send
-from counterfoil.audit.parts.result import Died, Message, Said
+from counterfoil.audit.parts.partfile import Died, Message, Said
 from counterfoil.base.errors import WorkerError
 from counterfoil.base.programs import program_command, program_environment
 from counterfoil.base.sentence import say

@@ -19,8 +19,8 @@ from dataclasses import replace
 from typing import Any
 
 from counterfoil.audit.parts.frames import MOST_BYTES, Task
-from counterfoil.audit.parts.result import Died, Message, Ready, SegmentDone, Unable
-from counterfoil.audit.parts.work import Workplace, open_workplace
+from counterfoil.audit.parts.partfile import Died, Message, Ready, SegmentDone, Unable
+from counterfoil.audit.parts.workplace import Workplace, open_workplace
 from counterfoil.base.errors import CounterfoilError, WorkerError
 from counterfoil.base.generators import finish
 from counterfoil.base.messages import FormError, decode, encode

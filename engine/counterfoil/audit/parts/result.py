@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Annotated, Self
 
 import msgspec
@@ -12,32 +10,14 @@ import numpy as np
 from msgspec import Meta
 
 import counterfoil
-from counterfoil.audit.values.workers import Place
 from counterfoil.base.digest import DIGEST_BYTES, Digest
-from counterfoil.base.errors import PartError
-from counterfoil.base.inputs import read_input
-from counterfoil.base.messages import MAX_ITEMS, FormError, decode, encode
-from counterfoil.base.sentence import Sentence, joined, say
-from counterfoil.base.wholefiles import write_whole
+from counterfoil.base.messages import MAX_ITEMS
 from counterfoil.kernels.counts import Counts
 
-MARK = b"counterfoil part of an audit 2\n"
-MAX_BYTES = 2**31
-_ANEW = say("Make it again: counterfoil audit run.cfoil --segments ... --partial FILE")
-_NAMED = {
-    "file": say("the file"),
-    "order": say("the order"),
-    "run_root": say("the run"),
-    "counterfoil": say("the version of Counterfoil"),
-}
 COUNTED = tuple(item.name for item in fields(Counts))
 """The columns of a step's counts."""
-LONGEST_TEXT = 1000
-"""Characters of a name or a value of a place; more is a worker's nonsense."""
 LONGEST_TROUBLE = 1_000_000
 """Characters of a sentence; one may quote a stranger's program."""
-MOST_TEXTS = 100
-"""How many values a place has at most."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +35,6 @@ class Identity:
     order: Digest
     run_root: Digest
     counterfoil: str = counterfoil.__version__
-
-
-def differences(one: Identity, other: Identity) -> Sentence:
-    """Say in words what two identities do not have in common; empty when they are equal."""
-    return joined(*(_NAMED[name] for name in _NAMED if getattr(one, name) != getattr(other, name)), between=", ")
 
 
 class StepResult(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -90,17 +65,6 @@ class StepResult(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fi
         return Counts(*self.counts)
 
 
-def place_fault(place: Place) -> str:
-    """Return why what a worker says of its place cannot stand in a verdict, in a few words; empty when it can."""
-    texts = [place.machine, *(text for pair in place.environment for text in pair)]
-    if len(place.environment) > MOST_TEXTS or any(len(text) > LONGEST_TEXT for text in texts):
-        return say("It says too much of its machine.")
-    if any(not text.isprintable() for text in texts):
-        return say("It names its machine by characters that cannot be shown.")
-    names = [name for name, _ in place.environment]
-    return "" if names == sorted(set(names)) else say("It says what it is twice, or out of order.")
-
-
 class SegmentResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the replay of a segment gave, up to the first step that did not come out as the trainer signed it.
 
@@ -124,108 +88,3 @@ class SegmentResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def _timeless(self) -> object:
         steps = [(one.step, one.leaf, np.float64(one.loss).tobytes(), one.counts) for one in self.steps]
         return self.number, steps, self.sums, self.trouble
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of an audit: some segments, replayed somewhere.
-
-    Attributes:
-        identity: What was replayed.
-        place: Where.
-        segments: What came out.
-    """
-
-    identity: Identity
-    place: Place
-    segments: tuple[SegmentResult, ...]
-
-
-def write_part(part: Part, path: Path) -> None:
-    """Write a part into a file, whole; raises FileWriteError."""
-    body = encode(part)
-    write_whole(path, MARK + hashlib.sha256(body).digest() + body, what=say("the part of an audit"))
-
-
-def read_part(path: Path) -> Part:
-    """Read what :func:`write_part` wrote.
-
-    Raises:
-        PartError: It is no part of an audit, torn or altered, or of another version.
-    """
-    data = read_input(path, say("a part of an audit"), PartError, most=MAX_BYTES)
-    start = len(MARK) + DIGEST_BYTES
-    if not data.startswith(MARK):
-        raise PartError(say("{0} is no part of an audit.", path.name), remedy=_ANEW)
-    if hashlib.sha256(data[start:]).digest() != data[len(MARK) : start]:
-        raise PartError(say("{0} is damaged.", path.name), remedy=_ANEW)
-    try:
-        part: Part = decode(data[start:], Part)
-    except FormError as error:
-        raise PartError(
-            say("{0} was written by another version of Counterfoil.", path.name), remedy=_ANEW, detail=str(error)
-        ) from error
-    return part
-
-
-@dataclass(frozen=True)
-class Ready:
-    """A worker has opened the run, and waits for segments.
-
-    Attributes:
-        worker: Its number, from 1.
-        identity: What it opened.
-        place: Where it is.
-    """
-
-    worker: int
-    identity: Identity
-    place: Place
-
-
-@dataclass(frozen=True)
-class StepDone:
-    """A worker has replayed a step of its segment."""
-
-    worker: int
-    step: int
-
-
-@dataclass(frozen=True)
-class SegmentDone:
-    """A worker has replayed its segment."""
-
-    worker: int
-    result: SegmentResult
-
-
-@dataclass(frozen=True)
-class Unable:
-    """A worker lives and can do no more: its machine has no such file or device, or too little memory.
-
-    Attributes:
-        worker: Its number.
-        reason: Why, as a sentence.
-    """
-
-    worker: int
-    reason: str
-
-
-@dataclass(frozen=True)
-class Died:
-    """A worker is gone; whoever runs it says so, and no worker does.
-
-    Attributes:
-        worker: Its number.
-        how: In a few words, for instance ``signal 9``.
-    """
-
-    worker: int
-    how: str
-
-
-Said = Ready | StepDone | SegmentDone | Unable
-"""What a worker says."""
-Message = Said | Died
-"""What is heard of workers."""

@@ -4,40 +4,29 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Protocol
 
 import torch
 
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.arithmetic.selftest import run_selftest
-from counterfoil.audit.inspection import Inspection, make_checks
-from counterfoil.audit.parts.frames import Task
-from counterfoil.audit.parts.result import Identity, SegmentResult, StepResult
+from counterfoil.audit.parts.result import SegmentResult, StepResult
 from counterfoil.audit.step.judgement import look_at_state
 from counterfoil.audit.step.looks import SignedStep
 from counterfoil.audit.step.replayer import Ahead, StepReplayer
-from counterfoil.audit.step.sharedreplay import read_logs, step_replayer
+from counterfoil.audit.step.sharedreplay import read_logs
 from counterfoil.audit.step.steering import Account, SteeringSites
 from counterfoil.audit.values.events import Event
-from counterfoil.audit.values.sampling import Segment, segment
+from counterfoil.audit.values.sampling import Segment
 from counterfoil.audit.values.workers import Place
 from counterfoil.base.arrays import Array
-from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CounterfoilError, LogError, NonFiniteError, ProgramError, RefusedError
-from counterfoil.base.generators import finish
 from counterfoil.base.sentence import say
-from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.bundle.extent import Extent
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.bundle.steady import SteadyFile
 from counterfoil.commit.merkle import MerkleTree
-from counterfoil.training.loaded import LoadedOrder, with_data_file
+from counterfoil.training.loaded import LoadedOrder
 
 
 def here(environment: tuple[tuple[str, str], ...]) -> Place:
@@ -139,68 +128,3 @@ def replay_segment(opened: Opened, part: Segment) -> Generator[Event | StepResul
 def _stored(reader: Recorded, step: int) -> dict[str, torch.Tensor]:
     """Return the stored state after a step, which has the state root of its record; raises CommitmentError."""
     return {name: torch.from_numpy(array) for name, array in reader.checkpoint(step).items()}
-
-
-class Workplace:
-    """A run, opened by a worker; made by :func:`open_workplace`.
-
-    Attributes:
-        identity: What it opened.
-        place: Where it is.
-    """
-
-    def __init__(self, opened: Opened, identity: Identity, place: Place) -> None:
-        self._opened = opened
-        self.identity = identity
-        self.place = place
-
-    @property
-    def opened(self) -> Opened:
-        """The run."""
-        return self._opened
-
-    def replay(self, number: int) -> Generator[int, None, SegmentResult]:
-        """Replay a segment, as :func:`replay_segment`; yields the number of each step that is done."""
-        with obstacles_noticed():
-            replaying = replay_segment(self._opened, segment(self._opened.reader.extent, number))
-            while True:
-                try:
-                    event = next(replaying)
-                except StopIteration as end:
-                    result: SegmentResult = end.value
-                    return result
-                if isinstance(event, StepResult):
-                    yield event.step
-
-
-@contextmanager
-def open_workplace(task: Task, cancel: CancelToken | None = None) -> Iterator[Workplace]:
-    """Open a run for the replay of its segments: hash the file, make checks 1 to 7.
-
-    Raises:
-        RefusedError: The run cannot be audited, as the audit itself will find.
-        GivenFileError: This machine has no such file, or another data file.
-        DeviceError: It has no such device, or does not compute as it should.
-        ObstacleError: It has too little memory, its disk fails, or the program is larger than the limits.
-        CancelledError: ``cancel`` was set.
-    """
-    with ExitStack() as stack:
-        stack.enter_context(obstacles_noticed())
-        file = stack.enter_context(SteadyFile.open(Path(task.run)))
-        digest = finish(file.settle(cancel))
-        inspection = Inspection(BundleReader(file))
-        order_path = None if inspection.reader.holds_initial else task.order
-        make_checks(inspection, order_path, cancel=cancel, limits=task.limits)
-        if inspection.failure is not None:
-            raise inspection.failure
-        if inspection.order is None or inspection.claim is None or inspection.tree is None:
-            raise RefusedError(say("The file is an order that nobody has run."))
-        machine = open_machine(task.device, task.threads)
-        precision = inspection.order.manifest.precision
-        machine.check_memory(inspection.order.all_programs, precision, inspection.order.combining_bytes()[1])
-        order = with_data_file(LoadedOrder.of(inspection.order), task.data, stack, cancel)
-        run_selftest(machine, precision)
-        steps = stack.enter_context(step_replayer(order, machine, cancel=cancel))
-        opened = Opened(inspection.reader, inspection.records, inspection.tree, order, steps)
-        identity = Identity(digest, order.manifest.digest, inspection.claim.run_root)
-        yield Workplace(opened, identity, here(machine.environment_of_a_judge))

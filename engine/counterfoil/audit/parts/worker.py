@@ -39,8 +39,8 @@ def _serve(start: Start, questions: BinaryIO, answers: BinaryIO) -> None:
 
     threading.Thread(target=listen, daemon=True).start()
     # What takes seconds to load is loaded now that somebody listens.
-    from counterfoil.audit.parts.result import Ready, SegmentDone, StepDone, Unable
-    from counterfoil.audit.parts.work import open_workplace
+    from counterfoil.audit.parts.partfile import Ready, SegmentDone, StepDone, Unable
+    from counterfoil.audit.parts.workplace import open_workplace
     from counterfoil.base.errors import CounterfoilError
 
     worker = start.worker

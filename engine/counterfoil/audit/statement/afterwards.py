@@ -12,7 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from counterfoil.audit.statement.signed import Afterwards, Reply, Signed, Withdrawal
+from counterfoil.audit.statement.later import Afterwards, Reply, Withdrawal
+from counterfoil.audit.statement.signed import Signed
 from counterfoil.base.digest import Digest
 from counterfoil.base.errors import CounterfoilError, DataError, SignatureError
 from counterfoil.base.fields import Fields

@@ -26,7 +26,7 @@ from counterfoil.bundle.stepparts import AddedTensor
 from counterfoil.bundle.stepshares import combined_root, exponents_digest
 from counterfoil.commit.merkle import MerkleTree
 from counterfoil.commit.state import tensor_digest
-from counterfoil.training.sharing import share_record
+from counterfoil.training.sharerecord import share_record
 
 
 def judge_share(

@@ -39,7 +39,7 @@ from counterfoil.bundle.stepshares import StepShares, exponents_digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.statedigest import root_of
 from counterfoil.kernels.counts import Counts, added
-from counterfoil.training.sharing import share_record
+from counterfoil.training.sharerecord import share_record
 
 Replaying = Generator[Event, None, ReplayedStep]
 

@@ -27,7 +27,7 @@ from counterfoil.bundle.stepshares import StepShares
 from counterfoil.commit.statedigest import root_of
 from counterfoil.program.graph import Program
 from counterfoil.training.loaded import draws_of
-from counterfoil.training.sharing import count_of
+from counterfoil.training.sharerecord import count_of
 
 State = Mapping[str, Tensor]
 Logs = tuple[SiteLog, ...]

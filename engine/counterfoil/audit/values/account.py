@@ -8,24 +8,14 @@ sentence needs what is a table in docs/threat-model.md ("What a dispute says").
 from __future__ import annotations
 
 from counterfoil.audit.values.dispute import COMBINE, UPDATE, Dispute, Right, named_parts
-from counterfoil.base.sentence import Sentence, enumeration, joined, say
-
-
-def account_of(dispute: Dispute, *, earlier: int | None) -> Sentence:
-    """Say what a dispute comes to, for somebody who does not train models: what differs, why, what follows.
-
-    Args:
-        dispute: The dispute.
-        earlier: How many of the steps before it that were replayed differ; None where nothing is said of these.
-    """
-    return joined(_differs(dispute), part_named(dispute), _means(dispute), _follows(dispute, earlier))
+from counterfoil.base.sentence import Sentence, joined, say
 
 
 def part_named(dispute: Dispute) -> Sentence:
     """Say which part of a step that shares make differs; empty where the step has no shares."""
     if dispute.share is not None:
         named = say("What differs is share {0}: every share of a step is judged by itself.", dispute.share)
-        return joined(named, _party_named(dispute))
+        return joined(named, party_named(dispute))
     if dispute.part == COMBINE:
         return say("What differs is the combination of the shares, from what was signed as theirs.")
     if dispute.part == UPDATE:
@@ -33,7 +23,7 @@ def part_named(dispute: Dispute) -> Sentence:
     return joined()
 
 
-def _party_named(dispute: Dispute) -> Sentence:
+def party_named(dispute: Dispute) -> Sentence:
     """Say which party signed the share that differs; empty where nobody but the trainer answers for it."""
     if not dispute.signer:
         return joined()
@@ -76,188 +66,3 @@ def accusation(dispute: Dispute, *, capsule: bool = False) -> Sentence:
     if dispute.part == COMBINE:
         again = say("Adding them once more in another way gave this machine's result again.")
     return joined(head, part_named(dispute), again, finding.sentence)
-
-
-def meaning_of(dispute: Dispute) -> Sentence:
-    """Say what a dispute means for the trainer, and why, in a paragraph."""
-    step = dispute.step
-    if not dispute.confirmed:
-        return say(
-            "This is not confirmed. A second replay of the step, with every sum taken in another order, has not given "
-            "the same result, so the difference may come from this machine. The trainer is not accused."
-        )
-    if not dispute.accuses:
-        return say(
-            "The trainer is not accused. A second replay gave the same result as the first, but nothing proves that "
-            "the trainer's is one that no sound machine gives."
-        )
-    if dispute.replay_leaf is None and dispute.right is not Right.UNREADABLE:
-        return say(
-            "This is confirmed. Starting from the agreed state before step {0}, the ordered step comes to no result, "
-            "by either of two algorithms, and no sound machine has what the trainer signed.",
-            step,
-        )
-    if dispute.right is Right.UNREADABLE:
-        return say(
-            "The trainer signed a rounding log for step {0} that cannot be read, so nobody can replay the step. The "
-            "trainer answers for what it signed.",
-            step,
-        )
-    if not dispute.stands_alone:
-        return say(
-            "This is confirmed. In several steps, the last of them step {0}, the trainer rounded values the other way "
-            "and left that out of its log, where every sound recorder writes it down.",
-            step,
-        )
-    again = say(
-        "A second replay, with every sum taken in another order, gave the same result as the first, so this machine's "
-        "arithmetic does not explain the difference:"
-    )
-    begun = say(
-        "This is confirmed. Starting from the agreed state before step {0}, the ordered step gives something else than "
-        "the trainer signed ({1}).",
-        step,
-        named_parts(dispute.parts),
-    )
-    if dispute.shows_state:
-        return joined(begun, again, say("what the trainer signed as the result of this step is not what was ordered."))
-    return joined(
-        begun,
-        again,
-        say("what the trainer signed about this step is wrong. That the state after it is another is not shown by it."),
-    )
-
-
-def bound_by(dispute: Dispute) -> Sentence:
-    """Say, for a client, what an accusation is about and who can settle it."""
-    if dispute.signer:
-        return joined(
-            say("What share {0} of step {1} gave is not what the ordered step gives.", dispute.share, dispute.step),
-            _party_named(dispute),
-            say("Its signature binds it to that, so the dispute can be settled by anybody who repeats this one share."),
-        )
-    signed = say("What the trainer signed for step {0} is not what the ordered step gives.", dispute.step)
-    if dispute.replay_leaf is None:
-        signed = say("The trainer signed a result of step {0}, which comes to none on a sound machine.", dispute.step)
-    if dispute.right is Right.UNREADABLE:
-        signed = say("The trainer signed a log of step {0} that nobody can read.", dispute.step)
-    if not dispute.stands_alone:
-        return say("The trainer's signed logs leave out, in several steps, what every sound recorder writes down.")
-    return joined(
-        signed,
-        say(
-            "The trainer's signature binds the trainer to its record of that very step, so the dispute can be settled "
-            "by anybody who repeats this one step."
-        ),
-    )
-
-
-def rows_named(inputs: tuple[str, ...]) -> Sentence:
-    """Name the rows whose fingerprints differ, as a fact beside others."""
-    return say("the signed fingerprints of the rows of {0} are not those of the ordered ones", enumeration(inputs))
-
-
-_WORDS = {
-    "features": say("features"),
-    "images": say("images"),
-    "labels": say("labels"),
-    "targets": say("targets"),
-    "tokens": say("tokens"),
-}
-"""Names of arrays that are words, which other languages have too."""
-
-
-def _differs(dispute: Dispute) -> Sentence:
-    step, operator, parts = dispute.step, dispute.operator, dispute.parts
-    if dispute.right is Right.UNREADABLE:
-        return say("The trainer signed a rounding log for step {0} that nobody can read.", step)
-    if not dispute.accuses:
-        return say("What the trainer signed for step {0} differs from this machine's result.", step)
-    if dispute.right is Right.OMISSIONS:
-        return say("In several steps, the last of them step {0}, the trainer's rounding log is not complete.", step)
-    if dispute.replay_leaf is None:
-        return say("The trainer signed a result of step {0}, which comes to none when it is computed as ordered.", step)
-    if parts == ("fingerprints",):
-        return say(
-            "The trainer signed fingerprints of step {0} that the ordered step does not give; the loss, and the state "
-            "where one is signed, are those of the ordered step.",
-            step,
-        )
-    if dispute.inputs:
-        named = _named(dispute.inputs)
-        return say(
-            "By the fingerprints that the trainer signed, the {0} of step {1} are not the ordered ones.", named, step
-        )
-    if parts == ("loss",):
-        return say("The loss that the trainer signed for step {0} is not the one that the ordered step gives.", step)
-    if operator is None:
-        return say("What the trainer signed after step {0} is not what the ordered step gives.", step)
-    if operator.phase == "update":
-        return say("By what the trainer signed, its update of the weights at step {0} is not the ordered one.", step)
-    if operator.phase == "backward":
-        return say("By what the trainer signed, its gradients at step {0} are not those of the ordered step.", step)
-    return say("By what the trainer signed, its model computed something else at step {0} than was ordered.", step)
-
-
-def _named(inputs: tuple[str, ...]) -> Sentence:
-    """Data arrays by their names, which clients choose: what is called ``labels`` is labels."""
-    plural = all(name.endswith("s") and name.isalpha() for name in inputs)
-    named = enumeration([_WORDS.get(name, name) for name in inputs])
-    return named if plural else say("rows of {0}", named)
-
-
-def _means(dispute: Dispute) -> Sentence:
-    operator, parts = dispute.operator, dispute.parts
-    if not dispute.confirmed:
-        return say("Most likely this machine computes inexactly: it did not give its own result a second time.")
-    if not dispute.accuses:
-        return say("It is not proven that a sound machine cannot give the trainer's result, so nobody is accused.")
-    if dispute.right is Right.UNREADABLE:
-        return say("Most likely the log was damaged, or written so that the step cannot be checked.")
-    if dispute.right is Right.OMISSIONS:
-        return say("Most likely values were rounded at will, to steer the training.")
-    if dispute.replay_leaf is None:
-        return say("Most likely the state before it was edited, or the step was never computed.")
-    if parts == ("fingerprints",):
-        return say("That may be a defect, damage, or a lie about how the step was computed.")
-    if dispute.inputs:
-        return say("Most likely the training data were changed, or other rows were trained on.")
-    if operator is None:
-        return say("Most likely the result was changed after the step was computed.")
-    if operator.phase == "update":
-        return say("Most likely another learning rate was used, another update rule, or the weights were edited.")
-    return say("Most likely it computed with other values or other operations than were ordered.")
-
-
-def _follows(dispute: Dispute, earlier: int | None) -> Sentence:
-    if not dispute.accuses:
-        return say("Nothing follows for the model until the run has been replayed on another machine.")
-    if earlier is None:
-        before: str = ""
-    elif earlier:
-        before = say("Steps before it differ too.")
-    elif dispute.step == 1:
-        before = say("It is the first step of the training.")
-    else:
-        before = say("The steps before it that were replayed are right.")
-    return joined(before, _model(dispute))
-
-
-def _model(dispute: Dispute) -> Sentence:
-    if dispute.right is Right.OMISSIONS:
-        return say("It is not shown that the model is one that no sound machine could have come to.")
-    if dispute.replay_leaf is None:
-        return say("Whether the model is the one that was ordered cannot be checked.")
-    if dispute.tensors:
-        return say("Everything after follows from it: the model of this run is not the one that was ordered.")
-    if dispute.compared_at is not None:
-        return say(
-            "The state that is stored at step {0} is the one that was ordered, so it is not shown that the model is "
-            "another.",
-            dispute.compared_at,
-        )
-    if dispute.shows_state:
-        return say(
-            "The state that was signed after it is not the ordered one, and the steps after it go on from there."
-        )
-    return say("It is not shown by this step that the model is another than the one that was ordered.")

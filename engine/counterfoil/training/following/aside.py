@@ -10,9 +10,9 @@ from torch import Tensor
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-from counterfoil.operators.random import dropout_of
 from counterfoil.program.asked.numbers import is_asked
 from counterfoil.program.notes import Notes
+from counterfoil.program.philoxdraws import dropout_of
 from counterfoil.program.sparse import DenseConstants, dense_gradient
 from counterfoil.program.substitutes import Substitutes
 from counterfoil.training.following.calls import SET_DATA

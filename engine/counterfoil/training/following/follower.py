@@ -19,7 +19,6 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from counterfoil.base.errors import CounterfoilError, DataError, ProgramError
 from counterfoil.base.raised import text_of, told
-from counterfoil.operators.random import counting_draws
 from counterfoil.program import tracing, whereabouts
 from counterfoil.program.asked import Again, AskedValues, PlainNames
 from counterfoil.program.asked.asking import UNSUITABLE
@@ -29,6 +28,7 @@ from counterfoil.program.devices import OneDevice
 from counterfoil.program.held import names_in_order, tensor_type, tied_names, unsaved_names
 from counterfoil.program.noform import NoFormError
 from counterfoil.program.notes import Notes
+from counterfoil.program.philoxdraws import counting_draws
 from counterfoil.program.steadiness import generators_kept
 from counterfoil.program.update.torchs import slots_by_torch
 from counterfoil.training.custom import check_model

@@ -17,9 +17,9 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves
 
-from counterfoil.operators.random import dropout_of
 from counterfoil.program import whereabouts
 from counterfoil.program.asked.asking import ASKING, MOST_LISTED
+from counterfoil.program.philoxdraws import dropout_of
 from counterfoil.training.following.calls import HALF, SET_DATA, note_births, written_by
 from counterfoil.training.following.scriptdraws import Draw, draws_of_call
 

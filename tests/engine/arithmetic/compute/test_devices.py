@@ -10,13 +10,12 @@ import pytest
 import torch
 
 from counterfoil.arithmetic.compute.alerts import nondeterministic_functions
+from counterfoil.arithmetic.compute.devicelist import device_advice, list_devices
 from counterfoil.arithmetic.compute.devices import (
     CUBLAS_WORKSPACE,
     check_memory,
-    device_advice,
     environment,
     environment_after,
-    list_devices,
     open_device,
     set_determinism,
 )

@@ -20,9 +20,9 @@ from counterfoil.base.cancel import CancelToken
 from counterfoil.base.errors import CancelledError, NonFiniteError, ProgramError
 from counterfoil.kernels.cpu.philox import uniform
 from counterfoil.operators.node import TensorType
-from counterfoil.operators.random import PhiloxDropout
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.graph import node_values
+from counterfoil.program.philoxdraws import PhiloxDropout
 from counterfoil.program.update import AdamW, Sgd, UpdateRule
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.recipes import gpt2
