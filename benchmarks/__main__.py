@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0 if name in ("-h", "--help") else WRONG_CALL
     command = importlib.import_module(f"benchmarks.{COMMANDS[name][0]}")
     # Not before the command: what is to be measured may be how little a process loads.
-    from counterfoil.base.errors import CounterfoilError
+    from counterfoil_core.base.errors import CounterfoilError
 
     try:
         return int(command.main(rest) or 0)

@@ -44,23 +44,23 @@ from benchmarks.plots import Bars, draw_bars
 from benchmarks.products import measure_products, product_table
 from benchmarks.programs import command, environment
 from benchmarks.sessions import audited, key_in
-from counterfoil.arithmetic.grid.fingerprinting import Kernels
-from counterfoil.arithmetic.machine import Machine, open_machine
-from counterfoil.arithmetic.profiles import arithmetic_of
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.base.precision import PROFILES, AnyPrecision, is_exact
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
 from counterfoil.training.initial import fan_in_uniform
-from counterfoil.training.loaded import step_inputs
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.recipes import gpt2
 from counterfoil.training.recipes.digits import CLASSES, LEVELS, SIDE, DigitsNet
 from counterfoil.training.recorder import record
 from counterfoil.training.schedules import cosine, shuffled_epochs
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.machine import Machine, open_machine
+from counterfoil_core.arithmetic.profiles import arithmetic_of
+from counterfoil_core.base.precision import PROFILES, AnyPrecision, is_exact
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.operators.node import TensorType
+from counterfoil_core.order.loaded import step_inputs
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.request import AuditRequest
 from counterfoil_resources.digits import load_digits
 
 RESULTS = Path(__file__).with_name("against.json")

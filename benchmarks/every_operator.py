@@ -13,13 +13,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.base.precision import AnyPrecision, is_exact
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.update import AdamW
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs
+from counterfoil_core.base.precision import AnyPrecision, is_exact
+from counterfoil_core.operators.node import TensorType
 
 _aten = torch.ops.aten
 _ROWS, _WIDTH = 8, 12

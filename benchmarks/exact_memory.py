@@ -18,9 +18,9 @@ from benchmarks.forms import Forms, peak_memory
 from benchmarks.pages import origin, tabulated
 from benchmarks.programs import command, environment
 from benchmarks.workloads import CPU, WORKLOADS
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.base.precision import PROFILES, exact_bits
-from counterfoil.program.estimate import estimate
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.base.precision import PROFILES, exact_bits
+from counterfoil_core.program.estimate import estimate
 
 EXACT = ("exact-20", "exact-13")
 

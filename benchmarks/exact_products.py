@@ -15,10 +15,10 @@ import torch
 from torch import Tensor
 
 from benchmarks.timing import rounds_of
-from counterfoil.kernels.exact import convolutions, fused
-from counterfoil.kernels.exact.forms import sound_forms
-from counterfoil.kernels.exact.geometry import Geometry
-from counterfoil.kernels.exact.products import Form, matmul
+from counterfoil_core.kernels.exact import convolutions, fused
+from counterfoil_core.kernels.exact.forms import sound_forms
+from counterfoil_core.kernels.exact.geometry import Geometry
+from counterfoil_core.kernels.exact.products import Form, matmul
 
 SHAPES = ((512, 768, 768), (512, 768, 3072), (512, 3072, 768), (768, 512, 768), (1024, 1024, 1024), (64, 576, 9216))
 """m, k, n: layers of width 768, their gradients, a cube, and an unfolded convolution of 64 channels."""

@@ -21,9 +21,9 @@ from benchmarks.forms import Forms
 from benchmarks.pages import origin, tabulated
 from benchmarks.timing import rounds_of
 from benchmarks.workloads import CPU, WORKLOADS
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.base.precision import PROFILES
-from counterfoil.kernels.exact.forms import Profile
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.kernels.exact.forms import Profile
 
 ORDINARY = "ordinary float32"
 RECORDED = ("float64-24", "exact-20", "exact-13")

@@ -1,8 +1,8 @@
 """``python -m benchmarks false-accusations``: honest runs, replayed on many machines; nobody may be accused.
 
 Every job is recorded on this machine and on imitated ones, signed, and audited from the files: under every imitation of
-other hardware (:mod:`counterfoil.arithmetic.compute.perturbed`), on other numbers of threads, with other instruction
-sets (in a process of its own, since libraries choose theirs at start), and on a GPU where there is one.
+other hardware (:mod:`counterfoil_core.arithmetic.otherwise.perturbed`), on other numbers of threads, with other
+instruction sets (in a process of its own, since libraries choose theirs at start), and on a GPU where there is one.
 
 All of it takes long: the folder keeps runs and each replay as it ends (:mod:`benchmarks.campaign`), and what is done is
 not done again. What is written to the page (``--write``) is counted from the whole folder.
@@ -31,9 +31,9 @@ from benchmarks.imitations import IMITATIONS, imitated
 from benchmarks.pages import MEASURED, machine_name, tabulated, write_between
 from benchmarks.programs import command
 from benchmarks.sessions import audited, recorded_steps
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.report import AuditReport
-from counterfoil.audit.values.request import AuditRequest
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.report import AuditReport
+from counterfoil_core.values.request import AuditRequest
 
 PART = "replays"
 STEPS = 8

@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from counterfoil.arithmetic.compute.interpreter import Draws, StepInputs, StepResult
-from counterfoil.arithmetic.compute.operation import Compute
-from counterfoil.arithmetic.compute.prepared import Round
-from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
-from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.machine import Machine
-from counterfoil.arithmetic.profiles import arithmetic_of
-from counterfoil.kernels.counts import Counts
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.arithmetic.compute.interpreter import Draws, StepInputs, StepResult
+from counterfoil_core.arithmetic.compute.operation import Compute
+from counterfoil_core.arithmetic.compute.prepared import Round
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil_core.arithmetic.grid.log import SiteLog
+from counterfoil_core.arithmetic.machine import Machine
+from counterfoil_core.arithmetic.profiles import arithmetic_of
+from counterfoil_core.kernels.counts import Counts
 
 
 class Forms:

@@ -23,13 +23,13 @@ from benchmarks.plots import Curve, Panel, draw_panels
 from benchmarks.sessions import recorded_steps, replayed_steps
 from benchmarks.timing import rounds_of
 from benchmarks.workloads import EagerStep, gpt2_of_size
-from counterfoil.arithmetic.grid.log import encode
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.timing import plan_audit
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.training.recipes.gpt2 import Gpt2Size
 from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
+from counterfoil_core.arithmetic.grid.log import encode
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.hearing.inspection import open_inspection
 
 RESULTS = Path(__file__).with_name("growth.json")
 ROUNDS = 5

@@ -11,8 +11,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from benchmarks.every_operator import every_operator
-from counterfoil.base.precision import PROFILES, AnyPrecision, Precision, is_exact
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.update import AdamW
 from counterfoil.training.initial import fan_in_uniform
@@ -23,6 +21,8 @@ from counterfoil.training.recipes.logistic import order_logistic, synthetic_tabl
 from counterfoil.training.recipes.resnet import BasicBlock, Bottleneck, ResNetLayout, order_resnet
 from counterfoil.training.recipes.vgg import VggLayout, order_vgg
 from counterfoil.training.schedules import shuffled_epochs
+from counterfoil_core.base.precision import PROFILES, AnyPrecision, Precision, is_exact
+from counterfoil_core.operators.node import TensorType
 from counterfoil_resources.digits import load_digits
 
 BFLOAT16 = PROFILES["float32-bfloat16"]

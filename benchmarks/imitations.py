@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
-from counterfoil.arithmetic.machine import Machine, OpenMachine, open_machine
+from counterfoil_core.arithmetic.machine import Machine, OpenMachine, open_machine
+from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
 
 IMITATIONS = (
     *PERTURBATIONS, "shuffled-1", "shuffled-2", "shuffled-3", "split-3", "split-8", "jitter-1", "reversed+jitter",
@@ -19,7 +19,7 @@ def imitated(name: str | None) -> OpenMachine:
     """Return what sets this machine up to record and replay as other hardware does; None as it is.
 
     Raises:
-        ValueError: There is no perturbation of that name (:mod:`counterfoil.arithmetic.compute.perturbed`).
+        ValueError: There is no perturbation of that name (:mod:`counterfoil_core.arithmetic.otherwise.perturbed`).
     """
     if name is not None:
         perturbed(name)

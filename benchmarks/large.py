@@ -13,17 +13,17 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.sessions import key_in
-from counterfoil.base.digest import Digest
-from counterfoil.base.turns import Turns
-from counterfoil.bundle.places import Places
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import RunClaim, StepRecord
 from counterfoil.bundle.writer import BundleWriter
-from counterfoil.commit.merkle import MerkleTree, leaf_hash
-from counterfoil.commit.state import state_root
-from counterfoil.program.graph import Program
 from counterfoil.signing.claims import accept_order, sign_claim
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle.places import Places
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import RunClaim, StepRecord
+from counterfoil_core.commit.merkle import MerkleTree, leaf_hash
+from counterfoil_core.commit.state import state_root
+from counterfoil_core.program.graph import Program
 
 LOG_BYTES = 1_000_000
 

@@ -16,10 +16,10 @@ from types import ModuleType
 import torch
 
 from benchmarks.honest_jobs import Job
-from counterfoil.base.precision import AnyPrecision
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.turns import TurnsJob, order_turns
+from counterfoil_core.base.precision import AnyPrecision
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "literature"
 

@@ -13,8 +13,8 @@ from benchmarks.forms import Forms, peak_memory
 from benchmarks.programs import command, environment
 from benchmarks.timing import rounds_of
 from benchmarks.workloads import WORKLOADS, Workload
-from counterfoil.arithmetic.grid.log import encode
-from counterfoil.arithmetic.machine import open_machine
+from counterfoil_core.arithmetic.grid.log import encode
+from counterfoil_core.arithmetic.machine import open_machine
 
 FORMS = ("unrounded", "recorded", "replayed", "eager float64", "eager float32")
 MEMORY_FORMS = ("unrounded", "recorded", "replayed", "eager float64")

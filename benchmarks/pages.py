@@ -14,8 +14,8 @@ from typing import TypeVar
 
 import torch
 
-from counterfoil.base.errors import DataError
 from counterfoil.base.wholefiles import write_whole
+from counterfoil_core.base.errors import DataError
 
 _Row = TypeVar("_Row")
 MEASURED = "measured"

@@ -14,12 +14,12 @@ from torch import Tensor
 
 from benchmarks.pages import markdown
 from benchmarks.timing import rounds_of
-from counterfoil.arithmetic.grid.fingerprinting import Kernels
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.base.precision import Precision
-from counterfoil.kernels.exact.forms import sound_forms
-from counterfoil.kernels.exact.products import Form, matmul
-from counterfoil.kernels.grid import Grid, scale_exponent
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.base.precision import Precision
+from counterfoil_core.kernels.exact.forms import sound_forms
+from counterfoil_core.kernels.exact.products import Form, matmul
+from counterfoil_core.kernels.grid import Grid, scale_exponent
 
 SHAPES = ((256, 256, 1024), (512, 768, 768))
 

@@ -32,13 +32,13 @@ from benchmarks.pages import markdown, origin, write_between
 from benchmarks.sessions import recorded_steps, replayed_steps
 from benchmarks.timing import seconds_of
 from benchmarks.workloads import WORKLOADS
-from counterfoil.arithmetic.machine import Machine, open_machine
-from counterfoil.base.dtypes import ITEM_BYTES
-from counterfoil.operators.facts import OperatorClass
-from counterfoil.operators.node import Node
-from counterfoil.program.estimate import product_flops
-from counterfoil.program.graph import Program, node_values
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.arithmetic.machine import Machine, open_machine
+from counterfoil_core.base.dtypes import ITEM_BYTES
+from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.operators.node import Node
+from counterfoil_core.program.estimate import product_flops
+from counterfoil_core.program.graph import Program, node_values
 
 INTERVAL = 0.001
 """Seconds between two looks."""
@@ -107,14 +107,18 @@ ORDER = (
 )
 
 
+_WITHIN = re.compile(r".*/counterfoil(?:_core)?/(.*)")
+"""A module of the engine, and its path behind its package."""
+
+
 @cache
 def part_of(file: str, function: str) -> str | None:
     """Return the part of a step that a function is; empty for that of its caller, None outside the engine."""
-    _, found, path = file.replace("\\", "/").rpartition("/counterfoil/")
-    if not found:
+    within = _WITHIN.search(file.replace("\\", "/"))
+    if within is None:
         return None
     for pattern, functions, part in PARTS:
-        if re.search(pattern, path) and re.search(functions, function):
+        if re.search(pattern, within[1]) and re.search(functions, function):
             return part
     return OTHER
 
@@ -154,7 +158,7 @@ def _operator(frame: FrameType) -> str:
     """Return the kind of the operator that a function works on, if one of its variables is that."""
     if frame.f_code.co_name in _BETWEEN:
         return BETWEEN
-    if "/counterfoil/" not in frame.f_code.co_filename.replace("\\", "/"):
+    if _WITHIN.search(frame.f_code.co_filename.replace("\\", "/")) is None:
         return ""
     names = frame.f_code.co_varnames
     if "chain" in names:

@@ -13,10 +13,10 @@ from itertools import combinations
 from pathlib import Path
 
 from benchmarks.pages import MEASURED, markdown, origin, write_between
-from counterfoil.base.digest import Digest
 from counterfoil.redundancy.agreement import Given, agree
 from counterfoil.redundancy.distortion import distorted_share, grouped_share, strongest_lies
 from counterfoil.redundancy.roster import Roster
+from counterfoil_core.base.digest import Digest
 
 SETTINGS = {15: range(2, 8), 21: range(2, 11)}
 """Parties, three to a share, and how many of them collude."""

@@ -16,12 +16,12 @@ from pathlib import Path
 
 from benchmarks.pages import tabulated
 from benchmarks.sessions import recorded_steps
-from counterfoil.audit.session import run_audit
-from counterfoil.audit.values.events import AuditFinished, StepReplayed, WorkersReported
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.workers import LocalWorkers, RayWorkers, Workers
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
+from counterfoil_core.hearing.session import run_audit
+from counterfoil_core.values.events import AuditFinished, StepReplayed, WorkersReported
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.request import AuditRequest
+from counterfoil_core.values.workers import LocalWorkers, RayWorkers, Workers
 
 TEXT = b"Measured on a machine that does nothing else. " * 2000
 

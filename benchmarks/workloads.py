@@ -14,8 +14,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.base.precision import AnyPrecision, is_exact
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.passes import Objective
 from counterfoil.program.update import Sgd
@@ -28,6 +26,8 @@ from counterfoil.training.recipes.resnet import LAYOUTS, ResNet, ResNetLayout
 from counterfoil.training.schedules import cosine, shuffled_epochs
 from counterfoil.training.tokens import Tokens
 from counterfoil.training.weights import Weights
+from counterfoil_core.base.precision import AnyPrecision, is_exact
+from counterfoil_core.operators.node import TensorType
 from counterfoil_resources.digits import load_digits
 
 EagerStep = Callable[[], float]

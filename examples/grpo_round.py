@@ -23,7 +23,7 @@ from transformers import AutoModelForCausalLM, GPT2Config, GPT2LMHeadModel
 from transformers.utils import logging
 
 from counterfoil import CustomJob, order_custom
-from counterfoil.bundle.reader import BundleReader
+from counterfoil_core.bundle.reader import BundleReader
 
 DIGITS, END = 10, 10
 PROMPT, COMPLETION = 3, 6

@@ -81,7 +81,7 @@ setup() {
     [ ! -x .venv/bin/python ] || pip=".venv/bin/python -m pip"
     # What the engine needs, and torch's own needs but for its CUDA libraries: 3 GB that nothing here calls.
     $pip install -q --target "$site" --upgrade "${wheels[@]}" \
-        cryptography h5py lazy-loader mpmath msgspec networkx numba "numpy<2.5" platformdirs rich safetensors \
+        cryptography h5py mpmath msgspec networkx numba "numpy<2.5" platformdirs rich safetensors \
         securesystemslib typer filelock fsspec jinja2 sympy typing_extensions setuptools
     $pip install -q --target "$site" --upgrade --no-deps "${wheels[@]}" "torch==$torch"
     # Two small ones are called when torch is loaded; the others become stubs.

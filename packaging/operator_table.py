@@ -10,13 +10,13 @@ from typing import Any
 
 import torch
 
-from counterfoil.arithmetic.exact.operators import SINGLES
-from counterfoil.operators.bounds import always
-from counterfoil.operators.catalogue import allowed_names, classify, decided_arguments
-from counterfoil.operators.facts import DRAWS, Operator, OperatorClass
-from counterfoil.operators.judge import exact_kinds
-from counterfoil.operators.norms.bounds import longest_of_batch_norm
 from counterfoil.program.composites import COMPOSITES
+from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.operators.bounds import always
+from counterfoil_core.operators.catalogue import allowed_names, classify, decided_arguments
+from counterfoil_core.operators.facts import DRAWS, Operator, OperatorClass
+from counterfoil_core.operators.judge import exact_kinds
+from counterfoil_core.operators.norms.bounds import longest_of_batch_norm
 
 PAGE = Path(__file__).parents[1] / "docs" / "operators.md"
 BEGIN, END = "<!-- operators: begin -->", "<!-- operators: end -->"

@@ -37,7 +37,7 @@ LATER_NAMES = {"libglib2.0-0": "libglib2.0-0t64"}
 
 def version() -> str:
     (found,) = re.findall(
-        r'^__version__ = "(.*)"$', (ROOT / "engine/counterfoil/__init__.py").read_text(), re.MULTILINE
+        r'^__version__ = "(.*)"$', (ROOT / "engine/counterfoil_core/__init__.py").read_text(), re.MULTILINE
     )
     return str(found)
 

@@ -113,9 +113,9 @@ def _purl(held: Distribution) -> str:
 
 def sign_list(files: Sequence[Path], version: str, commit: str, key: Path, out: Path) -> None:
     """Sign the list of files; the private key stays in the signer's process, which asks for its passphrase."""
-    from counterfoil.base.digest import Digest
     from counterfoil.cli.keys import open_key
     from counterfoil.signing.release import ReleaseList, sign_release
+    from counterfoil_core.base.digest import Digest
 
     listed = {path.name: Digest.of_file(path) for path in files}
     if len(listed) != len(files):
@@ -138,7 +138,7 @@ def main() -> int:
     for name in ("--key", "--out"):
         listing.add_argument(name, required=True, type=Path)
     given = parser.parse_args()
-    from counterfoil.base.errors import CounterfoilError
+    from counterfoil_core.base.errors import CounterfoilError
 
     try:
         if given.what == "changelog":

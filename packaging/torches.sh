@@ -20,7 +20,7 @@ folder=$(realpath -m "${COUNTERFOIL_TORCHES_FOLDER:-build/versions}")
 machines=(torch-2.13:2.13.0:3.11: torch-2.11:2.11.0:3.11: torch-2.12:2.12.1:3.11: torch-2.14:2.14.1:3.11:
     torch-2.15:2.15.0:3.11: torch-2.13-python-3.13:2.13.0:3.13: torch-2.15-python-3.13:2.15.0:3.13:
     torch-2.13-avx2:2.13.0:3.11:avx2 torch-2.13-sse4:2.13.0:3.11:sse4)
-needs=(cryptography h5py lazy-loader mpmath msgspec networkx numba "numpy<2.5" platformdirs rich safetensors
+needs=(cryptography h5py mpmath msgspec networkx numba "numpy<2.5" platformdirs rich safetensors
     securesystemslib typer filelock fsspec jinja2 sympy typing_extensions setuptools)
 
 say() { printf '%s\n' "$*" >&2; }

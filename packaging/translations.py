@@ -20,15 +20,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 APP = ROOT / "app" / "counterfoil_app"
-ENGINE = ROOT / "engine" / "counterfoil"
+ENGINES = ROOT / "engine" / "counterfoil_core", ROOT / "engine" / "counterfoil"
 CATALOGUES = ROOT / "resources" / "counterfoil_resources" / "translations"
 LANGUAGES = ("de",)
 NOT_SHOWN = (
     "counterfoil/__init__.py",
-    "counterfoil/arithmetic/compute/rewriting/",
+    "counterfoil_core/arithmetic/otherwise/rewriting/",
     "counterfoil/base/wholefolders.py",
     "counterfoil/bundle/_hdf5.py",
-    "counterfoil/bundle/fetched.py",
+    "counterfoil_core/bundle/fetched.py",
     "counterfoil/bundle/writer.py",
     "counterfoil/cli/",
     "counterfoil/delivery/export.py",
@@ -41,7 +41,7 @@ NOT_SHOWN = (
     "counterfoil/exports/summary.py",
     "counterfoil/exports/timestamping.py",
     "counterfoil/hub/",
-    "counterfoil/kernels/cache.py",
+    "counterfoil_core/kernels/cache.py",
     "counterfoil/program/aggregation/",
     "counterfoil/program/asked/",
     "counterfoil/program/attribution.py",
@@ -149,7 +149,7 @@ def _literal(call: ast.Call, position: int, name: str) -> str:
 
 def shown_modules() -> Iterator[tuple[str, str]]:
     """Name and source of every module whose sentences the window can show."""
-    for folder in (ENGINE, APP):
+    for folder in (*ENGINES, APP):
         for path in sorted(folder.rglob("*.py")):
             name = path.relative_to(folder.parent).as_posix()
             if name in SHOWN or not name.startswith(NOT_SHOWN):
@@ -271,7 +271,7 @@ def error_names() -> frozenset[str]:
     """The names of Counterfoil's errors: the classes that come from CounterfoilError."""
     classes = [
         (node.name, {base.id for base in node.bases if isinstance(base, ast.Name)})
-        for folder in (ENGINE, APP)
+        for folder in (*ENGINES, APP)
         for path in folder.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.ClassDef)

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 import counterfoil
-from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli import main
 from counterfoil.program import update
 from counterfoil.program.update import torchs
 from counterfoil.training.custom import CustomJob
+from counterfoil_core.values.outcome import Outcome
 from support.bundles import test_key
 from support.jobs import audited, record_run
 

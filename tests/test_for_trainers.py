@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.values.outcome import Outcome
 from support.bundles import test_key
 from support.jobs import audited, record_run
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from counterfoil.base.errors import BundleError
+from counterfoil_core.base.errors import BundleError
 from fuzz import campaign
 from fuzz.__main__ import campaign as full_campaign
 from fuzz.campaign import run

@@ -22,20 +22,20 @@ from benchmarks.literature_jobs import EXAMPLES, LITERATURE, example, ordered
 from torch import Tensor
 from torch.nn import functional
 
-from counterfoil.arithmetic.compute.interpreter import StepInputs
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.precision import PROFILES
-from counterfoil.base.turns import Turns
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.program.graph import Program
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.custom import CustomJob
-from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.orderfile import prepare_order
 from counterfoil.training.tamper import Tamper
+from counterfoil_core.arithmetic.compute.interpreter import StepInputs
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.program.graph import Program
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.outcome import Outcome
 from support.bundles import test_key as key_in
 from support.capsules import adjudicated, evidence_of, save
 from support.consoles import as_said, examples, here

@@ -9,12 +9,10 @@ import pytest
 
 pytest.importorskip("mutmut", reason="the library mutmut is not installed")
 
-import counterfoil
 from counterfoil.signer import gate
 from mutation import page, warm
 from mutation.mutants import File, Mutant
 
-PACKAGE = Path(counterfoil.__file__).parent
 SOURCE = '''\
 def above(x, y):
     """Whether one is more than 1 above the other."""
@@ -59,7 +57,7 @@ def test_a_mutant_stays_the_same_one_while_its_function_does() -> None:
 def test_whoever_holds_a_function_calls_the_mutant() -> None:
     """As of a fork that tries it; here the function is put back."""
     path = Path(gate.__file__)
-    places = File("signer/gate.py", path.read_text(encoding="utf-8")).places()
+    places = File("counterfoil/signer/gate.py", path.read_text(encoding="utf-8")).places()
     mutant = next(place for place in places if place.name == "Gate.check").mutant()
     held = gate.Gate.check
     code = held.__code__

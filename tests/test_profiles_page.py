@@ -9,12 +9,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.base.errors import ProgramError
-from counterfoil.base.precision import PROFILES, Precision
 from counterfoil.base.profilecosts import LEARNT, PROFILE_COSTS, TIMED
-from counterfoil.kernels.exact.limits import check_operands
-from counterfoil.kernels.exact.products import Form, matmul
 from counterfoil.training.initial import nearly_normal
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.base.precision import PROFILES, Precision
+from counterfoil_core.kernels.exact.limits import check_operands
+from counterfoil_core.kernels.exact.products import Form, matmul
 
 PAGE = (Path(__file__).parents[1] / "docs" / "profiles.md").read_text(encoding="utf-8")
 

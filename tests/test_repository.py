@@ -16,9 +16,9 @@ import pytest
 import typer
 
 import counterfoil
-from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli.app import app
-from counterfoil.operators.facts import DRAWS
+from counterfoil_core.operators.facts import DRAWS
+from counterfoil_core.values.outcome import Outcome
 
 ROOT = Path(__file__).parents[1]
 
@@ -349,7 +349,7 @@ def test_every_public_name_is_there(name: str) -> None:
 def test_the_version_stands_in_one_place() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["project"]["dynamic"] == ["version"]
-    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "counterfoil.__version__"}
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "counterfoil_core.__version__"}
 
 
 def test_the_changelog_has_a_place_for_what_comes_next() -> None:
@@ -394,7 +394,7 @@ def named_and_missing(text: str, files: Collection[str], ignored: str = "") -> l
         word = word.rstrip(".:")
         if word in OF_OTHERS or word in ignored.split() or word.startswith(("/", "http", "-")):
             continue
-        if re.fullmatch(r"(counterfoil|counterfoil_app|benchmarks|tests)(\.\w+)+", word):
+        if re.fullmatch(r"(counterfoil|counterfoil_core|counterfoil_app|benchmarks|tests)(\.\w+)+", word):
             if not module_or_name(word):
                 missing.append(word)
         elif re.fullmatch(r"[\w./-]+", word):
@@ -434,26 +434,26 @@ def test_paths_and_modules_that_pages_name_are_there() -> None:
 
 
 def test_modules_and_names_that_comments_refer_to_are_there() -> None:
-    reference = re.compile(r":[a-z]+:`[~!]?((?:counterfoil|counterfoil_app|benchmarks)(?:\.\w+)+)`")
+    reference = re.compile(r":[a-z]+:`[~!]?((?:counterfoil|counterfoil_core|counterfoil_app|benchmarks)(?:\.\w+)+)`")
     named = {(path, name) for path in tracked("*.py") for name in reference.findall(path.read_text(encoding="utf-8"))}
     stale = sorted(f"{path.relative_to(ROOT)} refers to {name}" for path, name in named if not module_or_name(name))
     assert not stale, "\n".join(stale)
 
 
 def test_control_a_path_that_moved_is_found() -> None:
-    files = ["engine/counterfoil/audit/session.py", "docs/images/honest.png"]
-    fine = (
-        "`audit/session.py`, `session.py`, `engine/counterfoil/audit/`, `docs/images/honest.png`, `run/log_ends`, `a/b`"
-    )
+    files = ["engine/counterfoil_core/hearing/session.py", "docs/images/honest.png"]
+    fine = "`hearing/session.py`, `session.py`, `engine/counterfoil_core/`, `docs/images/honest.png`, `log/ends`, `a/b`"
     assert named_and_missing(fine, files) == []
     gone = ["audit/parts/replay.py", "eplay.py", "engine/audit/", "docs/images/honest.jpg", "counterfoil.audit.house"]
     assert named_and_missing(" ".join(f"`{name}`" for name in gone), files) == gone
 
 
-def test_every_room_of_the_engine_has_its_row() -> None:
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").partition("## The house")[0]
-    rooms = {path.parent.name for path in (ROOT / "engine" / "counterfoil").glob("*/__init__.py")}
-    assert set(re.findall(r"^\| `(\w+)/` \|", page, re.MULTILINE)) == rooms
+@pytest.mark.parametrize(("package", "section"), [("counterfoil_core", "The court"), ("counterfoil", "The workshop")])
+def test_every_room_of_the_engine_has_its_row(package: str, section: str) -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = page.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    rooms = {path.parent.name for path in (ROOT / "engine" / package).glob("*/__init__.py")}
+    assert set(re.findall(r"^\| `(\w+)/` \|", table, re.MULTILINE)) == rooms
 
 
 NO_COMMAND = "segment sample v1"

@@ -17,7 +17,7 @@ import torch
 from benchmarks.accuracy.tasks import Task
 from benchmarks.accuracy.training import ARITHMETICS, Trained
 from benchmarks.pages import machine_name
-from counterfoil.arithmetic.machine import Machine
+from counterfoil_core.arithmetic.machine import Machine
 
 
 @dataclass(frozen=True)

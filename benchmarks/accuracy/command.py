@@ -11,8 +11,8 @@ from benchmarks.accuracy.cases import Done, Progress, all_cases, train_all
 from benchmarks.accuracy.page import final_loss, page
 from benchmarks.accuracy.tasks import Task, digits_task, fashion_task, gpt_task
 from benchmarks.accuracy.training import ARITHMETICS, REFERENCE
-from counterfoil.arithmetic.machine import open_machine
 from counterfoil.cli.terminal import duration
+from counterfoil_core.arithmetic.machine import open_machine
 
 ROOT = Path(__file__).parents[2]
 FASHION = Path("/usr/share/datasets/fashion-mnist")

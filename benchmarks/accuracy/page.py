@@ -15,7 +15,7 @@ from benchmarks.accuracy.cases import Done
 from benchmarks.accuracy.tasks import Task
 from benchmarks.accuracy.training import REFERENCE, Trained
 from benchmarks.pages import machine_name
-from counterfoil.arithmetic.machine import Machine
+from counterfoil_core.arithmetic.machine import Machine
 
 LAST_SHARE = 0.1
 """The final loss is the mean over this share of the steps, the last ones."""

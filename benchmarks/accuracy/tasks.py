@@ -12,12 +12,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.base.precision import AnyPrecision
 from counterfoil.training.datasets import read_images
 from counterfoil.training.images import ImageObjective, Normalisation
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes import digits, gpt2
 from counterfoil.training.recipes.resnet import BasicBlock, ResNet, ResNetLayout, order_resnet
+from counterfoil_core.base.precision import AnyPrecision
 from counterfoil_resources.digits import load_digits
 
 HELD_OUT_DIGITS = 297

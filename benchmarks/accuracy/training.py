@@ -16,17 +16,17 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.accuracy.tasks import Task, held_out
-from counterfoil.arithmetic.compute.interpreter import StepInputs
-from counterfoil.arithmetic.exact.admission import check_exact
-from counterfoil.arithmetic.grid.fingerprinting import step_key
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
-from counterfoil.arithmetic.machine import Machine
-from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision, is_exact
-from counterfoil.kernels.cpu.philox import uniform
 from counterfoil.program import philoxdraws
 from counterfoil.training import augment
-from counterfoil.training.loaded import step_inputs
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.arithmetic.compute.interpreter import StepInputs
+from counterfoil_core.arithmetic.exact.admission import check_exact
+from counterfoil_core.arithmetic.grid.fingerprinting import step_key
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.arithmetic.machine import Machine
+from counterfoil_core.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision, is_exact
+from counterfoil_core.kernels.cpu.philox import uniform
+from counterfoil_core.order.loaded import step_inputs
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from typing import IO
 import counterfoil
 from benchmarks.campaign.task import Ended, Found, LeftOutError, Result, Task
 from benchmarks.programs import environment
-from counterfoil.base.errors import CounterfoilError
+from counterfoil_core.base.errors import CounterfoilError
 
 Answers = queue.Queue[tuple["Process", Result | None]]
 """What processes answer; None when one ended."""

@@ -14,7 +14,7 @@ from benchmarks.campaign.process import Answers, Process, ended_early
 from benchmarks.campaign.store import Store
 from benchmarks.campaign.task import Ended, Result, Task
 from benchmarks.pages import duration
-from counterfoil.base.cancel import CancelToken
+from counterfoil_core.base.cancel import CancelToken
 
 Say = Callable[[str], None]
 _LOOK_SECONDS = 0.2

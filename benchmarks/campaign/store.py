@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.campaign.task import Ended, Result
-from counterfoil.base.errors import DataError
 from counterfoil.base.wholefiles import write_whole
+from counterfoil_core.base.errors import DataError
 
 _ABOUT = "about.json"
 

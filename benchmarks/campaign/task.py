@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from counterfoil.base.errors import CounterfoilError
+from counterfoil_core.base.errors import CounterfoilError
 
 
 def slug(name: str) -> str:

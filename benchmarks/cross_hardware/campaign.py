@@ -14,10 +14,10 @@ from benchmarks.cross_hardware.results import Ordered, read_part, write_part
 from benchmarks.honest_jobs import ORDERS, Job
 from benchmarks.literature_jobs import LITERATURE
 from benchmarks.sessions import key_in
-from counterfoil.base.errors import CounterfoilError
-from counterfoil.base.precision import PROFILES
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.trial import CoarseGridWarning
+from counterfoil_core.base.errors import CounterfoilError
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.signing.keys import SigningKey
 
 STEPS = 3
 MEASURED = ("float64-24", "float64-18", "float32-bfloat16", "exact-20", "exact-13")

@@ -14,12 +14,12 @@ from torch import Tensor
 
 from benchmarks.accuracy.tasks import digits_task, gpt_task
 from benchmarks.accuracy.training import train_eagerly
-from counterfoil.arithmetic.compute.interpreter import Interpreter
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.base.digest import Digest
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.state import state_root
 from counterfoil.training.orderfile import load_order
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.commit.state import state_root
 
 _EAGER_STEPS = 10
 _TEXT = b"Two machines add the same numbers in another order. " * 80

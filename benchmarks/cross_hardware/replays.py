@@ -36,12 +36,12 @@ from benchmarks.imitations import IMITATIONS, imitated
 from benchmarks.pages import machine_name, markdown
 from benchmarks.programs import command
 from benchmarks.sessions import audited
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.wholefiles import write_whole
-from counterfoil.kernels.exact.forms import Profile, sound_forms
-from counterfoil.kernels.exact.products import Form
 from counterfoil.training.recorder import record
+from counterfoil_core.kernels.exact.forms import Profile, sound_forms
+from counterfoil_core.kernels.exact.products import Form
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.request import AuditRequest
 
 STEPS = 2
 PART = "replays"

@@ -15,19 +15,19 @@ from benchmarks.cross_hardware.campaign import MEASURED, Campaign, Training
 from benchmarks.cross_hardware.ordinary import unrounded
 from benchmarks.cross_hardware.results import Machine, Recorded, Replayed, Trained, read_part, write_part
 from benchmarks.sessions import audited
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.arithmetic.selftest import run_selftest
-from counterfoil.audit.adjudicator import adjudicate
-from counterfoil.audit.values.adjudication import AdjudicationFinished
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import DeviceError
-from counterfoil.base.precision import PROFILES
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordFinished, StepRecorded
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.arithmetic.selftest import run_selftest
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import DeviceError
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.hearing.adjudicator import adjudicate
+from counterfoil_core.values.adjudication import AdjudicationFinished
+from counterfoil_core.values.request import AuditRequest
 
 _LIBRARIES = re.compile(r"(?:BLAS|LAPACK)_INFO=\w+|Intel\(R\) MKL-DNN v[0-9.]+")
 _POISONED = LabelFlip(step=2)

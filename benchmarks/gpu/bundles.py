@@ -12,8 +12,8 @@ from benchmarks.cross_hardware.results import Recorded, parts_of
 from benchmarks.gpu.crossing import HOST, campaign
 from benchmarks.gpu.finetuning import FOLDER as FINE_TUNING
 from benchmarks.gpu.settings import Settings
-from counterfoil.base.digest import Digest
 from counterfoil.base.wholefiles import write_whole
+from counterfoil_core.base.digest import Digest
 
 FOLDER = "bundles"
 SCRIPT = "replay.sh"

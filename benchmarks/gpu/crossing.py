@@ -21,11 +21,11 @@ from benchmarks.honest_jobs import ORDERS
 from benchmarks.pages import machine_name
 from benchmarks.programs import ROOT
 from benchmarks.sessions import audited
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.report import AuditReport
-from counterfoil.audit.values.request import AuditRequest
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordFinished
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.report import AuditReport
+from counterfoil_core.values.request import AuditRequest
 
 NAME = "crossing"
 GOLDEN = "golden"

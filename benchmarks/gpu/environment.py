@@ -17,8 +17,8 @@ from benchmarks.gpu.part import Part
 from benchmarks.gpu.settings import Settings
 from benchmarks.pages import machine_name
 from benchmarks.timing import seconds_of
-from counterfoil.arithmetic.compute.devices import memory_of
-from counterfoil.arithmetic.machine import open_machine
+from counterfoil_core.arithmetic.compute.devices import memory_of
+from counterfoil_core.arithmetic.machine import open_machine
 
 NAME = "environment"
 _ROUNDS = 5

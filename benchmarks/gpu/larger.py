@@ -20,11 +20,11 @@ from benchmarks.forms import Forms
 from benchmarks.gpu.part import Part
 from benchmarks.gpu.settings import Settings
 from benchmarks.workloads import WORKLOADS, Workload, public_gpt2
-from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.base.precision import PROFILES
-from counterfoil.kernels.counts import Counts
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.arithmetic.grid.log import SiteLog
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.kernels.counts import Counts
 
 NAME = "larger"
 _PROFILES = ("float64-24", "exact-20")

@@ -14,8 +14,8 @@ from benchmarks.cross_hardware.results import Part as Crossed, parts_of
 from benchmarks.false_accusations import Replay, table as accusation_table
 from benchmarks.gpu import accusations, crossing, environment, finetuning, gputests, larger, steps
 from benchmarks.pages import duration, markdown, size, tabulated, write_between
-from counterfoil.base.errors import DataError
 from counterfoil.base.wholefiles import write_whole
+from counterfoil_core.base.errors import DataError
 
 MARKER = "gpu"
 CROSS_HARDWARE, BENCHMARKS = "cross-hardware.md", "benchmarks.md"

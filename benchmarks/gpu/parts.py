@@ -20,8 +20,8 @@ from benchmarks.gpu.settings import Settings
 from benchmarks.gpu.steps import STEPS
 from benchmarks.programs import command
 from benchmarks.sessions import key_in
-from counterfoil.arithmetic.compute.devices import open_device
-from counterfoil.base.cancel import CancelToken
+from counterfoil_core.arithmetic.compute.devices import open_device
+from counterfoil_core.base.cancel import CancelToken
 
 PARTS: tuple[Part, ...] = (
     ENVIRONMENT,

@@ -15,12 +15,12 @@ from benchmarks.forms import Forms, wait
 from benchmarks.gpu.part import Part
 from benchmarks.gpu.settings import Settings
 from benchmarks.workloads import Workload, digits, public_gpt2, resnet50
-from counterfoil.arithmetic.grid.log import encode
-from counterfoil.arithmetic.machine import Machine, open_machine
-from counterfoil.base.precision import PROFILES
-from counterfoil.program.estimate import product_flops
 from counterfoil.training.recipes.gpt2 import Gpt2Size
 from counterfoil.training.recipes.resnet import Bottleneck, ResNetLayout
+from counterfoil_core.arithmetic.grid.log import encode
+from counterfoil_core.arithmetic.machine import Machine, open_machine
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.program.estimate import product_flops
 
 NAME = "steps"
 EAGER = "eager"

@@ -13,13 +13,13 @@ from torch import nn
 from torch.nn import functional
 
 from benchmarks.workloads import CPU, STEPS, EagerStep, eager_step, public_gpt2, sgd
-from counterfoil.base.errors import DataError
 from counterfoil.training.datasets import read_images
 from counterfoil.training.images import Labels, Normalisation, Pixels
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes import logistic
 from counterfoil.training.recipes.resnet import LAYOUTS as RESNETS, ResNet, order_resnet
 from counterfoil.training.recipes.vgg import LAYOUTS as VGGS, Vgg, order_vgg
+from counterfoil_core.base.errors import DataError
 
 SEQUENCE = 64
 FEATURES = 1024

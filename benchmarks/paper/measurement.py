@@ -18,15 +18,15 @@ from typing import TypeVar
 
 from benchmarks.forms import Forms, peak_memory
 from benchmarks.paper.experiments import EXPERIMENTS, Step
-from counterfoil.arithmetic.compute.interpreter import StepResult
-from counterfoil.arithmetic.compute.perturbed import perturbed
-from counterfoil.arithmetic.grid.log import encode
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CounterfoilError, MemoryShortageError
-from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.commit.state import state_root
-from counterfoil.kernels.counts import Counts
+from counterfoil_core.arithmetic.compute.interpreter import StepResult
+from counterfoil_core.arithmetic.grid.log import encode
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.arithmetic.otherwise.perturbed import perturbed
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CounterfoilError, MemoryShortageError
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.commit.state import state_root
+from counterfoil_core.kernels.counts import Counts
 
 MEMORY_EXIT = 3
 """Exit code of a process that would have needed more memory than it was given."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.paper.experiments import EXPERIMENTS, Experiment
 from benchmarks.paper.measurement import MEMORY_EXIT, Measurement
 from benchmarks.programs import command, environment
-from counterfoil.base.errors import CounterfoilError
+from counterfoil_core.base.errors import CounterfoilError
 
 _MEMORY_SHARE = 0.7
 

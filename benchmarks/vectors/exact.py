@@ -11,11 +11,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.base import canonical
-from counterfoil.kernels.cpu.philox import uniform
-from counterfoil.kernels.exact import functions, products, sums
-from counterfoil.kernels.exact.limits import sum_bits
-from counterfoil.kernels.exact.quantise import quantise
+from counterfoil_core.base import canonical
+from counterfoil_core.kernels.cpu.philox import uniform
+from counterfoil_core.kernels.exact import functions, products, sums
+from counterfoil_core.kernels.exact.limits import sum_bits
+from counterfoil_core.kernels.exact.quantise import quantise
 
 Array = npt.NDArray[Any]
 _TINY, _HUGE = 2.0**-149, math.ldexp(2 - 2.0**-23, 127)

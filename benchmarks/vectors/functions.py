@@ -14,25 +14,25 @@ import torch
 from benchmarks.vectors.exact import exact_operations
 from benchmarks.vectors.recording import KEY_SEED, trainer_key
 from benchmarks.vectors.sharing import combination
-from counterfoil.arithmetic.compute.draws import drawn
-from counterfoil.arithmetic.grid.fingerprinting import Kernels, place_key, step_key
-from counterfoil.arithmetic.grid.log import SiteLog, decode, encode
-from counterfoil.arithmetic.grid.replaying import ReplayingRounder
-from counterfoil.base import canonical
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CounterfoilError
-from counterfoil.base.precision import Precision
-from counterfoil.base.stopping import StopRule
-from counterfoil.bundle.schema import StepRecord
-from counterfoil.commit.merkle import MerkleTree, leaf_hash
-from counterfoil.commit.state import chunk_tree, state_root, tensor_digest, tensor_record
-from counterfoil.kernels.cpu.philox import philox4x32, uniform
-from counterfoil.kernels.grid import ZERO_SCALE, Grid
-from counterfoil.operators.facts import EXPONENTIAL, NORMAL
-from counterfoil.operators.node import Node, TensorType, Value
-from counterfoil.program.graph import Input, Program
-from counterfoil.signing.envelope import sign_statement
-from counterfoil.signing.intoto import PAYLOAD_TYPE, make_statement
+from counterfoil_core.arithmetic.compute.draws import drawn
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, place_key, step_key
+from counterfoil_core.arithmetic.grid.log import SiteLog, decode, encode
+from counterfoil_core.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CounterfoilError
+from counterfoil_core.base.precision import Precision
+from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.bundle.schema import StepRecord
+from counterfoil_core.commit.merkle import MerkleTree, leaf_hash
+from counterfoil_core.commit.state import chunk_tree, state_root, tensor_digest, tensor_record
+from counterfoil_core.kernels.cpu.philox import philox4x32, uniform
+from counterfoil_core.kernels.grid import ZERO_SCALE, Grid
+from counterfoil_core.operators.facts import EXPONENTIAL, NORMAL
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.program.graph import Input, Program
+from counterfoil_core.signing.envelope import sign_statement
+from counterfoil_core.signing.intoto import PAYLOAD_TYPE, make_statement
 
 Array = npt.NDArray[Any]
 _CPU = torch.device("cpu")

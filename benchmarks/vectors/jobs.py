@@ -12,10 +12,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision, is_exact
-from counterfoil.base.stopping import StopRule
-from counterfoil.kernels.cpu.philox import uniform
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Adam, Sgd, UpdateRule
 from counterfoil.training.custom import CustomJob, order_custom
@@ -23,6 +19,10 @@ from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs
 from counterfoil.training.turns import Turn, TurnsJob, order_turns
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision, is_exact
+from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.kernels.cpu.philox import uniform
+from counterfoil_core.operators.node import TensorType
 
 Array = npt.NDArray[Any]
 SEED = 2026

@@ -3,7 +3,7 @@
 # ruff: noqa: E501
 from __future__ import annotations
 
-from counterfoil.bundle.schema import FORMAT_VERSION
+from counterfoil_core.bundle.schema import FORMAT_VERSION
 
 
 def readme(torch: str) -> str:

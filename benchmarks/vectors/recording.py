@@ -13,29 +13,29 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.exactly import exactly
-from counterfoil.arithmetic.compute.interpreter import Interpreter, StepResult
-from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
-from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.grid.margin import site_margins
-from counterfoil.arithmetic.profiles import arithmetic_of
-from counterfoil.base import canonical
-from counterfoil.base.digest import Digest
-from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
-from counterfoil.bundle.places import Places
-from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree
 from counterfoil.bundle.writer import BundleWriter
-from counterfoil.commit.fingerprints import fingerprints_digest
-from counterfoil.commit.merkle import leaf_hash
-from counterfoil.commit.state import state_root
-from counterfoil.kernels.exact.forms import Profile
-from counterfoil.program.graph import Program
 from counterfoil.signing.claims import accept_order, sign_claim, sign_order
-from counterfoil.signing.consent import SignedOrder, open_signed_order
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.privatekeys import key_from_seed
-from counterfoil.training.loaded import step_inputs
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.arithmetic.compute.exactly import exactly
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepResult
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil_core.arithmetic.grid.log import SiteLog
+from counterfoil_core.arithmetic.grid.margin import site_margins
+from counterfoil_core.arithmetic.profiles import arithmetic_of
+from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil_core.bundle.places import Places
+from counterfoil_core.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree
+from counterfoil_core.commit.fingerprints import fingerprints_digest
+from counterfoil_core.commit.merkle import leaf_hash
+from counterfoil_core.commit.state import state_root
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.order.loaded import step_inputs
+from counterfoil_core.program.graph import Program
+from counterfoil_core.signing.consent import SignedOrder, open_signed_order
+from counterfoil_core.signing.keys import SigningKey
 
 KEY_SEED = Digest.of(b"counterfoil conformance vectors: a key that everybody knows").value
 """The trainer's secret key, which is no secret."""

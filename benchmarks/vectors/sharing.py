@@ -12,26 +12,26 @@ import torch
 from torch import Tensor
 
 from benchmarks.vectors.recording import finish, interpreter_of
-from counterfoil.arithmetic.combining import ExactSum, common_exponents
-from counterfoil.arithmetic.compute.interpreter import Interpreter, StepInputs
-from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
-from counterfoil.arithmetic.profiles import arithmetic_of
-from counterfoil.base import canonical
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import NonFiniteError
-from counterfoil.base.generators import finish as finished
-from counterfoil.bundle.schema import StepRecord
-from counterfoil.bundle.shares import sum_bits
 from counterfoil.bundle.writer import BundleWriter
-from counterfoil.commit.fingerprints import fingerprints_digest
-from counterfoil.commit.merkle import leaf_hash
-from counterfoil.commit.state import state_root
-from counterfoil.kernels.exact.combine import quantised
-from counterfoil.program.graph import Program
-from counterfoil.training.admitted import places_of
-from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.sharing import Alone, PartDone, SharedStep, execute_shared
+from counterfoil_core.arithmetic.combining import ExactSum, common_exponents
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepInputs
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil_core.arithmetic.profiles import arithmetic_of
+from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import NonFiniteError
+from counterfoil_core.base.generators import finish as finished
+from counterfoil_core.bundle.schema import StepRecord
+from counterfoil_core.bundle.shares import sum_bits
+from counterfoil_core.commit.fingerprints import fingerprints_digest
+from counterfoil_core.commit.merkle import leaf_hash
+from counterfoil_core.commit.state import state_root
+from counterfoil_core.kernels.exact.combine import quantised
+from counterfoil_core.order.admitted import places_of
+from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.program.graph import Program
 
 _TINY, _HUGE = 2.0**-149, math.ldexp(2 - 2.0**-23, 127)
 _CPU = torch.device("cpu")

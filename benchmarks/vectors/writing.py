@@ -20,8 +20,8 @@ from benchmarks.vectors.jobs import (
 from benchmarks.vectors.readme import readme
 from benchmarks.vectors.recording import write_run
 from benchmarks.vectors.sharing import write_shared_run
-from counterfoil.arithmetic.compute.devices import set_determinism
 from counterfoil.base.wholefiles import write_whole, writing
+from counterfoil_core.arithmetic.compute.devices import set_determinism
 
 _SIGNED = ("transformer", "turns")
 """The runs whose order its client signed."""

@@ -22,10 +22,10 @@ from benchmarks.campaign.task import Found
 from benchmarks.programs import command, environment
 from benchmarks.whole.jobs import MACHINES
 from benchmarks.whole.pieces import Pieces
-from counterfoil.arithmetic.compute.interpreter import Interpreter
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.training.orderfile import load_order
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.bundle.reader import BundleReader
 
 KEEP_EVERY = 10
 """Steps after which the whole state is kept, to go on from."""

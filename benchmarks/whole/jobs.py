@@ -11,12 +11,12 @@ import torch
 from torch import nn
 
 from benchmarks.cross_hardware.replays import SETTINGS
-from counterfoil.base.precision import Precision
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes import gpt2
 from counterfoil.training.recipes.resnet import BasicBlock, ResNetLayout, order_resnet
 from counterfoil.training.tokens import Tokens
 from counterfoil.training.weights import Weights
+from counterfoil_core.base.precision import Precision
 
 THIS, OTHER = "this", "other"
 MACHINES: Mapping[str, Mapping[str, str]] = {

@@ -11,14 +11,14 @@ from typing import Any
 from benchmarks.campaign.task import Found
 from benchmarks.sessions import key_in
 from benchmarks.whole.jobs import WholeJob
-from counterfoil.audit.session import run_audit
-from counterfoil.audit.values.events import AuditFinished, StepReplayed
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.steptable import StepMatch
-from counterfoil.base.precision import Precision
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordFinished, StepRecorded
+from counterfoil_core.base.precision import Precision
+from counterfoil_core.hearing.session import run_audit
+from counterfoil_core.values.events import AuditFinished, StepReplayed
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.request import AuditRequest
+from counterfoil_core.values.steptable import StepMatch
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmarks.whole.pieces import Pieces
-from counterfoil.base.precision import Precision
+from counterfoil_core.base.precision import Precision
 
 PROVEN = "proven"
 FIXED = (50, 47, 44, 41, 38, 35)

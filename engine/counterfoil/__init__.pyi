@@ -1,85 +1,69 @@
 """The public names of Counterfoil: this stub is the one list of them, for type checkers and at run time alike."""
 
-from .arithmetic.compute.devicelist import list_devices as list_devices
-from .arithmetic.compute.listing import (
+from counterfoil.arithmetic.compute.devicelist import (
+    list_devices as list_devices,
+)
+from counterfoil.arithmetic.compute.listing import (
     Device as Device,
 )
-from .audit.adjudicator import (
-    adjudicate as adjudicate,
-)
-from .audit.askedruns import (
+from counterfoil.audit.askedruns import (
     check_run as check_run,
     count_facts as count_facts,
     facts_as_json as facts_as_json,
 )
-from .audit.difference import (
+from counterfoil.audit.difference import (
     run_difference as run_difference,
 )
-from .audit.disputedrows import (
+from counterfoil.audit.disputedrows import (
     find_disputed_rows as find_disputed_rows,
 )
-from .audit.following import (
+from counterfoil.audit.following import (
     follow as follow,
     follow_run as follow_run,
 )
-from .audit.keeping import (
+from counterfoil.audit.keeping import (
     state_folder as state_folder,
 )
-from .audit.ledger import read_ledger as read_ledger
-from .audit.operatorlook import (
+from counterfoil.audit.ledger import (
+    read_ledger as read_ledger,
+)
+from counterfoil.audit.operatorlook import (
     look_at_operator as look_at_operator,
 )
-from .audit.overview import (
+from counterfoil.audit.overview import (
     inspect as inspect,
     inspect_stages as inspect_stages,
 )
-from .audit.panel import (
-    run_panel as run_panel,
-)
-from .audit.recognition import (
+from counterfoil.audit.recognition import (
     capsule_subject as capsule_subject,
     recognise as recognise,
 )
-from .audit.session import (
-    find_progress as find_progress,
-    run_audit as run_audit,
-)
-from .audit.signatures import (
-    read_client_order as read_client_order,
-)
-from .audit.statement.afterwards import (
+from counterfoil.audit.statement.afterwards import (
     afterwards as afterwards,
     statements_beside as statements_beside,
     verdict_digest as verdict_digest,
 )
-from .audit.statement.later import Afterwards as Afterwards, Reply as Reply, Withdrawal as Withdrawal
-from .audit.statement.signed import Adjudication as Adjudication, Verdict as Verdict
-from .audit.statement.verdict import (
-    check_bundle_file as check_bundle_file,
-    preview_adjudication as preview_adjudication,
-    preview_verdict as preview_verdict,
-    sign_verdict as sign_verdict,
-    verify_signed as verify_signed,
-    verify_verdict as verify_verdict,
+from counterfoil.audit.statement.later import (
+    Afterwards as Afterwards,
+    Reply as Reply,
+    Withdrawal as Withdrawal,
 )
-from .audit.table import write_steps_csv as write_steps_csv
-from .audit.tensorsides import (
+from counterfoil.audit.table import (
+    write_steps_csv as write_steps_csv,
+)
+from counterfoil.audit.tensorsides import (
     compare_tensor as compare_tensor,
 )
-from .audit.timing import plan_audit as plan_audit
-from .audit.values.accountprose import (
+from counterfoil.audit.timing import (
+    plan_audit as plan_audit,
+)
+from counterfoil.audit.values.accountprose import (
     account_of as account_of,
     bound_by as bound_by,
     meaning_of as meaning_of,
     rows_named as rows_named,
 )
-from .audit.values.adjudication import (
-    AdjudicationFinished as AdjudicationFinished,
-    AdjudicationOutcome as AdjudicationOutcome,
-    AdjudicationReport as AdjudicationReport,
-    AdjudicationStarted as AdjudicationStarted,
-)
-from .audit.values.closelook import (
+from counterfoil.audit.values.closelook import (
     DisputedRows as DisputedRows,
     LookProgress as LookProgress,
     OperatorLook as OperatorLook,
@@ -88,12 +72,12 @@ from .audit.values.closelook import (
     RowsRead as RowsRead,
     TensorSides as TensorSides,
 )
-from .audit.values.comparedorders import (
+from counterfoil.audit.values.comparedorders import (
     with_client_key as with_client_key,
     with_client_order as with_client_order,
     with_trainer_key as with_trainer_key,
 )
-from .audit.values.delivery import (
+from counterfoil.audit.values.delivery import (
     Basis as Basis,
     ComparedTensor as ComparedTensor,
     DeliveryOutcome as DeliveryOutcome,
@@ -102,7 +86,7 @@ from .audit.values.delivery import (
     Relation as Relation,
     WeightsFile as WeightsFile,
 )
-from .audit.values.difference import (
+from counterfoil.audit.values.difference import (
     ComparedRun as ComparedRun,
     Difference as Difference,
     DifferenceProgress as DifferenceProgress,
@@ -110,38 +94,14 @@ from .audit.values.difference import (
     StateDifference as StateDifference,
     Unlike as Unlike,
 )
-from .audit.values.dispute import (
-    Dispute as Dispute,
-    DisputedElement as DisputedElement,
-    DisputedOperator as DisputedOperator,
-    ElementComparison as ElementComparison,
-    Finding as Finding,
-    NeighbourOperator as NeighbourOperator,
-    Right as Right,
-    TensorDetail as TensorDetail,
-    TensorDivergence as TensorDivergence,
-)
-from .audit.values.events import (
-    AuditFinished as AuditFinished,
-    AuditStarted as AuditStarted,
-    CheckChanged as CheckChanged,
-    DisputeLocated as DisputeLocated,
-    DivergenceMeasured as DivergenceMeasured,
-    Event as Event,
-    OperatorDone as OperatorDone,
-    ProgressRestored as ProgressRestored,
-    ResumedFromCheckpoint as ResumedFromCheckpoint,
-    StepReplayed as StepReplayed,
-    WorkersReported as WorkersReported,
-)
-from .audit.values.figures import (
+from counterfoil.audit.values.figures import (
     figures as figures,
     joined_time as joined_time,
     kept_said as kept_said,
     log_said as log_said,
     recorded_log_said as recorded_log_said,
 )
-from .audit.values.fleet import (
+from counterfoil.audit.values.fleet import (
     Fleet as Fleet,
     FleetRequest as FleetRequest,
     FleetRow as FleetRow,
@@ -149,7 +109,7 @@ from .audit.values.fleet import (
     measured_by as measured_by,
     plan_fleet as plan_fleet,
 )
-from .audit.values.following import (
+from counterfoil.audit.values.following import (
     FollowEnded as FollowEnded,
     FollowEvent as FollowEvent,
     FollowRequest as FollowRequest,
@@ -160,12 +120,12 @@ from .audit.values.following import (
     StepFollowed as StepFollowed,
     StepSealed as StepSealed,
 )
-from .audit.values.inspections import (
+from counterfoil.audit.values.inspections import (
     InspectionRequest as InspectionRequest,
     Inspections as Inspections,
     plan_inspections as plan_inspections,
 )
-from .audit.values.ledger import (
+from counterfoil.audit.values.ledger import (
     Ledger as Ledger,
     LedgerProgress as LedgerProgress,
     LedgerRun as LedgerRun,
@@ -176,160 +136,104 @@ from .audit.values.ledger import (
     TrainerRecord as TrainerRecord,
     with_policy as with_policy,
 )
-from .audit.values.located import (
+from counterfoil.audit.values.located import (
     Located as Located,
     LocateProgress as LocateProgress,
     Place as Place,
     StepWeights as StepWeights,
 )
-from .audit.values.outcome import (
-    Check as Check,
-    CheckNumber as CheckNumber,
-    CheckState as CheckState,
-    OrderSource as OrderSource,
-    Outcome as Outcome,
-)
-from .audit.values.panel import (
-    Blame as Blame,
-    Member as Member,
-    PanelAdmitted as PanelAdmitted,
-    PanelCompared as PanelCompared,
-    PanelEvent as PanelEvent,
-    PanelFinished as PanelFinished,
-    PanelOutcome as PanelOutcome,
-    PanelReport as PanelReport,
-    PanelRuled as PanelRuled,
-    Parting as Parting,
-    Ruling as Ruling,
-    Standing as Standing,
-    StepJudged as StepJudged,
-)
-from .audit.values.plan import (
+from counterfoil.audit.values.plan import (
     Plan as Plan,
     PlanProgress as PlanProgress,
     PlanRow as PlanRow,
 )
-from .audit.values.rates import GPUS as GPUS, Gpu as Gpu
-from .audit.values.recognised import (
+from counterfoil.audit.values.rates import (
+    GPUS as GPUS,
+    Gpu as Gpu,
+)
+from counterfoil.audit.values.recognised import (
     CapsuleSubject as CapsuleSubject,
     FileUse as FileUse,
     Recognised as Recognised,
 )
-from .audit.values.report import (
-    AuditReport as AuditReport,
-    Kept as Kept,
-    Steering as Steering,
-    SteeringRow as SteeringRow,
-)
-from .audit.values.request import (
-    AuditRequest as AuditRequest,
-)
-from .audit.values.runfacts import (
-    DataUse as DataUse,
-    FactsProgress as FactsProgress,
-    OperationCount as OperationCount,
-    RunFacts as RunFacts,
-)
-from .audit.values.runrules import (
+from counterfoil.audit.values.runrules import (
     CheckedRules as CheckedRules,
     RuleOutcome as RuleOutcome,
     RuleResult as RuleResult,
 )
-from .audit.values.sampling import (
-    Sample as Sample,
-    SegmentRequest as SegmentRequest,
-    Selection as Selection,
-    ranges as ranges,
+from counterfoil.audit.values.summary import (
+    BundleSummary as BundleSummary,
 )
-from .audit.values.steptable import (
-    StepMatch as StepMatch,
-    StepRow as StepRow,
-    StepTable as StepTable,
+from counterfoil.base.joberrors import (
+    OrderError as OrderError,
+    RecordingError as RecordingError,
+    SignerError as SignerError,
 )
-from .audit.values.summary import BundleSummary as BundleSummary
-from .audit.values.trust import (
-    Level as Level,
-    MachineTrust as MachineTrust,
-    OrderTrust as OrderTrust,
-    TrainerTrust as TrainerTrust,
-    Trust as Trust,
-    TrustLine as TrustLine,
-    seen_by as seen_by,
-    signed_by_trainer as signed_by_trainer,
-    trust_of as trust_of,
+from counterfoil.base.oneline import (
+    one_line as one_line,
 )
-from .audit.values.workers import (
-    Followed as Followed,
-    LocalWorkers as LocalWorkers,
-    WorkerState as WorkerState,
+from counterfoil.base.profilecosts import (
+    PROFILE_COSTS as PROFILE_COSTS,
+    ProfileCost as ProfileCost,
 )
-from .base.cancel import CancelToken as CancelToken
-from .base.digest import Digest as Digest
-from .base.errors import (
-    CounterfoilError as CounterfoilError,
-    GivenFileError as GivenFileError,
-    SignatureError as SignatureError,
+from counterfoil.base.wholefiles import (
+    copy_whole as copy_whole,
+    write_whole as write_whole,
 )
-from .base.joberrors import OrderError as OrderError, RecordingError as RecordingError, SignerError as SignerError
-from .base.oneline import one_line as one_line
-from .base.precision import PROFILES as PROFILES, ExactPrecision as ExactPrecision, Precision as Precision
-from .base.profilecosts import PROFILE_COSTS as PROFILE_COSTS, ProfileCost as ProfileCost
-from .base.stopping import StopRule as StopRule
-from .base.wholefiles import copy_whole as copy_whole, write_whole as write_whole
-from .bundle.capsule import (
-    CapsuleContents as CapsuleContents,
-)
-from .bundle.capsulewriter import (
+from counterfoil.bundle.capsulewriter import (
     write_capsule as write_capsule,
 )
-from .cli.orderforms import (
+from counterfoil.cli.orderforms import (
     OrderForm as OrderForm,
     OrderOption as OrderOption,
     order_command as order_command,
     order_forms as order_forms,
 )
-from .cli.ordering import make_order as make_order
-from .cli.telling import (
+from counterfoil.cli.ordering import (
+    make_order as make_order,
+)
+from counterfoil.cli.telling import (
     OrderProgress as OrderProgress,
     OrderWritten as OrderWritten,
 )
-from .commit.merkle import MerkleComparison as MerkleComparison
-from .delivery.basis import (
+from counterfoil.delivery.basis import (
     basis_of as basis_of,
 )
-from .delivery.export import (
+from counterfoil.delivery.export import (
     export_weights as export_weights,
 )
-from .delivery.locating import locate_hash as locate_hash, locate_weights as locate_weights
-from .delivery.verification import (
+from counterfoil.delivery.locating import (
+    locate_hash as locate_hash,
+    locate_weights as locate_weights,
+)
+from counterfoil.delivery.verification import (
     verify_weights as verify_weights,
 )
-from .delivery.witnessing import Witness as Witness
-from .distributed.hooks import (
+from counterfoil.delivery.witnessing import (
+    Witness as Witness,
+)
+from counterfoil.distributed.hooks import (
     ExactAllreduceState as ExactAllreduceState,
     exact_allreduce_hook as exact_allreduce_hook,
     set_exact_reduce_scatter as set_exact_reduce_scatter,
 )
-from .doctor.examining import (
+from counterfoil.doctor.examining import (
     MachineProgress as MachineProgress,
     examine_machine as examine_machine,
 )
-from .doctor.findings import (
+from counterfoil.doctor.findings import (
     MachineFact as MachineFact,
     MachinePage as MachinePage,
     MachineState as MachineState,
 )
-from .exports.handover import (
+from counterfoil.exports.handover import (
     HandOver as HandOver,
     write_hand_over as write_hand_over,
 )
-from .program.limits import (
-    Estimate as Estimate,
-    Limits as Limits,
-    limits_for as limits_for,
+from counterfoil.program.philoxdraws import (
+    uniform as uniform,
 )
-from .program.philoxdraws import uniform as uniform
-from .program.update import (
+from counterfoil.program.update import (
     Adadelta as Adadelta,
     Adagrad as Adagrad,
     Adam as Adam,
@@ -347,71 +251,71 @@ from .program.update import (
     Sgd as Sgd,
     WeightAverage as WeightAverage,
 )
-from .signer.client import (
+from counterfoil.signer.client import (
     Passphrase as Passphrase,
     SignerProcess as SignerProcess,
     start_signer as start_signer,
 )
-from .signing.certificates import (
+from counterfoil.signing.certificates import (
     claimed_beside as claimed_beside,
 )
-from .signing.envelope import (
-    claimed_key_ids as claimed_key_ids,
-)
-from .signing.keys import PublicKey as PublicKey, SigningKey as SigningKey, load_public_key as load_public_key
-from .signing.privatekeys import (
+from counterfoil.signing.privatekeys import (
     generate_key as generate_key,
     load_private_key as load_private_key,
     needs_passphrase as needs_passphrase,
 )
-from .signing.publickeys import (
-    grouped as grouped,
-    is_public_key as is_public_key,
-    key_id_of as key_id_of,
-    pem_of as pem_of,
-)
-from .signing.revocations import (
+from counterfoil.signing.revocations import (
     open_revocations as open_revocations,
 )
-from .signing.revokedkeys import (
+from counterfoil.signing.revokedkeys import (
     Cause as Cause,
     Revocation as Revocation,
     RevocationList as RevocationList,
 )
-from .training.custom import (
+from counterfoil.training.custom import (
     CustomJob as CustomJob,
     order_custom as order_custom,
 )
-from .training.division import (
+from counterfoil.training.division import (
     Division as Division,
 )
-from .training.huggingface import (
+from counterfoil.training.huggingface import (
     FineTuning as FineTuning,
     Lora as Lora,
     order_huggingface as order_huggingface,
 )
-from .training.loop import (
+from counterfoil.training.loop import (
     Loop as Loop,
     LoopStep as LoopStep,
     loop as loop,
 )
-from .training.preparing import Expected as Expected
-from .training.previews import (
+from counterfoil.training.preparing import (
+    Expected as Expected,
+)
+from counterfoil.training.previews import (
     DataPreview as DataPreview,
     preview_data as preview_data,
 )
-from .training.recipes.digits import order_digits as order_digits
-from .training.recipes.gpt2 import (
+from counterfoil.training.recipes.digits import (
+    order_digits as order_digits,
+)
+from counterfoil.training.recipes.gpt2 import (
     Gpt2Size as Gpt2Size,
     order_gpt2 as order_gpt2,
 )
-from .training.recipes.logistic import order_logistic as order_logistic
-from .training.recipes.resnet import order_resnet as order_resnet
-from .training.recipes.vgg import order_vgg as order_vgg
-from .training.recorder import (
+from counterfoil.training.recipes.logistic import (
+    order_logistic as order_logistic,
+)
+from counterfoil.training.recipes.resnet import (
+    order_resnet as order_resnet,
+)
+from counterfoil.training.recipes.vgg import (
+    order_vgg as order_vgg,
+)
+from counterfoil.training.recorder import (
     record as record,
 )
-from .training.recordingevents import (
+from counterfoil.training.recordingevents import (
     DataChecked as DataChecked,
     OperatorRecorded as OperatorRecorded,
     RankFinished as RankFinished,
@@ -423,14 +327,179 @@ from .training.recordingevents import (
     StepRecorded as StepRecorded,
     StepRestored as StepRestored,
 )
-from .training.recordingfolder import (
+from counterfoil.training.recordingfolder import (
     discard_recording as discard_recording,
 )
-from .training.tamper import LabelFlip as LabelFlip
-from .training.turns import (
+from counterfoil.training.tamper import (
+    LabelFlip as LabelFlip,
+)
+from counterfoil.training.turns import (
     Turn as Turn,
     TurnsJob as TurnsJob,
     order_turns as order_turns,
+)
+from counterfoil_core.base.cancel import (
+    CancelToken as CancelToken,
+)
+from counterfoil_core.base.digest import (
+    Digest as Digest,
+)
+from counterfoil_core.base.errors import (
+    CounterfoilError as CounterfoilError,
+    GivenFileError as GivenFileError,
+    SignatureError as SignatureError,
+)
+from counterfoil_core.base.precision import (
+    PROFILES as PROFILES,
+    ExactPrecision as ExactPrecision,
+    Precision as Precision,
+)
+from counterfoil_core.base.stopping import (
+    StopRule as StopRule,
+)
+from counterfoil_core.bundle.capsule import (
+    CapsuleContents as CapsuleContents,
+)
+from counterfoil_core.commit.merkle import (
+    MerkleComparison as MerkleComparison,
+)
+from counterfoil_core.hearing.adjudicator import (
+    adjudicate as adjudicate,
+)
+from counterfoil_core.hearing.session import (
+    find_progress as find_progress,
+    run_audit as run_audit,
+)
+from counterfoil_core.panel.panel import (
+    run_panel as run_panel,
+)
+from counterfoil_core.parties.signatures import (
+    read_client_order as read_client_order,
+)
+from counterfoil_core.program.limits import (
+    Estimate as Estimate,
+    Limits as Limits,
+    limits_for as limits_for,
+)
+from counterfoil_core.signing.envelope import (
+    claimed_key_ids as claimed_key_ids,
+)
+from counterfoil_core.signing.keys import (
+    PublicKey as PublicKey,
+    SigningKey as SigningKey,
+    load_public_key as load_public_key,
+)
+from counterfoil_core.signing.publickeys import (
+    grouped as grouped,
+    is_public_key as is_public_key,
+    key_id_of as key_id_of,
+    pem_of as pem_of,
+)
+from counterfoil_core.statement.signed import (
+    Adjudication as Adjudication,
+    Verdict as Verdict,
+)
+from counterfoil_core.statement.verdict import (
+    check_bundle_file as check_bundle_file,
+    preview_adjudication as preview_adjudication,
+    preview_verdict as preview_verdict,
+    sign_verdict as sign_verdict,
+    verify_signed as verify_signed,
+    verify_verdict as verify_verdict,
+)
+from counterfoil_core.values.adjudication import (
+    AdjudicationFinished as AdjudicationFinished,
+    AdjudicationOutcome as AdjudicationOutcome,
+    AdjudicationReport as AdjudicationReport,
+    AdjudicationStarted as AdjudicationStarted,
+)
+from counterfoil_core.values.dispute import (
+    Dispute as Dispute,
+    DisputedElement as DisputedElement,
+    DisputedOperator as DisputedOperator,
+    ElementComparison as ElementComparison,
+    Finding as Finding,
+    NeighbourOperator as NeighbourOperator,
+    Right as Right,
+    TensorDetail as TensorDetail,
+    TensorDivergence as TensorDivergence,
+)
+from counterfoil_core.values.events import (
+    AuditFinished as AuditFinished,
+    AuditStarted as AuditStarted,
+    CheckChanged as CheckChanged,
+    DisputeLocated as DisputeLocated,
+    DivergenceMeasured as DivergenceMeasured,
+    Event as Event,
+    OperatorDone as OperatorDone,
+    ProgressRestored as ProgressRestored,
+    ResumedFromCheckpoint as ResumedFromCheckpoint,
+    StepReplayed as StepReplayed,
+    WorkersReported as WorkersReported,
+)
+from counterfoil_core.values.outcome import (
+    Check as Check,
+    CheckNumber as CheckNumber,
+    CheckState as CheckState,
+    OrderSource as OrderSource,
+    Outcome as Outcome,
+)
+from counterfoil_core.values.panel import (
+    Blame as Blame,
+    Member as Member,
+    PanelAdmitted as PanelAdmitted,
+    PanelCompared as PanelCompared,
+    PanelEvent as PanelEvent,
+    PanelFinished as PanelFinished,
+    PanelOutcome as PanelOutcome,
+    PanelReport as PanelReport,
+    PanelRuled as PanelRuled,
+    Parting as Parting,
+    Ruling as Ruling,
+    Standing as Standing,
+    StepJudged as StepJudged,
+)
+from counterfoil_core.values.report import (
+    AuditReport as AuditReport,
+    Kept as Kept,
+    Steering as Steering,
+    SteeringRow as SteeringRow,
+)
+from counterfoil_core.values.request import (
+    AuditRequest as AuditRequest,
+)
+from counterfoil_core.values.runfacts import (
+    DataUse as DataUse,
+    FactsProgress as FactsProgress,
+    OperationCount as OperationCount,
+    RunFacts as RunFacts,
+)
+from counterfoil_core.values.sampling import (
+    Sample as Sample,
+    SegmentRequest as SegmentRequest,
+    Selection as Selection,
+    ranges as ranges,
+)
+from counterfoil_core.values.steptable import (
+    StepMatch as StepMatch,
+    StepRow as StepRow,
+    StepTable as StepTable,
+)
+from counterfoil_core.values.trust import (
+    Level as Level,
+    MachineTrust as MachineTrust,
+    OrderTrust as OrderTrust,
+    TrainerTrust as TrainerTrust,
+    Trust as Trust,
+    TrustLine as TrustLine,
+    seen_by as seen_by,
+    signed_by_trainer as signed_by_trainer,
+    trust_of as trust_of,
+)
+from counterfoil_core.values.workers import (
+    Followed as Followed,
+    LocalWorkers as LocalWorkers,
+    WorkerState as WorkerState,
 )
 
 __version__: str

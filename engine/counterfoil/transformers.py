@@ -9,9 +9,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from counterfoil.base.precision import AnyPrecision
-    from counterfoil.bundle.schema import OrderManifest
-    from counterfoil.signing.keys import SigningKey
+    from counterfoil_core.base.precision import AnyPrecision
+    from counterfoil_core.bundle.schema import OrderManifest
+    from counterfoil_core.signing.keys import SigningKey
 
 
 def order(

@@ -7,10 +7,10 @@ from pathlib import Path
 from pytestqt.qtbot import QtBot
 
 from counterfoil import CounterfoilError
-from counterfoil.base.sentence import say
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.inquiry import CapsuleDialog
 from counterfoil_app.views.parts import Field
+from counterfoil_core.base.sentence import say
 from support.fake_engine import FakeEngine
 
 CAPSULE = Path("/capsules/dispute.capsule.cfoil")

@@ -8,9 +8,6 @@ import pytest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from counterfoil.audit.statement.verdict import sign_verdict
-from counterfoil.base.errors import CounterfoilError
-from counterfoil.signing.envelope import attach_certificates
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_app.engine.port import LibraryEngine, VerdictReading
 from counterfoil_app.engine.strangers import plain
@@ -19,6 +16,9 @@ from counterfoil_app.main import application
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.settings import ThemeChoice
 from counterfoil_app.verdict.viewer import VerdictViewer
+from counterfoil_core.base.errors import CounterfoilError
+from counterfoil_core.signing.envelope import attach_certificates
+from counterfoil_core.statement.verdict import sign_verdict
 from support.certificates import Firm
 from support.reports import verified_report
 

@@ -9,11 +9,11 @@ from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from counterfoil import CounterfoilError, PanelOutcome
-from counterfoil.base.sentence import say
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.providers import ABSENT, ResultMatrix
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.providers import ProvidersDialog
+from counterfoil_core.base.sentence import say
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 

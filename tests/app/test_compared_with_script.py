@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from counterfoil import AuditFinished, AuditRequest, CancelToken, key_id_of
-from counterfoil.audit.values.trust import MachineTrust, OrderTrust, TrainerTrust, Trust
 from counterfoil.signing.comparedsteps import Comparison, FoundComparison
 from counterfoil_app.engine.enclosures import enclosure_of
 from counterfoil_app.looks import fonts
@@ -25,6 +24,7 @@ from counterfoil_app.model.step_data import StepData
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import report_pages
 from counterfoil_app.verdict.report_document import Contents, Curves
+from counterfoil_core.values.trust import MachineTrust, OrderTrust, TrainerTrust, Trust
 from support.fake_engine import AUDITOR, FakeEngine, digest, envelope_of
 from support.waiting import reached
 

@@ -25,8 +25,6 @@ from counterfoil import (
     Ledger,
     Outcome,
 )
-from counterfoil.audit.statement.verdict import sign_verdict
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.privatekeys import generate_key, key_from_seed
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil.training.tamper import LabelFlip
@@ -39,6 +37,8 @@ from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views import layouts
 from counterfoil_app.views.far_files import FarFileDialog, FarFiles, Kind
 from counterfoil_app.views.recording_forms import RecordForm
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import sign_verdict
 from support.fake_engine import FakeEngine
 from support.job_fixtures import digits_job, once, trainer_key
 from support.jobs import Job, record_run

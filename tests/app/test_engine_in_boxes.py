@@ -36,8 +36,6 @@ from counterfoil import (
     TensorSides,
 )
 from counterfoil.audit.recognition import FileUse
-from counterfoil.audit.statement.verdict import sign_verdict
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.privatekeys import generate_key, key_from_seed
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_app.engine.broker import _device
@@ -46,6 +44,8 @@ from counterfoil_app.engine.port import BundlesRequest, LedgerRequest, LocateReq
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.sample import SampleKind
 from counterfoil_app.engine.worker import ReportedError
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import sign_verdict
 from support.boxes import closed
 from support.job_fixtures import digits_job, once, trainer_key
 from support.jobs import Job, digits_order, record_job, record_run

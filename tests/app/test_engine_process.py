@@ -38,8 +38,6 @@ from counterfoil import (
 from counterfoil.audit.statement.afterwards import sign_withdrawal
 from counterfoil.base.frames import write_frame
 from counterfoil.base.messages import decode, encode
-from counterfoil.base.sentence import Sentence
-from counterfoil.program.limits import LARGE
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil_app.engine.child import Inbox, Outbox
 from counterfoil_app.engine.messages import SIGNING, Answer, Call, Delivery, Item, Returned, Signed, Steer, methods
@@ -58,6 +56,8 @@ from counterfoil_app.engine.recordings import KnownFollow, RecordRequest
 from counterfoil_app.engine.sample import SampleKind
 from counterfoil_app.engine.search import Wanted
 from counterfoil_app.engine.worker import Failure, ReportedError
+from counterfoil_core.base.sentence import Sentence
+from counterfoil_core.program.limits import LARGE
 from support.fake_engine import FACTS, FakeEngine
 from support.memory import holds
 

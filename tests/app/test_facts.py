@@ -19,8 +19,6 @@ from counterfoil import CancelToken, CounterfoilError, OperationCount, RuleOutco
 from counterfoil.audit.runfacts import facts_of as facts_here
 from counterfoil.audit.statement.afterwards import sign_withdrawal, verdict_digest
 from counterfoil.audit.statement.facts import fields_of
-from counterfoil.audit.statement.verdict import sign_verdict
-from counterfoil.base.sentence import say
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_app.engine.port import FactsRequest, RulesRequest
 from counterfoil_app.engine.process import ProcessEngine
@@ -29,6 +27,8 @@ from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views import layouts
 from counterfoil_app.views.facts_dialog import FactsDialog
 from counterfoil_app.views.rules_dialog import RulesDialog
+from counterfoil_core.base.sentence import say
+from counterfoil_core.statement.verdict import sign_verdict
 from counterfoil_resources.digits import load_digits
 from support.fake_engine import AUDITOR, FACTS, RULES, FakeEngine
 from support.reports import verified_report

@@ -10,8 +10,6 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from counterfoil import RunFacts, Verdict, key_id_of
-from counterfoil.audit.statement.model import VerdictStatement, read_statement
-from counterfoil.audit.statement.write import verdict_statement
 from counterfoil.base.messages import decode, encode
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.strangers import plain
@@ -20,6 +18,8 @@ from counterfoil_app.main import application
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.settings import ThemeChoice
 from counterfoil_app.verdict.viewer import VerdictViewer
+from counterfoil_core.statement.model import VerdictStatement, read_statement
+from counterfoil_core.statement.write import verdict_statement
 from support.reports import run_facts, verified_report
 
 AUDITOR = "ab" * 32

@@ -22,7 +22,6 @@ from counterfoil import (
     StepReplayed,
     record,
 )
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil_app.engine.port import LibraryEngine
 from counterfoil_app.engine.recordings import (
@@ -34,6 +33,7 @@ from counterfoil_app.engine.recordings import (
     RecordRequest,
     StepMade,
 )
+from counterfoil_core.signing.keys import SigningKey
 from support.fake_engine import FakeEngine
 from support.job_fixtures import once, trainer_key
 from support.jobs import audited, digits_order, record_job

@@ -30,7 +30,6 @@ from counterfoil import (
     record,
 )
 from counterfoil.audit import keeping
-from counterfoil.base.timestamps import read_timestamp
 from counterfoil.cli import reports
 from counterfoil_app.engine.port import Engine, LibraryEngine
 from counterfoil_app.model.open_bundle import Phase
@@ -39,6 +38,7 @@ from counterfoil_app.verdict import report_pages
 from counterfoil_app.verdict.export import contents_of
 from counterfoil_app.verdict.matter import matter_of
 from counterfoil_app.verdict.report_document import NO_CASE
+from counterfoil_core.base.timestamps import read_timestamp
 from counterfoil_resources.digits import load_digits
 from support.fake_engine import envelope_of
 from support.waiting import reached

@@ -16,8 +16,6 @@ from tests.app.conftest import MakeWindow
 from tests.app.test_nothing_misleads import idle
 
 from counterfoil import CheckNumber, CheckState
-from counterfoil.signing.envelope import open_statement
-from counterfoil.signing.keys import load_public_key
 from counterfoil.signing.privatekeys import generate_key
 from counterfoil_app.model.bundle_queue import EntryState
 from counterfoil_app.model.key_book import Role
@@ -26,6 +24,8 @@ from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.verdict.viewer import VerdictViewer
 from counterfoil_app.views.inquiry import CapsuleDialog, DeliveryDialog
+from counterfoil_core.signing.envelope import open_statement
+from counterfoil_core.signing.keys import load_public_key
 from support.fake_engine import AUDITOR, FakeEngine
 from support.message_boxes import click_in_box, no_box
 from support.proposals import confirm

@@ -29,8 +29,6 @@ from counterfoil import (
     Verdict,
     one_line,
 )
-from counterfoil.audit.statement.model import VerdictStatement, read_statement
-from counterfoil.audit.statement.write import verdict_statement
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.worker import Failure
@@ -40,6 +38,8 @@ from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import report_pages
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_app.verdict.signing_dialog import SigningDialog
+from counterfoil_core.statement.model import VerdictStatement, read_statement
+from counterfoil_core.statement.write import verdict_statement
 from support.fake_engine import AUDITOR, FakeEngine, envelope_of
 from support.ledgers import root
 from support.reports import disputed_report

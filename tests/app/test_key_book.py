@@ -13,11 +13,11 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from counterfoil import CheckNumber, CounterfoilError, PublicKey, key_id_of, pem_of
-from counterfoil.signing.keys import load_public_key
 from counterfoil.signing.privatekeys import generate_key
 from counterfoil_app.model.key_book import FILE_NAME, MAX_KEYS, KeyBook, Role, Standing
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
+from counterfoil_core.signing.keys import load_public_key
 from support.fake_engine import FakeEngine, digest
 from support.message_boxes import click_in_box
 from support.waiting import reached

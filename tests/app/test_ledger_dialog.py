@@ -12,14 +12,14 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QTableView
 from pytestqt.qtbot import QtBot
 
 from counterfoil import CounterfoilError, RatePolicy
-from counterfoil.audit.statement.verdict import sign_verdict
-from counterfoil.base.sentence import say
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.model.key_book import Role
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.ledger_dialog import LedgerDialog
+from counterfoil_core.base.sentence import say
+from counterfoil_core.statement.verdict import sign_verdict
 from support.fake_engine import AUDITOR, FakeEngine
 from support.ledgers import HONEST, LIAR, NEW, ledger_of
 from support.reports import disputed_report, verified_report

@@ -12,14 +12,14 @@ from pytestqt.qtbot import QtBot
 from safetensors.numpy import save_file
 
 from counterfoil import CounterfoilError, FileUse, Place
-from counterfoil.base.sentence import say
-from counterfoil.bundle.reader import BundleReader
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.looks.lookup_words import place_said
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.inquiry import DeliveryDialog
 from counterfoil_app.views.locate_dialog import LocateDialog
+from counterfoil_core.base.sentence import say
+from counterfoil_core.bundle.reader import BundleReader
 from support.fake_engine import FakeEngine
 from support.job_fixtures import digits_job, once, trainer_key
 from support.jobs import Job

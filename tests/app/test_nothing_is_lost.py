@@ -18,7 +18,6 @@ from tests.app.conftest import MakeWindow
 from tests.app.test_nothing_misleads import idle, replayed
 
 from counterfoil import Outcome
-from counterfoil.base.errors import FileWriteError
 from counterfoil.base.messages import decode, encode
 from counterfoil.base.sealing import SEAL_BYTES, seal
 from counterfoil.signing.privatekeys import generate_key
@@ -36,6 +35,7 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.results import ResultsDialog
+from counterfoil_core.base.errors import FileWriteError
 from support.fake_engine import FakeEngine
 from support.message_boxes import click_in_box, no_box, shown_box
 from support.waiting import reached

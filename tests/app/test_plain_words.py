@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QApplication, QLabel, QTableWidget
 from pytestqt.qtbot import QtBot
 
 from counterfoil import Outcome
-from counterfoil.base.precision import ExactPrecision, Precision
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.language import Translations
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.plan_dialog import PlanDialog
+from counterfoil_core.base.precision import ExactPrecision, Precision
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 

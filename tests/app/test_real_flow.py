@@ -12,7 +12,6 @@ from pytestqt.qtbot import QtBot
 
 import counterfoil
 from counterfoil import AdjudicationOutcome, CheckNumber, CheckState, LabelFlip, Outcome
-from counterfoil.audit.statement.verdict import check_capsule_file
 from counterfoil.exports.handover import AUDITOR, CAPSULE, HTML, PDF, README, SUMS, VERDICT
 from counterfoil_app.engine import sample
 from counterfoil_app.engine.port import Engine
@@ -22,6 +21,7 @@ from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.handover_dialog import HandOverDialog
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.inquiry import CapsuleDialog
+from counterfoil_core.statement.verdict import check_capsule_file
 from counterfoil_resources.digits import load_digits
 from support.waiting import reached
 

@@ -23,7 +23,6 @@ from counterfoil import (
     StepSealed,
 )
 from counterfoil.cli import main
-from counterfoil.signing.intoto import RUN_PREDICATE, TREE_HEAD_PREDICATE
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.recordings import (
@@ -38,6 +37,7 @@ from counterfoil_app.engine.recordings import (
     list_folder,
     size_of,
 )
+from counterfoil_core.signing.intoto import RUN_PREDICATE, TREE_HEAD_PREDICATE
 from support.boxes import closed
 from support.jobs import digits_order
 

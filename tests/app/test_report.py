@@ -31,8 +31,6 @@ from counterfoil import (
     StepReplayed,
 )
 from counterfoil.audit.values.summary import SourceSummary
-from counterfoil.audit.values.trust import MachineTrust, OrderTrust, TrainerTrust, Trust
-from counterfoil.audit.values.workers import Place, ReplayedAt
 from counterfoil_app.looks import fonts
 from counterfoil_app.looks.language import Translations
 from counterfoil_app.looks.theme import LIGHT
@@ -45,6 +43,8 @@ from counterfoil_app.verdict import chart, export, report_html, report_pages
 from counterfoil_app.verdict.export import SigningRequest
 from counterfoil_app.verdict.report_document import Case, Contents, Curves
 from counterfoil_app.verdict.signing_dialog import SigningDialog
+from counterfoil_core.values.trust import MachineTrust, OrderTrust, TrainerTrust, Trust
+from counterfoil_core.values.workers import Place, ReplayedAt
 from support.fake_engine import FakeEngine, envelope_of
 from support.waiting import reached
 

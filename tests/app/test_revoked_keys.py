@@ -11,7 +11,6 @@ from tests.app.conftest import MakeWindow
 from tests.app.test_files_find_their_places import drop, made
 
 from counterfoil import Cause, Level, OrderTrust, Revocation, TrainerTrust, key_id_of
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.signing.revocations import sign_revocations
 from counterfoil_app.engine.port import ReadRevocations
@@ -20,6 +19,7 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.revoked_keys import LIST_NAME, NOTE_NAME
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.viewer import VerdictViewer
+from counterfoil_core.signing.keys import SigningKey
 from support.fake_engine import AUDITOR, KEY_ID, FakeEngine
 from support.message_boxes import click_in_box
 from support.waiting import reached

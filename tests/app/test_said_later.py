@@ -12,10 +12,10 @@ from tests.app.conftest import MakeWindow
 from tests.app.test_files_find_their_places import drop, made
 
 from counterfoil import Afterwards, Digest, Reply, Withdrawal
-from counterfoil.base.sentence import say
 from counterfoil_app.model.key_book import Role
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.viewer import VerdictViewer
+from counterfoil_core.base.sentence import say
 from support.fake_engine import AUDITOR, KEY_ID, FakeEngine
 
 DAY = "2026-11-22"

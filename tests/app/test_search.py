@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from counterfoil import CancelToken, CounterfoilError, Digest, FileUse, LabelFlip
-from counterfoil.base.errors import CancelledError
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import run_tree
-from counterfoil.signing.keys import SigningKey
 from counterfoil_app.engine.port import LibraryEngine
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.search import Wanted, search
+from counterfoil_core.base.errors import CancelledError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import run_tree
+from counterfoil_core.signing.keys import SigningKey
 from support.job_fixtures import digits_job, once, trainer_key
 from support.jobs import Job, digits_order, record_job
 

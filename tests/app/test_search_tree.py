@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from counterfoil import Digest
-from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil_app.model.search_tree import NodeState, levels_to, search_levels
+from counterfoil_core.commit.merkle import MerkleTree, first_difference
 
 
 def trees(size: int, differing: int) -> tuple[MerkleTree, MerkleTree]:

@@ -13,11 +13,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from counterfoil import AdjudicationOutcome, Outcome, Verdict, key_id_of
-from counterfoil.audit.statement.model import VerdictStatement, read_statement
-from counterfoil.audit.statement.write import verdict_statement
-from counterfoil.audit.values.sampling import Sample, Selection
 from counterfoil.base.messages import decode, encode
-from counterfoil.base.sentence import Sentence, say
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.looks import words
@@ -28,6 +24,10 @@ from counterfoil_app.main import application
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.settings import ThemeChoice
 from counterfoil_app.verdict.viewer import VerdictViewer
+from counterfoil_core.base.sentence import Sentence, say
+from counterfoil_core.statement.model import VerdictStatement, read_statement
+from counterfoil_core.statement.write import verdict_statement
+from counterfoil_core.values.sampling import Sample, Selection
 from support.reports import verified_report
 
 AUDITOR = "ab" * 32

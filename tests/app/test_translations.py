@@ -26,9 +26,6 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from counterfoil import CheckNumber, CounterfoilError, OrderProgress, Sample
-from counterfoil.audit.values.dispute import named_parts
-from counterfoil.audit.values.sampling import NonceSource, Selection
-from counterfoil.base.sentence import joined, say
 from counterfoil.training.preparing import COMPARING, FOLLOWING, RUNNING
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import engine_words, order_words
@@ -38,6 +35,9 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.help import HelpWindow, help_pages
 from counterfoil_app.shell.window import MainWindow
+from counterfoil_core.base.sentence import joined, say
+from counterfoil_core.values.dispute import named_parts
+from counterfoil_core.values.sampling import NonceSource, Selection
 from support.fake_engine import FakeEngine
 from support.scripts import load_script
 from support.waiting import reached

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.bundle.capsule import CapsuleContents
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.recipes.digits import order_digits
+from counterfoil_core.bundle.capsule import CapsuleContents
+from counterfoil_core.signing.keys import SigningKey
 from counterfoil_resources.digits import load_digits
 from support.capsules import evidence_of, record_cheat, save
 from support.expectations import run_root, verified

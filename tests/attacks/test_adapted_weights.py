@@ -11,9 +11,9 @@ from torch.nn import functional
 
 from counterfoil.audit.values.delivery import DeliveryOutcome
 from counterfoil.base.joberrors import WeightsError
-from counterfoil.base.precision import ExactPrecision
 from counterfoil.delivery.applied import AdapterUse, ForwardPass
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.base.precision import ExactPrecision
 from support.delivered import compared, delivered, exported
 from support.jobs import classify, draw, own_order, record_job
 

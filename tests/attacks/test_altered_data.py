@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterfoil.audit.values.outcome import CheckNumber
 from counterfoil.training.recipes.digits import order_digits
+from counterfoil_core.values.outcome import CheckNumber
 from counterfoil_resources.digits import load_digits
 from support.bundles import change
 from support.expectations import refused, verified

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.sampling import SegmentRequest, draw_segments
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.envelope import open_claim
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.envelope import open_claim
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.sampling import SegmentRequest, draw_segments
 from support.expectations import verified
 from support.jobs import audited, digits_order, record_job
 

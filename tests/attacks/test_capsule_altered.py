@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
+from counterfoil_core.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from support.bundles import flip_bit
 from support.capsules import adjudicated
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.bundle.capsule import CapsuleContents
+from counterfoil_core.bundle.capsule import CapsuleContents
 from support.capsules import hostile_capsule, refused, save
 
 

@@ -10,8 +10,8 @@ import h5py
 import numpy as np
 import pytest
 
-from counterfoil.base.errors import GivenFileError
-from counterfoil.bundle.capsule import CapsuleContents
+from counterfoil_core.base.errors import GivenFileError
+from counterfoil_core.bundle.capsule import CapsuleContents
 from support.capsules import adjudicated, hostile_capsule, refused
 
 

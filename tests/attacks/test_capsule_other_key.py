@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.bundle.capsule import CapsuleContents
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.bundle.capsule import CapsuleContents
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.adjudication import AdjudicationOutcome
 from support.bundles import test_key as key_of
 from support.capsules import adjudicated, evidence_of, record_cheat, refused, save
 from support.jobs import digits_order

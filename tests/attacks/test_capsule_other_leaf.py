@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.bundle.capsule import CapsuleContents
+from counterfoil_core.bundle.capsule import CapsuleContents
+from counterfoil_core.values.adjudication import AdjudicationOutcome
 from support.capsules import DISPUTED, adjudicated, crafted, refused, save
 from support.jobs import Job
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from counterfoil.audit.values.outcome import CheckNumber, CheckState
-from counterfoil.base.turns import Turns
-from counterfoil.bundle.capsule import CapsuleContents
-from counterfoil.bundle.reader import BundleReader
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle.capsule import CapsuleContents
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.values.outcome import CheckNumber, CheckState
 from support.capsules import refused, save
 from support.jobs import digits_order
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.base import canonical
-from counterfoil.base.digest import Digest
-from counterfoil.bundle import layout
-from counterfoil.bundle.capsule import CapsuleContents
+from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.bundle import layout
+from counterfoil_core.bundle.capsule import CapsuleContents
 from support.capsules import refused, save
 from support.jobs import replace_bytes
 

@@ -10,12 +10,12 @@ import h5py
 import numpy as np
 import pytest
 
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.base.errors import CommitmentError
-from counterfoil.bundle.capsule import CapsuleContents, OrderPart
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.rowtree import ROW_KEY_BYTES, RowProof, row_proofs, row_root
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.base.errors import CommitmentError
+from counterfoil_core.bundle.capsule import CapsuleContents, OrderPart
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.commit.rowtree import ROW_KEY_BYTES, RowProof, row_proofs, row_root
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.adjudication import AdjudicationOutcome
 from support.bundles import opened_for_change
 from support.capsules import DISPUTED, adjudicated, crafted, evidence_of, hostile_capsule, record_cheat, refused, save
 from support.jobs import Job, audited, digits_order, record_job

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.bundle.capsule import CapsuleContents, OrderPart
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.state import ChunkProof, chunk_count, chunk_proofs, tensor_digest
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.recipes.digits import order_digits
+from counterfoil_core.bundle.capsule import CapsuleContents, OrderPart
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.commit.state import ChunkProof, chunk_count, chunk_proofs, tensor_digest
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_resources.digits import load_digits
 from support.capsules import DISPUTED, adjudicated, evidence_of, record_cheat, refused, save
 from support.jobs import Job

@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.arithmetic.compute.interpreter import StepInputs
-from counterfoil.audit import inspection as checks, segments, session
-from counterfoil.audit.statement.verdict import sign_verdict
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.base.errors import SignatureError
-from counterfoil.bundle.capsule import CapsuleReader
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.state import state_root
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.arithmetic.compute.interpreter import StepInputs
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.bundle.capsule import CapsuleReader
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.commit.state import state_root
+from counterfoil_core.hearing import inspection as checks, segments, session
+from counterfoil_core.statement.verdict import sign_verdict
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.sampling import SegmentRequest
 from support.capsules import adjudicated, evidence_of, save
 from support.expectations import ALL_PARTS, disputed, verified
 from support.forgery import checkpoint

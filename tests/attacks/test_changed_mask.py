@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterfoil.audit.values.dispute import Right
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.dispute import Right
 from support.bent_recorder import bent, rounding_site
 from support.expectations import disputed, verified
 from support.jobs import Job, record_job, recorded_by

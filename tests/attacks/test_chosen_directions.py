@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil_core.arithmetic.grid.log import SiteLog
 from support.expectations import disputed, inconclusive, verified
 from support.forgery import checkpoint
 from support.jobs import digits_order, record_job, records_of

@@ -15,14 +15,14 @@ import pytest
 from torch import nn
 
 from counterfoil.audit.difference import compare_runs
-from counterfoil.audit.panel import run_panel
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.panel import Blame, PanelFinished, PanelOutcome, PanelReport, Standing
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.schedules import shuffled_epochs
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.panel.panel import run_panel
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.panel import Blame, PanelFinished, PanelOutcome, PanelReport, Standing
 from support.colliding import record_colliding
 from support.expectations import verified
 from support.jobs import Job, audited, classify, draw, own_order, record_job, records_of, replace_bytes, sign_again

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import SignatureError
-from counterfoil.base.precision import ExactPrecision
 from counterfoil.cli import main
-from counterfoil.signing.envelope import sign_statement
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.signing.envelope import sign_statement
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import sign_verdict, verify_signed
+from counterfoil_core.values.outcome import Outcome
 from support.capsules import adjudicated, crafted, save
 from support.jobs import audited, digits_order
 from support.malicious import Trainer, record_malicious
@@ -39,7 +39,7 @@ def verified_statement(digits_job, trainer_key):
 
 @pytest.fixture(scope="module")
 def sample_statement(digits_job, trainer_key):
-    from counterfoil.audit.values.sampling import SegmentRequest
+    from counterfoil_core.values.sampling import SegmentRequest
 
     report = audited(digits_job.run, segments=SegmentRequest(numbers=(2,))).report
     return statement_of(sign_verdict(report, trainer_key))
@@ -314,7 +314,7 @@ CONFIRMED: dict[str, Change] = {
 
 
 def adjudication(report, key: SigningKey) -> dict[str, Any]:
-    from counterfoil.audit.statement.verdict import sign_adjudication
+    from counterfoil_core.statement.verdict import sign_adjudication
 
     return statement_of(sign_adjudication(report, key))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.bundle.reader import BundleReader
 from support.bundles import flip_bit
 from support.expectations import disputed, operator_of
 from support.forgery import log_of, rewrite_log

@@ -17,24 +17,23 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtWidgets import QApplication
 
-import counterfoil
 from counterfoil import CancelToken, Outcome
 from counterfoil.audit.parts import rayexec
 from counterfoil.audit.parts.frames import Task
-from counterfoil.audit.values.events import AuditFinished
-from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.programs import FROZEN_MARK, hashing_otherwise, program_command, program_environment
 from counterfoil.cli import main
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.verdict.report_process import print_report
+from counterfoil_core.values.events import AuditFinished
+from counterfoil_core.values.request import AuditRequest
 from support.fake_engine import FakeEngine
 from support.jobs import Job
+from support.packages import ENGINE, PACKAGES
 from support.pages import contents
 
-ENGINE = Path(counterfoil.__file__).parent
-SOURCES = (ENGINE, ENGINE.parents[1] / "app" / "counterfoil_app")
+SOURCES = (*PACKAGES, ENGINE.parents[1] / "app" / "counterfoil_app")
 NAMES = (
-    "struct", "multiprocessing", "torch", "sitecustomize", "usercustomize", "lazy_loader", "msgspec", "json",
+    "struct", "multiprocessing", "torch", "sitecustomize", "usercustomize", "ast", "msgspec", "json",
     "platform", "counterfoil_app", "numpy", "PySide6", "typer",
 )  # fmt: skip
 PROGRAMS = (
@@ -160,7 +159,8 @@ def test_the_window_does_not(digits_job: Job, folder: Folder, qapp: QApplication
 
 def test_compiled_code_of_a_stranger_is_not_loaded(folder: Folder) -> None:
     code = (
-        "from counterfoil.kernels.cache import numba; print(repr(numba.config.CACHE_DIR)); numba.config.reload_config()"
+        "from counterfoil_core.kernels.cache import numba; print(repr(numba.config.CACHE_DIR)); "
+        "numba.config.reload_config()"
     )
     told = ended([sys.executable, "-P", "-W", "error", "-c", f"{code}; print(repr(numba.config.CACHE_DIR))"])
     assert told.stdout.split() == ["''", "''"], told.stderr
@@ -172,7 +172,8 @@ def test_a_source_tree_that_is_found_by_pythonpath_works(folder: Folder) -> None
     """Here the processes find the program where this one did, also if that is no installation."""
     tree = folder.path.with_name("tree")
     tree.mkdir()
-    (tree / "counterfoil").symlink_to(ENGINE)
+    for package in PACKAGES:
+        (tree / package.name).symlink_to(package)
     code = (
         "import counterfoil, subprocess, sys\n"
         "from counterfoil.base.programs import program_command, program_environment\n"

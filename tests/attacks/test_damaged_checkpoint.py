@@ -12,14 +12,14 @@ import pytest
 
 from counterfoil.audit import keeping
 from counterfoil.audit.overview import inspect, inspect_stages
-from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.bundle import layout
 from counterfoil.cli import main
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.bundle import layout
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import sign_verdict, verify_signed
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil_core.values.sampling import SegmentRequest
 from support.capsules import adjudicated, save
 from support.jobs import Audited, Job, audited, digits_order, opened_for_change, record_job, record_run
 from support.resuming import ended, request_of, same_end, stopped_after, whole

@@ -15,7 +15,7 @@ from benchmarks.imitations import IMITATIONS
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.signing.keys import SigningKey
 from support.expectations import verified
 from support.jobs import draw, own_order, record_job
 

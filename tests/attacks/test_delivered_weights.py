@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.delivery import DeliveryOutcome
-from counterfoil.base.errors import CommitmentError, CounterfoilError, FileChangedError
 from counterfoil.base.joberrors import WeightsError
-from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cli import main
 from counterfoil.cli.exits import show_error
 from counterfoil.delivery.verification import verify_weights
 from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil_core.base.errors import CommitmentError, CounterfoilError, FileChangedError
+from counterfoil_core.bundle.steady import SteadyFile
+from counterfoil_core.statement.verdict import sign_verdict
 from support.bundles import change
 from support.delivered import basis_for, compared, delivered, exported
 from support.expectations import verified

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from counterfoil.audit.overview import inspect
-from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
 from counterfoil.audit.values.comparedorders import with_client_key, with_client_order
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.base.errors import GivenFileError, OrderMismatchError, SignatureError
 from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil_core.base.errors import GivenFileError, OrderMismatchError, SignatureError
+from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 from support.expectations import disputed, refused, verified
 from support.jobs import audited, digits_order, sign_as_client
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil_core.arithmetic.grid.log import SiteLog
 from support.expectations import inconclusive
 from support.forgery import rewrite_log
 from support.malicious import Trainer

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.audit.values.events import ResumedFromCheckpoint
+from counterfoil_core.values.events import ResumedFromCheckpoint
 from support.bundles import flip_bit
 from support.expectations import disputed, operator_of, tensors_of
 from support.forgery import checkpoint, set_state_root

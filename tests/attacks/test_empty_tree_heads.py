@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.audit.values.outcome import CheckNumber
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import TreeHead, run_tree
 from counterfoil.signing.claims import sign_tree_head
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import TreeHead, run_tree
+from counterfoil_core.values.outcome import CheckNumber
 from support.expectations import refused, verified
 from support.heads import heads_of, record_with_heads, write_heads
 from support.jobs import audited

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import pytest
 import torch
 
-from counterfoil.arithmetic.compute.exactly import exactly
-from counterfoil.audit.values.dispute import Right
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.precision import ExactPrecision
-from counterfoil.kernels.exact.forms import Profile
+from counterfoil_core.arithmetic.compute.exactly import exactly
+from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.values.dispute import Right
+from counterfoil_core.values.outcome import Outcome
 from support.expectations import disputed, operator_of, verified
 from support.jobs import audited, digits_order, logged_as, record_job, record_run
 from support.malicious import Trainer

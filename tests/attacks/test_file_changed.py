@@ -15,18 +15,18 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit import adjudicator as hearing, inspection as checks, reporting, segments, session
 from counterfoil.audit.overview import inspect_stages
-from counterfoil.audit.statement.verdict import sign_verdict
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.events import AuditStarted, CheckChanged
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import GivenFileError, SignatureError
-from counterfoil.bundle import steady
-from counterfoil.bundle.steady import SteadyFile
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import GivenFileError, SignatureError
+from counterfoil_core.bundle import steady
+from counterfoil_core.bundle.steady import SteadyFile
+from counterfoil_core.hearing import adjudicator as hearing, inspection as checks, reporting, segments, session
+from counterfoil_core.statement.verdict import sign_verdict
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.events import AuditStarted, CheckChanged
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil_core.values.request import AuditRequest
 from support.capsules import adjudicated
 from support.jobs import audited
 from support.rewriting import before, flipped, place_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterfoil.audit.values.outcome import CheckNumber
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.training.orderfile import load_order
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.values.outcome import CheckNumber
 from support.bundles import opened_for_change
 from support.expectations import refused, verified
 

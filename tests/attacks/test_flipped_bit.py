@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.values.events import StepReplayed
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil_core.values.events import StepReplayed
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 from support.bundles import flip_bit
 from support.jobs import audited
 
@@ -70,7 +70,7 @@ def test_the_signed_payload(run, digits_job, place):
 
 
 def _claim(run: Path) -> bytes:
-    from counterfoil.bundle.reader import BundleReader
+    from counterfoil_core.bundle.reader import BundleReader
 
     with BundleReader.open(run) as reader:
         return reader.claim()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from counterfoil.audit.difference import compare_runs
-from counterfoil.audit.panel import run_panel
 from counterfoil.audit.values.accountprose import account_of, meaning_of
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.panel import PanelOutcome, Standing
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.program.places import PlaceSort
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.panel.panel import run_panel
+from counterfoil_core.program.places import PlaceSort
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.panel import PanelOutcome, Standing
 from support.bundles import flip_bit
 from support.capsules import adjudicated, save
 from support.expectations import disputed

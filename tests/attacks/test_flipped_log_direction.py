@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.audit.values.outcome import Outcome
+from counterfoil_core.arithmetic.grid.log import SiteLog
+from counterfoil_core.values.outcome import Outcome
 from support.forgery import rewrite_log
 from support.jobs import audited
 

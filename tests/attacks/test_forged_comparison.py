@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from counterfoil.audit.overview import inspect, inspect_stages
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.digest import Digest
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.signing.comparison import Comparison, comparison_beside, comparison_path, write_comparison
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.signing.revocations import Cause, Revocation, sign_revocations
 from counterfoil.training.order import sign_order_file
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import Job, audited
 
 STEPS = 6

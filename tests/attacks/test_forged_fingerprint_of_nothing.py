@@ -6,10 +6,10 @@ import shutil
 
 import pytest
 
-from counterfoil.audit.values.dispute import Right
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.kernels.grid import ZERO_SCALE
 from counterfoil.training.orderfile import load_order
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.kernels.grid import ZERO_SCALE
+from counterfoil_core.values.dispute import Right
 from support.bundles import flip_bit
 from support.dead_model import dead
 from support.expectations import disputed, verified

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterfoil.audit.values.events import DisputeLocated
+from counterfoil_core.values.events import DisputeLocated
 from support.expectations import disputed
 from support.jobs import set_row
 

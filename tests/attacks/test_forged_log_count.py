@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 from support.exact_jobs import plain_order
 from support.expectations import disputed, verified
 from support.jobs import audited, record_job, record_run, set_row

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterfoil.audit.values.events import ResumedFromCheckpoint, StepReplayed
-from counterfoil.audit.values.steptable import StepMatch
+from counterfoil_core.values.events import ResumedFromCheckpoint, StepReplayed
+from counterfoil_core.values.steptable import StepMatch
 from support.bundles import change
 from support.expectations import disputed
 

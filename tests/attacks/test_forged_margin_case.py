@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from torch import Tensor
 
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
-from counterfoil.audit.values.dispute import Right
-from counterfoil.audit.values.events import DisputeLocated
-from counterfoil.audit.values.outcome import Outcome
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.values.dispute import Right
+from counterfoil_core.values.events import DisputeLocated
+from counterfoil_core.values.outcome import Outcome
 from support.bent_recorder import bent, nearest_midpoint, rounding_site
 from support.jobs import audited, digits_order, record_run, recorded_by
 

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from counterfoil.arithmetic import machine
 from counterfoil.audit import keeping
 from counterfoil.audit.keeping import MARK, capsule_of, encode, load
-from counterfoil.audit.keptaudit import KeptAudit
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.base import sealing
-from counterfoil.base.errors import ProgressError
 from counterfoil.base.sealing import SEAL_BYTES
+from counterfoil_core.arithmetic import machine
+from counterfoil_core.base.errors import ProgressError
+from counterfoil_core.hearing.keptaudit import KeptAudit
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.sampling import SegmentRequest
 from support.expectations import run_root, verified
 from support.jobs import Job, sign_again
 from support.resuming import ended, progress_of, refused, request_of, stopped_after, whole

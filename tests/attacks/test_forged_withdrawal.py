@@ -13,14 +13,14 @@ from counterfoil.audit.statement.afterwards import (
     sign_withdrawal,
     verdict_digest,
 )
-from counterfoil.audit.statement.verdict import sign_verdict
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import SignatureError
 from counterfoil.cli import main
-from counterfoil.signing.envelope import sign_statement
-from counterfoil.signing.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement
-from counterfoil.signing.predicates import MAX_TEXT
 from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.signing.envelope import sign_statement
+from counterfoil_core.signing.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement
+from counterfoil_core.signing.predicates import MAX_TEXT
+from counterfoil_core.statement.verdict import sign_verdict
+from counterfoil_core.values.outcome import Outcome
 from support.expectations import verified
 
 

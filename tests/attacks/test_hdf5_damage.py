@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from counterfoil.base.errors import BundleError, RefusedError
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import run_tree
-from counterfoil.signing.envelope import open_claim
+from counterfoil_core.base.errors import BundleError, RefusedError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import run_tree
+from counterfoil_core.signing.envelope import open_claim
 from support.bundles import make_contents, same_state, write_bundle
 
 

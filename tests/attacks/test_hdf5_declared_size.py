@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.base.errors import BundleError, CommitmentError
-from counterfoil.bundle.datafile import DataFile
-from counterfoil.bundle.hdf5.format import MOST_ZEROS
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.writer import write_data_file
-from counterfoil.commit.state import tensor_digest
+from counterfoil_core.base.errors import BundleError, CommitmentError
+from counterfoil_core.bundle.datafile import DataFile
+from counterfoil_core.bundle.hdf5.format import MOST_ZEROS
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.commit.state import tensor_digest
 from support.bundles import opened_for_change
 from support.hostile import hostile_bundle, refuse
 

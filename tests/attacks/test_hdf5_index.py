@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
-from counterfoil.bundle.reader import BundleReader
+from counterfoil_core.bundle.reader import BundleReader
 from support.bundles import make_contents, write_bundle
 from support.hdf5_files import Block, blocks_of, changed, only
 from support.hostile import refuse

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.bundle.hdf5 import walk
-from counterfoil.bundle.reader import BundleReader
+from counterfoil_core.bundle.hdf5 import walk
+from counterfoil_core.bundle.reader import BundleReader
 from support.hostile import hostile_bundle, refuse
 
 
@@ -19,7 +19,7 @@ def test_too_many_objects_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
             count += len(file[group])
         count += sum(len(group) for group in file["run/checkpoints"].values())
     limits = walk.StructureLimits(objects=count if allowed else count - 1)
-    monkeypatch.setattr("counterfoil.bundle.hdf5.walk.StructureLimits", lambda: limits)
+    monkeypatch.setattr("counterfoil_core.bundle.hdf5.walk.StructureLimits", lambda: limits)
     if allowed:
         BundleReader.open(path).close()
     else:

@@ -8,8 +8,8 @@ import h5py
 import numpy as np
 import pytest
 
-from counterfoil.base.errors import BundleError
-from counterfoil.bundle.hdf5.format import check_start
+from counterfoil_core.base.errors import BundleError
+from counterfoil_core.bundle.hdf5.format import check_start
 from support.hostile import refuse
 
 

@@ -38,7 +38,7 @@ def test_data_beyond_the_end_of_the_file_are_refused(tmp_path: Path) -> None:
 
 
 def test_control_a_patch_that_changes_nothing_opens(tmp_path: Path) -> None:
-    from counterfoil.bundle.reader import BundleReader
+    from counterfoil_core.bundle.reader import BundleReader
 
     path = write_bundle(tmp_path / "run.cfoil", make_contents())
     header, offset = place_of(path, "order/initial/fc.weight")

@@ -19,22 +19,22 @@ from counterfoil import AuditFinished, AuditReport, Device, Event, Outcome, Step
 from counterfoil.audit.parts import rayexec
 from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.partfile import Died, Message, Ready, Said, SegmentDone, Unable
-from counterfoil.audit.parts.result import Identity, SegmentResult
-from counterfoil.audit.statement.model import VerdictStatement, read_statement
-from counterfoil.audit.statement.signed import Verdict
-from counterfoil.audit.statement.write import verdict_statement
-from counterfoil.audit.values.workers import Place
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.messages import FormError, decode, encode
 from counterfoil_app.engine import link
 from counterfoil_app.engine.messages import MAX_BYTES, MOST_MESSAGES, Delivery, Item, Raised, Returned, methods
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.worker import Failure
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CounterfoilError
+from counterfoil_core.hearing.result import Identity, SegmentResult
+from counterfoil_core.statement.model import VerdictStatement, read_statement
+from counterfoil_core.statement.signed import Verdict
+from counterfoil_core.statement.write import verdict_statement
+from counterfoil_core.values.workers import Place
 from support.fake_engine import FakeEngine
 from support.reports import disputed_report
 
-BUILD = b"ccounterfoil.audit.values.outcome\nOutcome\n(VDISPUTED\ntR}(V_value_\nVVERIFIED\nub."
+BUILD = b"ccounterfoil_core.values.outcome\nOutcome\n(VDISPUTED\ntR}(V_value_\nVVERIFIED\nub."
 """A pickle that names nothing but a member of an enumeration of ours, and gives it another value (opcode BUILD)."""
 REPORT = disputed_report()
 FINISHED: Any = msgspec.msgpack.decode(encode(AuditFinished(REPORT)))

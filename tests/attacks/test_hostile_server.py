@@ -13,19 +13,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.audit import segments, session
-from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.report import AuditReport
-from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import SignatureError
-from counterfoil.bundle import fetched
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.remote import opening
-from counterfoil.remote.address import Address
 from counterfoil.remote.transfer import Patience
-from counterfoil.signing.envelope import open_claim
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.bundle import fetched
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.hearing import segments, session
+from counterfoil_core.remote.address import Address
+from counterfoil_core.signing.envelope import open_claim
+from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.report import AuditReport
+from counterfoil_core.values.sampling import SegmentRequest
 from support.jobs import Job, audited
 from support.rewriting import before, flipped, place_of
 from support.servers import Served, serving

@@ -10,19 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.arithmetic import machine
-from counterfoil.arithmetic.grid.fingerprinting import Kernels
-from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
-from counterfoil.audit.step import arbiter
 from counterfoil.audit.values.accountprose import account_of, meaning_of
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.dispute import Right
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import SignatureError
-from counterfoil.base.precision import PROFILES
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.arithmetic import machine
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.judge import arbiter
+from counterfoil_core.statement.verdict import sign_verdict, verify_signed
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.dispute import Right
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.sampling import SegmentRequest
 from support.capsules import adjudicated, save
 from support.exact_jobs import plain_order
 from support.expectations import verified

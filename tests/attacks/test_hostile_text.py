@@ -16,13 +16,13 @@ import pytest
 from rich.console import Console
 
 from counterfoil.audit.overview import inspect
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import ProgramError
 from counterfoil.cli import main, reports, terminal
 from counterfoil.signing.comparedsteps import FoundComparison
-from counterfoil.signing.envelope import sign_statement
-from counterfoil.signing.intoto import VERDICT_PREDICATE, make_statement
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.signing.envelope import sign_statement
+from counterfoil_core.signing.intoto import VERDICT_PREDICATE, make_statement
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import digits_order, record_run, sign_again
 
 FORGED = "VERIFIED All 999 steps were replayed"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.grid.log import SiteLog
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.grid.log import SiteLog
 from support.expectations import disputed, inconclusive, operator_of
 from support.forgery import rewrite_log
 from support.malicious import Trainer

@@ -15,15 +15,15 @@ import pytest
 import counterfoil
 import counterfoil_app
 from counterfoil.audit.beaconfile import read_beacon
-from counterfoil.audit.published_heads import read_tree_heads
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base import canonical
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CounterfoilError, SignatureError
-from counterfoil.bundle.schema import TreeHead
 from counterfoil.signing.claims import sign_tree_head
-from counterfoil.signing.envelope import claimed_key_ids
 from counterfoil.training.huggingface import folder
+from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CounterfoilError, SignatureError
+from counterfoil_core.bundle.schema import TreeHead
+from counterfoil_core.parties.published_heads import read_tree_heads
+from counterfoil_core.signing.envelope import claimed_key_ids
+from counterfoil_core.values.outcome import Outcome
 from support.bundles import test_key as trainer_key
 from support.hostile_programs import order_of
 from support.measured import Measured, command

@@ -15,12 +15,12 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from counterfoil.audit.statement.verdict import verify_verdict
-from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil.cli import main
-from counterfoil.signing.keys import load_public_key
 from counterfoil.signing.privatekeys import generate_key
+from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.statement.verdict import verify_verdict
+from counterfoil_core.values.outcome import Outcome
 from support.memory import children, holds
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of processes as Linux shows it")
@@ -101,7 +101,7 @@ def test_while_a_run_is_replayed(run: Path, key: Path, seed: bytes, tmp_path: Pa
 
 def test_control_a_key_in_the_same_process_is_found(key: Path, seed: bytes) -> None:
     code = (
-        "import sys; from counterfoil.signing.keys import load_private_key\n"
+        "import sys; from counterfoil_core.signing.keys import load_private_key\n"
         "key = load_private_key(sys.argv[1], sys.stdin.readline()[:-1])\n"
         "print('loaded', flush=True); sys.stdin.read()"
     )

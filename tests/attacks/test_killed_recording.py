@@ -17,20 +17,20 @@ import pytest
 from benchmarks.imitations import imitated
 
 from counterfoil.audit.overview import inspect
-from counterfoil.audit.values.outcome import CheckNumber, CheckState
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.joberrors import RecordingError, TargetExistsError
-from counterfoil.base.precision import PROFILES
 from counterfoil.base.wholefiles import LEFTOVER_SECONDS
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training import recording
 from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordEvent, RecordingResumed, StepRecorded, StepRestored
 from counterfoil.training.recordingfolder import recording_folder
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CounterfoilError
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.outcome import CheckNumber, CheckState
 from support.expectations import run_root, verified
 from support.fork_server import Ended, ForkServer
 from support.full_disk import TESTS, can_mount, on_disk
@@ -225,8 +225,8 @@ def test_a_small_disk_is_refused_before_the_first_step_and_a_full_one_later(kill
     code = f"""
 import os, shutil, sys
 from pathlib import Path
-from counterfoil.base.errors import FileWriteError
-from counterfoil.signing.keys import load_private_key
+from counterfoil_core.base.errors import FileWriteError
+from counterfoil_core.signing.keys import load_private_key
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import StepRecorded
 disk, order = Path({str(tmp_path)!r}), Path({str(killing.order)!r})

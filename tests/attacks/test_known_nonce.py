@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
-from counterfoil.audit.values.beacon import QUICKNET, Beacon
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.sampling import NonceSource, SegmentRequest, draw_segments
-from counterfoil.base.errors import SignatureError
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.signing.envelope import make_statement, open_claim, open_statement, sign_statement
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.envelope import make_statement, open_claim, open_statement, sign_statement
+from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
+from counterfoil_core.values.beacon import QUICKNET, Beacon
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.sampling import NonceSource, SegmentRequest, draw_segments
 from support.expectations import run_root
 from support.jobs import Job, audited, digits_order, record_job, sign_again
 from support.resuming import ended, request_of, stopped_after, whole

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.arithmetic.admission import read_program
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import LimitError
-from counterfoil.base.precision import Precision
-from counterfoil.program.limits import LARGE
+from counterfoil_core.arithmetic.admission import read_program
+from counterfoil_core.base.errors import LimitError
+from counterfoil_core.base.precision import Precision
+from counterfoil_core.program.limits import LARGE
+from counterfoil_core.values.outcome import Outcome
 from support.hostile_programs import chain, order_of, single
 from support.measured import Interrupted, command, interrupted, interrupted_while_it_starts
 

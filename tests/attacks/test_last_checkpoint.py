@@ -16,20 +16,20 @@ import numpy as np
 import pytest
 from torch import nn
 
-from counterfoil.audit import inspection
 from counterfoil.audit.overview import inspect
 from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.workplace import open_workplace
-from counterfoil.audit.signatures import own_contents
 from counterfoil.audit.timing import plan_audit
-from counterfoil.audit.values.events import WorkersReported
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.workers import LocalWorkers
-from counterfoil.base import canonical
-from counterfoil.base.errors import BundleError, CounterfoilError, FileChangedError, GivenFileError
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.base import canonical
+from counterfoil_core.base.errors import BundleError, CounterfoilError, FileChangedError, GivenFileError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.hearing import inspection
+from counterfoil_core.parties.signatures import own_contents
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.events import WorkersReported
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil_core.values.workers import LocalWorkers
 from independent.bundle import Bundle, RefusedError
 from support.bundles import opened_for_change
 from support.expectations import disputed, refused, tensors_of, verified

@@ -10,15 +10,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from counterfoil.arithmetic.grid.log import SiteLog
 from counterfoil.audit.parts.partfile import Died, SegmentDone, StepDone
-from counterfoil.audit.parts.result import SegmentResult
-from counterfoil.audit.values.events import Event
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.workers import Place
 from counterfoil.base.messages import encode
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.arithmetic.grid.log import SiteLog
+from counterfoil_core.hearing.result import SegmentResult
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.events import Event
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.workers import Place
 from support.crews import Bent, crewed, flattered
 from support.forgery import rewrite_log
 from support.jobs import Job, record_run

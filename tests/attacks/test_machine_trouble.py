@@ -13,25 +13,25 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.arithmetic import machine
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.audit import segments, session
 from counterfoil.audit.boxed import scratch
 from counterfoil.audit.overview import inspect
-from counterfoil.audit.panel import run_panel
-from counterfoil.audit.step import replayer as audit_steps
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.events import StepReplayed
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DeviceFailureError, FileReadError, MemoryShortageError, ProgramError
 from counterfoil.base.programs import settle_temporary_folder
-from counterfoil.base.trouble import obstacle
-from counterfoil.bundle import steady
-from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cli import main
 from counterfoil.program import tracing
 from counterfoil.sandbox.box import SWITCH
 from counterfoil.training.recorder import record
+from counterfoil_core.arithmetic import machine
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.base.errors import DeviceFailureError, FileReadError, MemoryShortageError, ProgramError
+from counterfoil_core.base.trouble import obstacle
+from counterfoil_core.bundle import steady
+from counterfoil_core.bundle.steady import SteadyFile
+from counterfoil_core.hearing import segments, session
+from counterfoil_core.panel.panel import run_panel
+from counterfoil_core.replay import replayer as audit_steps
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.events import StepReplayed
+from counterfoil_core.values.outcome import Outcome
 from support.capsules import adjudicated
 from support.jobs import audited, record_run
 from support.rewriting import before
@@ -169,7 +169,7 @@ PROGRAM = """
 import resource, sys
 from pathlib import Path
 from support.jobs import audited
-from counterfoil.audit.values.outcome import Outcome
+from counterfoil_core.values.outcome import Outcome
 run, order = Path(sys.argv[1]), Path(sys.argv[2])
 report = audited(run, order).report
 assert report.outcome is Outcome.VERIFIED, report.reason
@@ -272,7 +272,7 @@ def test_the_share_is_gone_when_the_file_is_opened(digits_job, monkeypatch):
 
 def test_an_order_that_no_machine_can_hold(digits_job, monkeypatch):
     """What a step needs at the least is compared with this machine before anything is computed."""
-    monkeypatch.setattr("counterfoil.arithmetic.compute.devices.memory_of", lambda device: 1000)
+    monkeypatch.setattr("counterfoil_core.arithmetic.compute.devices.memory_of", lambda device: 1000)
     report = audited(digits_job.run, digits_job.order).report
     assert report.outcome is Outcome.INCONCLUSIVE
     assert "needs at least" in report.reason

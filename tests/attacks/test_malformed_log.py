@@ -7,18 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.audit.panel import run_panel
-from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
 from counterfoil.audit.timing import plan_audit
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.dispute import Right
-from counterfoil.audit.values.events import StepReplayed
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.panel import PanelFinished, PanelOutcome, Standing
 from counterfoil.audit.values.plan import Plan
-from counterfoil.audit.values.steptable import StepMatch
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.panel.panel import run_panel
+from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.dispute import Right
+from counterfoil_core.values.events import StepReplayed
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.panel import PanelFinished, PanelOutcome, Standing
+from counterfoil_core.values.steptable import StepMatch
 from support.bundles import change
 from support.capsules import adjudicated, evidence_of, save
 from support.jobs import Job, audited

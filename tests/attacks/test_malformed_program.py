@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from counterfoil.arithmetic.admission import read_program
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.precision import Precision
 from counterfoil.cli import main
+from counterfoil_core.arithmetic.admission import read_program
+from counterfoil_core.base.precision import Precision
+from counterfoil_core.values.outcome import Outcome
 from support.hostile_programs import order_of, single
 
 X = {"value": 0}

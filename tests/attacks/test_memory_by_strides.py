@@ -9,13 +9,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.admission import read_program
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import ProgramError
-from counterfoil.base.precision import Precision
 from counterfoil.cli import main
-from counterfoil.operators.catalogue import allowed_names
 from counterfoil.program.moves import MOVES
+from counterfoil_core.arithmetic.admission import read_program
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.base.precision import Precision
+from counterfoil_core.operators.catalogue import allowed_names
+from counterfoil_core.values.outcome import Outcome
 from support.hostile_programs import order_of, single
 
 X = {"value": 0}

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from counterfoil.operators.node import Node
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.graph import Program
 from counterfoil.program.update import Sgd
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft, draft_order
+from counterfoil_core.operators.node import Node
+from counterfoil_core.program.graph import Program
+from counterfoil_core.signing.keys import SigningKey
 from support.bundles import flip_bit
 from support.expectations import disputed, verified
 from support.jobs import classify, draw, record_job, types

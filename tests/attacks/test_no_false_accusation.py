@@ -23,12 +23,12 @@ from benchmarks.false_accusations import (
 from benchmarks.honest_jobs import JOBS
 from benchmarks.imitations import IMITATIONS
 
-from counterfoil.arithmetic import machine
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError
-from counterfoil.operators.facts import OperatorClass
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.arithmetic import machine
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.values.outcome import Outcome
 from support.error_bounds import rounded_names
 from support.jobs import replaced
 

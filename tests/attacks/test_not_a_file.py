@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import open_input, read_input
 from counterfoil.cli import main
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import open_input, read_input
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import Job
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files as POSIX knows them")

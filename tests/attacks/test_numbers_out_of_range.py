@@ -16,16 +16,16 @@ import msgspec
 import pytest
 
 from counterfoil.audit import keeping
-from counterfoil.audit.parts import result as parts
 from counterfoil.audit.parts.partial import replay_part
-from counterfoil.audit.statement.verdict import preview_verdict
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.report import AuditReport
-from counterfoil.audit.values.workers import PartFiles
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import DIGEST_BYTES
-from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.sealing import SEAL_BYTES, seal
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import DIGEST_BYTES
+from counterfoil_core.base.errors import CounterfoilError
+from counterfoil_core.hearing import result as parts
+from counterfoil_core.statement.verdict import preview_verdict
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.report import AuditReport
+from counterfoil_core.values.workers import PartFiles
 from support.jobs import Job
 from support.out_of_range import spoilt_numbers
 from support.resuming import ended, progress_of, request_of, whole

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from counterfoil.audit import keeping
-from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.dispute import Right
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.report import AuditReport
-from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import sign_verdict, verify_signed
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.dispute import Right
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.report import AuditReport
+from counterfoil_core.values.sampling import SegmentRequest
 from support.bent_recorder import bent, nearest_midpoint, rounding_site
 from support.capsules import adjudicated, save
 from support.jobs import Job, audited, digits_order, record_job, recorded_by

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from counterfoil.audit.values.outcome import CheckNumber
+from counterfoil_core.values.outcome import CheckNumber
 from support.bundles import flip_bit
 from support.expectations import disputed, operator_of, refused
 from support.forgery import set_state_root

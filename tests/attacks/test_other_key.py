@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.audit.values.outcome import CheckNumber, Outcome
 from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil_core.values.outcome import CheckNumber, Outcome
 from support.expectations import refused, verified
 from support.jobs import audited, replace_bytes, sign_again
 

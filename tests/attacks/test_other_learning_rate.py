@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from counterfoil.audit.values.outcome import CheckNumber
+from counterfoil_core.values.outcome import CheckNumber
 from support.bundles import change
 from support.expectations import disputed, operator_of, refused, tensors_of
 from support.malicious import Trainer

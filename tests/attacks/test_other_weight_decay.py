@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from counterfoil.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.compute.operation import native
 from support.expectations import disputed, operator_of, tensors_of
 from support.malicious import Trainer
 

@@ -14,10 +14,10 @@ import pytest
 import typer
 
 from counterfoil.base import wholefiles
-from counterfoil.base.errors import FileWriteError
 from counterfoil.cli import main
 from counterfoil.cli.commands import PLACES, declared
 from counterfoil.cli.places import READS, READS_FOLDER, READS_MODULE, WRITES, PathRole, guarded
+from counterfoil_core.base.errors import FileWriteError
 
 CONTENT = b"kept"
 

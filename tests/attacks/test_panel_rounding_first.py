@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.panel import run_panel
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.panel import Blame, PanelFinished, PanelOutcome, PanelReport, Standing
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.panel.panel import run_panel
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.panel import Blame, PanelFinished, PanelOutcome, PanelReport, Standing
 from support.expectations import verified
 from support.jobs import audited
 from support.other_direction import record_other_direction

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS
-from counterfoil.audit.session import run_audit
-from counterfoil.audit.values.events import DivergenceMeasured, ResumedFromCheckpoint, StepReplayed
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.steptable import StepMatch
-from counterfoil.base.cancel import CancelToken
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.hearing.session import run_audit
+from counterfoil_core.values.events import DivergenceMeasured, ResumedFromCheckpoint, StepReplayed
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil_core.values.request import AuditRequest
+from counterfoil_core.values.steptable import StepMatch
 from support.expectations import ALL_PARTS, disputed, inputs_of, operator_of, verified
 from support.jobs import audited, digits_order, record_job, record_run
 from support.pretender import record_pretender

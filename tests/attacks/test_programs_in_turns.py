@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.base.precision import ExactPrecision
-from counterfoil.base.turns import Turns
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training import recorder
-from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.orderfile import prepare_order
+from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 from support.bundles import opened_for_change
 from support.capsules import adjudicated, evidence_of, read, save
 from support.expectations import disputed, operator_of, refused, tensors_of, verified

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from counterfoil.audit.values.outcome import Outcome
+from counterfoil_core.values.outcome import Outcome
 from support.random_programs import cases, outcome
 
 

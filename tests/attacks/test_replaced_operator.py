@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import torch
 
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.audit.values.outcome import CheckNumber
-from counterfoil.bundle.reader import BundleReader
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.values.outcome import CheckNumber
 from support.expectations import disputed, operator_of, refused
 from support.jobs import replace_bytes
 from support.malicious import Trainer

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.base.digest import Digest
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 from support.heads import heads_of, record_with_heads, write_heads
 from support.jobs import audited, digits_order, record_run
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from counterfoil.audit.values.outcome import CheckNumber
-from counterfoil.base.digest import Digest
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.values.outcome import CheckNumber
 from support.expectations import refused, run_root, verified
 from support.jobs import digits_order, record_job, sign_again
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from counterfoil.audit.overview import inspect
-from counterfoil.audit.values.outcome import CheckNumber, CheckState
-from counterfoil.base.errors import GivenFileError
 from counterfoil.cli import main
+from counterfoil_core.base.errors import GivenFileError
+from counterfoil_core.values.outcome import CheckNumber, CheckState
 from support.jobs import Job
 
 

@@ -20,16 +20,16 @@ from counterfoil.audit.boxed import session, start
 from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.partfile import Died, Ready, SegmentDone
 from counterfoil.audit.parts.processes import Processes
-from counterfoil.audit.values.events import AuditFinished
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.workers import LocalWorkers
-from counterfoil.base.cancel import CancelToken
 from counterfoil.base.frames import read_frame
 from counterfoil.base.messages import decode, encode
 from counterfoil_app.engine import broker, link
 from counterfoil_app.engine.messages import MAX_BYTES, Call, Delivery, Returned
 from counterfoil_app.verdict import report_process
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.values.events import AuditFinished
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.request import AuditRequest
+from counterfoil_core.values.workers import LocalWorkers
 from support import escapes, taken_over as taker
 from support.boxes import closed
 from support.fake_engine import FakeEngine

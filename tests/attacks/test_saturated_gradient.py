@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.audit.values.outcome import Outcome
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.values.outcome import Outcome
 from support.expectations import operator_of
 from support.jobs import Job, audited, own_order, record_job
 from support.malicious import Trainer

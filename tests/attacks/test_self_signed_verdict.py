@@ -7,10 +7,10 @@ import shutil
 
 import pytest
 
-from counterfoil.audit.statement.verdict import sign_verdict
-from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli import main
 from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil_core.statement.verdict import sign_verdict
+from counterfoil_core.values.outcome import Outcome
 from support.expectations import verified
 
 

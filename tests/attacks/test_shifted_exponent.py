@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.kernels.grid import ZERO_SCALE
+from counterfoil_core.arithmetic.grid.log import SiteLog
+from counterfoil_core.kernels.grid import ZERO_SCALE
+from counterfoil_core.values.outcome import Outcome
 from support.expectations import disputed, inconclusive, operator_of
 from support.forgery import rewrite_log
 from support.jobs import audited

@@ -12,17 +12,17 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given, strategies as st
 from securesystemslib.signer import SSlibKey
 
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.outcome import CheckNumber, Outcome
-from counterfoil.base import canonical
-from counterfoil.base.errors import KeyFileError, SignatureError
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.signing.claims import sign_claim
-from counterfoil.signing.edwards import D, L, P, is_prime_order_point
-from counterfoil.signing.envelope import open_claim, open_statement, open_tree_head
-from counterfoil.signing.intoto import PAYLOAD_TYPE
-from counterfoil.signing.keys import PublicKey, load_public_key
+from counterfoil_core.base import canonical
+from counterfoil_core.base.errors import KeyFileError, SignatureError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.edwards import D, L, P, is_prime_order_point
+from counterfoil_core.signing.envelope import open_claim, open_statement, open_tree_head
+from counterfoil_core.signing.intoto import PAYLOAD_TYPE
+from counterfoil_core.signing.keys import PublicKey, load_public_key
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.outcome import CheckNumber, Outcome
 from support import expectations
 from support.capsules import refused, save
 from support.heads import record_with_heads

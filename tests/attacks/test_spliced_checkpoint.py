@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from counterfoil.audit.values.outcome import Outcome
+from counterfoil_core.values.outcome import Outcome
 from support.expectations import disputed, operator_of, tensors_of
 from support.forgery import checkpoint, forge_checkpoint, store_checkpoint
 from support.jobs import audited, digits_order, record_job

@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.audit.values.dispute import Right
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.precision import ExactPrecision
-from counterfoil.operators.draws import judge
+from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.operators.draws import judge
+from counterfoil_core.values.dispute import Right
+from counterfoil_core.values.outcome import Outcome
 from support.expectations import disputed, operator_of
 from support.jobs import Job, audited, draw, own_order, record_job, replaced
 from support.malicious import Trainer

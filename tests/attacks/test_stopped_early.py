@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.audit.values.outcome import CheckNumber, Outcome
-from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.outcome import CheckNumber, Outcome
+from counterfoil_core.values.sampling import SegmentRequest
 from support.bundles import change
 from support.expectations import disputed, refused, run_root, verified
 from support.jobs import Job, audited, put_bytes, record_job, record_run, sign_again

@@ -14,13 +14,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.arithmetic.compute import prepared
-from counterfoil.arithmetic.compute.indices import check_indices
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import ProgramError
-from counterfoil.operators.catalogue import allowed_names, classify
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.arithmetic.compute import prepared
+from counterfoil_core.arithmetic.compute.indices import check_indices
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.operators.catalogue import allowed_names, classify
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.outcome import Outcome
 from support.expectations import verified
 from support.jobs import audited, draw, own_order, record_job, record_run, replaced
 

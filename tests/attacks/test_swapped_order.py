@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.base.digest import Digest
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.keys import load_public_key
 from counterfoil.signing.privatekeys import generate_key
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 from support.expectations import refused, verified
 from support.jobs import audited, digits_order, record_job, sign_again
 

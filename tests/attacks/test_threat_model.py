@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.pages import MEASURED, between
 
 from counterfoil.audit.values.delivery import DeliveryOutcome
-from counterfoil.audit.values.outcome import Outcome
+from counterfoil_core.values.outcome import Outcome
 
 HERE = Path(__file__).parent
 PAGE = (HERE.parents[1] / "docs" / "threat-model.md").read_text(encoding="utf-8")

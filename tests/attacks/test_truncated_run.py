@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.audit.values.outcome import CheckNumber, Outcome
+from counterfoil_core.values.outcome import CheckNumber, Outcome
 from support.bundles import opened_for_change
 from support.expectations import refused, verified
 from support.jobs import audited, digits_order, record_job, sign_again

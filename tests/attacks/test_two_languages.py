@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import SignatureError
 from counterfoil.cli import main
-from counterfoil.signing.envelope import sign_statement
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.signing.envelope import sign_statement
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import audited
 
 

@@ -7,12 +7,12 @@ import json
 
 import pytest
 
-from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
-from counterfoil.audit.values.outcome import CheckNumber, Outcome
-from counterfoil.base import canonical
-from counterfoil.base.errors import SignatureError
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
+from counterfoil_core.base import canonical
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.statement.verdict import sign_verdict, verify_signed
+from counterfoil_core.values.outcome import CheckNumber, Outcome
 from support import expectations
 from support.jobs import replace_bytes
 from support.reports import disputed_report, verified_report

@@ -13,13 +13,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-import counterfoil.program.graph as graph
-from counterfoil.audit.values.outcome import CheckNumber
-from counterfoil.base.errors import ProgramError
-from counterfoil.base.turns import Turns
-from counterfoil.operators.node import Argument, Node
-from counterfoil.signing.keys import SigningKey
+import counterfoil_core.program.graph as graph
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.operators.node import Argument, Node
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.outcome import CheckNumber
 from support.expectations import refused, verified
 from support.jobs import draw, own_order, record_job, record_run, replaced
 

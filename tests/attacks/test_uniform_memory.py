@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.arithmetic.admission import read_program
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.precision import Precision
+from counterfoil_core.arithmetic.admission import read_program
+from counterfoil_core.base.precision import Precision
+from counterfoil_core.values.outcome import Outcome
 from support.hostile_programs import order_of, single
 from support.measured import command
 

@@ -12,15 +12,15 @@ import pytest
 from securesystemslib.dsse import Envelope
 
 from counterfoil.audit.overview import inspect
-from counterfoil.audit.statement.verdict import sign_verdict
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.base import canonical
-from counterfoil.base.errors import SignatureError
-from counterfoil.base.plaintext import quoted, spelled
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import MAX_ENVIRONMENT, TreeHead
-from counterfoil.signing.envelope import open_tree_head, sign_statement
-from counterfoil.signing.intoto import PAYLOAD_TYPE
+from counterfoil_core.base import canonical
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.base.plaintext import quoted, spelled
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import MAX_ENVIRONMENT, TreeHead
+from counterfoil_core.signing.envelope import open_tree_head, sign_statement
+from counterfoil_core.signing.intoto import PAYLOAD_TYPE
+from counterfoil_core.statement.verdict import sign_verdict
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 from support import expectations
 from support.bundles import opened_for_change
 from support.heads import heads_of, record_with_heads, write_heads

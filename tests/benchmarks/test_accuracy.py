@@ -15,10 +15,10 @@ from benchmarks.accuracy.page import collected, page, sentence, shares
 from benchmarks.accuracy.tasks import Task, digits_task, gpt_task
 from benchmarks.accuracy.training import ARITHMETICS, REFERENCE, Trained, drawing
 
-from counterfoil.arithmetic.machine import Machine, open_machine
 from counterfoil.program import philoxdraws
 from counterfoil.program.philoxdraws import uniform
 from counterfoil.training.recipes import digits, gpt2
+from counterfoil_core.arithmetic.machine import Machine, open_machine
 from support.jobs import captured_once
 
 

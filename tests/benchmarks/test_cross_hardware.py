@@ -23,7 +23,7 @@ from benchmarks.cross_hardware.results import (
 )
 from benchmarks.cross_hardware.work import Worker
 
-from counterfoil.base.errors import DeviceError
+from counterfoil_core.base.errors import DeviceError
 
 JOBS, PROFILES = ("digits-cnn", "logistic"), ("float64-24", "exact-20")
 

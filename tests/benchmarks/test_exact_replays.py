@@ -16,16 +16,16 @@ from benchmarks.cross_hardware.replays import FORMS, SETTINGS, Replay, do, measu
 from benchmarks.honest_jobs import ORDERS
 from benchmarks.imitations import IMITATIONS
 
-from counterfoil.arithmetic import machine as machine_module
-from counterfoil.arithmetic.compute.interpreter import Interpreter
-from counterfoil.arithmetic.compute.perturbed import perturbed
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.base.precision import ExactPrecision
-from counterfoil.kernels.exact.forms import Profile
-from counterfoil.kernels.exact.products import Form
-from counterfoil.program.graph import Program
 from counterfoil.training.recorder import record
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.arithmetic import machine as machine_module
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.arithmetic.otherwise.perturbed import perturbed
+from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.kernels.exact.products import Form
+from counterfoil_core.program.graph import Program
 
 JOB = "logistic"
 

@@ -32,9 +32,9 @@ from benchmarks.gpu import larger, page, parts
 from benchmarks.gpu.parts import NAMES, PARTS, measure, tasks
 from benchmarks.gpu.settings import Scale, Settings
 
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import DataError, DeviceError
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import DataError, DeviceError
 from support.jobs import digits_order
 
 DOCS = Path(__file__).parents[2] / "docs"

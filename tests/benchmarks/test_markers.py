@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from benchmarks.pages import between, replaced_between, write_between
 
-from counterfoil.base.errors import DataError
+from counterfoil_core.base.errors import DataError
 
 PAGE = "before\n<!-- a: begin -->\nold\n<!-- a: end -->\nafter\n"
 

@@ -15,7 +15,7 @@ from benchmarks.paper.measurement import Measurement, measure
 from benchmarks.paper.page import BITS_PER_VALUE, page
 from benchmarks.paper.runs import Found, affordable_batch
 
-from counterfoil.base.errors import CounterfoilError
+from counterfoil_core.base.errors import CounterfoilError
 
 MEASURED = Measurement(
     experiment="resnet50",

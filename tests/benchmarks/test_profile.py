@@ -5,16 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from benchmarks.profile import BETWEEN, ORDER, PARTS, WAITING, WARM_UP, Samples, Watch, bytes_to_move, followed, part_of
 
-import counterfoil
-from counterfoil.operators.node import Node, TensorType, Value
-from counterfoil.program.graph import Input, Program
-
-ENGINE = Path(counterfoil.__file__).parent
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.program.graph import Input, Program
+from support.packages import ENGINE
 
 
 @pytest.mark.parametrize(
@@ -38,7 +35,7 @@ ENGINE = Path(counterfoil.__file__).parent
         ("base/behind.py", "Behind.take", WAITING),
         ("commit/state.py", "state_root", "hashing"),
         ("training/recording.py", "append", "writing and reading"),
-        ("audit/session.py", "anything", "recorder and auditor"),
+        ("hearing/session.py", "anything", "recorder and auditor"),
     ],
 )
 def test_a_function_is_a_part_of_a_step(file: str, function: str, part: str) -> None:

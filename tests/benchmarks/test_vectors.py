@@ -12,8 +12,8 @@ import pytest
 from benchmarks.__main__ import main
 from benchmarks.vectors import write_vectors
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.reader import BundleReader
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import audited
 
 STORED = Path(__file__).parents[1] / "vectors"

@@ -18,7 +18,7 @@ from benchmarks.whole.page import section, write_page
 from benchmarks.whole.pieces import Lines, Pieces
 from benchmarks.whole.thresholds import MARGINS, precision_of
 
-from counterfoil.base.precision import Precision
+from counterfoil_core.base.precision import Precision
 
 STEPS = 2
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from benchmarks.workloads import CPU, LargeImageResNet, eager_step, weight_dtype
 
-from counterfoil.arithmetic.selftest import tiny_program
-from counterfoil.program.estimate import product_flops
 from counterfoil.training.recipes.resnet import LAYOUTS, Bottleneck, ResNetLayout
+from counterfoil_core.arithmetic.selftest import tiny_program
+from counterfoil_core.program.estimate import product_flops
 
 
 def test_resnet_50_has_the_parameters_and_the_names_of_the_public_weights() -> None:

@@ -70,8 +70,8 @@ def test_the_signed_list_is_read(release: Path) -> None:
 
 def test_the_promise_names_every_format_and_its_number() -> None:
     """The numbers on the page are those of the program."""
-    from counterfoil.bundle import schema
-    from counterfoil.signing import intoto
+    from counterfoil_core.bundle import schema
+    from counterfoil_core.signing import intoto
 
     page = (HERE.parents[1] / "docs" / "format-promise.md").read_text(encoding="utf-8")
     types = {value for name, value in vars(intoto).items() if name.endswith("_PREDICATE")}

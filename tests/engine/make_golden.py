@@ -19,12 +19,12 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from counterfoil.base.digest import Digest
-from counterfoil.base.precision import ExactPrecision
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import run_tree
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.gpt2 import Gpt2Size
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import run_tree
 from support.bundles import test_key
 from support.jobs import digits_order, gpt2_order, record_run, sign_again
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.reader import BundleReader
+from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import audited, record_run
 from support.scripts import load_script
 

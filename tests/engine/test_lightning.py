@@ -11,9 +11,9 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import counterfoil.lightning
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError
-from counterfoil.base.precision import PROFILES
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.values.outcome import Outcome
 from support.bundles import test_key
 from support.jobs import audited, record_run
 

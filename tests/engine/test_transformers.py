@@ -12,10 +12,10 @@ import pytest
 import torch
 
 import counterfoil.transformers
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError
-from counterfoil.base.precision import PROFILES
-from counterfoil.bundle.reader import BundleReader
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.values.outcome import Outcome
 from support import small_models
 from support.bundles import test_key
 from support.jobs import audited, record_run

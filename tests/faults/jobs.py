@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from counterfoil.audit.parts.partfile import read_part
-from counterfoil.audit.statement.verdict import verify_signed
-from counterfoil.bundle.capsule import CapsuleReader
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import run_tree
-from counterfoil.signing.keys import load_public_key
 from counterfoil.signing.privatekeys import load_private_key
 from counterfoil.training.recorder import record
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.bundle.capsule import CapsuleReader
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import run_tree
+from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.statement.verdict import verify_signed
 from support.fork_server import ForkServer
 
 STEPS = 4

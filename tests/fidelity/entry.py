@@ -8,11 +8,11 @@ from pathlib import Path
 from unittest import mock
 
 from counterfoil.base import programs
-from counterfoil.base.precision import Precision
 from counterfoil.training.following import plainprocess, script as product
 from counterfoil.training.following.survey import Survey
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.scripts.handing import ScriptOrder, Wanted
+from counterfoil_core.base.precision import Precision
 
 
 def ordered(script: Path) -> OrderDraft:

@@ -13,11 +13,11 @@ from tests.fidelity import entry, mutants
 from tests.fidelity.plainrun import drawing_nothing
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.interpreter import Interpreter
-from counterfoil.base.errors import CounterfoilError, NonFiniteError
-from counterfoil.operators.facts import DRAWS
-from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter
+from counterfoil_core.base.errors import CounterfoilError, NonFiniteError
+from counterfoil_core.operators.facts import DRAWS
+from counterfoil_core.order.loaded import LoadedOrder
 
 
 @dataclass(frozen=True)

@@ -50,16 +50,16 @@ def _main() -> None:
     os.environ["OMP_NUM_THREADS"] = "1"
     import atheris
 
-    import counterfoil
+    from support.packages import PACKAGES
 
     # What numba compiles has no coverage that could be seen: not the entries of the log codec either.
-    engine = Path(counterfoil.__file__).parent
     compiled = [
-        ".".join(("counterfoil", *path.relative_to(engine).with_suffix("").parts))
-        for path in engine.rglob("*.py")
-        if "counterfoil.kernels.cache" in path.read_text(encoding="utf-8")
+        ".".join(path.relative_to(package.parent).with_suffix("").parts)
+        for package in PACKAGES
+        for path in package.rglob("*.py")
+        if "counterfoil_core.kernels.cache" in path.read_text(encoding="utf-8")
     ]
-    with atheris.instrument_imports(include=["counterfoil"], exclude=compiled):
+    with atheris.instrument_imports(include=[package.name for package in PACKAGES], exclude=compiled):
         from fuzz.targets import Corpus
     with tempfile.TemporaryDirectory() as folder:
         targets = {target.name: target for target in Corpus(Path(folder)).targets()}

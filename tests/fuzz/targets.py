@@ -17,25 +17,24 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from counterfoil.arithmetic.admission import read_program
-from counterfoil.arithmetic.grid.log import decode, encode
 from counterfoil.audit import keeping
-from counterfoil.audit.evidence import load_job, prove_part, prove_run
-from counterfoil.audit.inspection import Inspection, make_checks
-from counterfoil.audit.known import Divergence
-from counterfoil.audit.parts import result as parts
-from counterfoil.audit.parts.check import SignedStep, unfit
-from counterfoil.audit.published_heads import read_tree_heads
-from counterfoil.audit.signatures import check_claim
-from counterfoil.audit.statement.verdict import preview_verdict, sign_verdict, verify_signed
-from counterfoil.audit.step.replayer import read_log
 from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport
-from counterfoil.audit.values.dispute import UPDATE
-from counterfoil.audit.values.outcome import CheckState
-from counterfoil.audit.values.sampling import Sample, Segment, SegmentRequest, Selection
-from counterfoil.audit.values.workers import Place
-from counterfoil.base.digest import DIGEST_BYTES, Digest
-from counterfoil.base.errors import (
+from counterfoil.base.joberrors import PartError, RecordingError, SignerError, WeightsError
+from counterfoil.base.sealing import SEAL_BYTES, seal
+from counterfoil.bundle.capsulewriter import write_capsule
+from counterfoil.bundle.writer import write_data_file
+from counterfoil.delivery.export import export_weights
+from counterfoil.delivery.tensorfile import open_tensors
+from counterfoil.delivery.verification import verify_weights
+from counterfoil.signer.frames import FrameKind, receive_body, receive_kind
+from counterfoil.signer.gate import Gate, Purpose
+from counterfoil.signing.comparison import Comparison, open_comparison, write_comparison
+from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil.training.stepfile import StoredStep, encode_step, read_steps
+from counterfoil_core.arithmetic.admission import read_program
+from counterfoil_core.arithmetic.grid.log import decode, encode
+from counterfoil_core.base.digest import DIGEST_BYTES, Digest
+from counterfoil_core.base.errors import (
     CommitmentError,
     CounterfoilError,
     KeyFileError,
@@ -45,31 +44,32 @@ from counterfoil.base.errors import (
     RefusedError,
     SignatureError,
 )
-from counterfoil.base.generators import finish
-from counterfoil.base.joberrors import PartError, RecordingError, SignerError, WeightsError
-from counterfoil.base.precision import Precision
-from counterfoil.base.sealing import SEAL_BYTES, seal
-from counterfoil.bundle.capsule import CapsuleReader
-from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.bundle.datafile import DataFile
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import ArraySpec, OrderManifest
-from counterfoil.bundle.steady import SteadyFile
-from counterfoil.bundle.writer import write_data_file
-from counterfoil.commit.state import tensor_digest
-from counterfoil.delivery.export import export_weights
-from counterfoil.delivery.tensorfile import open_tensors
-from counterfoil.delivery.verification import verify_weights
-from counterfoil.kernels.counts import Counts
-from counterfoil.program.graph import Program
-from counterfoil.signer.frames import FrameKind, receive_body, receive_kind
-from counterfoil.signer.gate import Gate, Purpose
-from counterfoil.signing.comparison import Comparison, open_comparison, write_comparison
-from counterfoil.signing.envelope import open_claim
-from counterfoil.signing.keys import SigningKey, load_public_key
-from counterfoil.signing.privatekeys import generate_key, load_private_key
-from counterfoil.signing.publickeys import public_path
-from counterfoil.training.stepfile import StoredStep, encode_step, read_steps
+from counterfoil_core.base.generators import finish
+from counterfoil_core.base.precision import Precision
+from counterfoil_core.bundle.capsule import CapsuleReader
+from counterfoil_core.bundle.datafile import DataFile
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import ArraySpec, OrderManifest
+from counterfoil_core.bundle.steady import SteadyFile
+from counterfoil_core.commit.state import tensor_digest
+from counterfoil_core.hearing import result as parts
+from counterfoil_core.hearing.check import SignedStep, unfit
+from counterfoil_core.hearing.evidence import load_job, prove_part, prove_run
+from counterfoil_core.hearing.inspection import Inspection, make_checks
+from counterfoil_core.hearing.known import Divergence
+from counterfoil_core.kernels.counts import Counts
+from counterfoil_core.parties.published_heads import read_tree_heads
+from counterfoil_core.parties.signatures import check_claim
+from counterfoil_core.program.graph import Program
+from counterfoil_core.replay.replayer import read_log
+from counterfoil_core.signing.envelope import open_claim
+from counterfoil_core.signing.keys import SigningKey, load_public_key
+from counterfoil_core.signing.publickeys import public_path
+from counterfoil_core.statement.verdict import preview_verdict, sign_verdict, verify_signed
+from counterfoil_core.values.dispute import UPDATE
+from counterfoil_core.values.outcome import CheckState
+from counterfoil_core.values.sampling import Sample, Segment, SegmentRequest, Selection
+from counterfoil_core.values.workers import Place
 from fuzz.mutations import spoil_bytes, spoil_envelope, spoil_json, spoil_lines, spoil_pem, spoil_value
 from support.bundles import make_contents, write_bundle
 from support.capsules import crafted, crafted_part

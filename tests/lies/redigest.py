@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.base import canonical
-from counterfoil.commit.state import state_root, tensor_digest
+from counterfoil_core.base import canonical
+from counterfoil_core.commit.state import state_root, tensor_digest
 from support.bundles import opened_for_change
 from support.jobs import replace_bytes
 

@@ -25,34 +25,34 @@ from securesystemslib.dsse import Envelope
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.arithmetic.grid.log import ZERO_SCALE, SiteLog
 from counterfoil.audit import keeping
-from counterfoil.audit.adjudicator import adjudicate
-from counterfoil.audit.parts import result as parts
 from counterfoil.audit.parts.partial import replay_part
-from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
-from counterfoil.audit.values.adjudication import AdjudicationFinished
 from counterfoil.audit.values.delivery import DeliveryOutcome
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.workers import PartFiles
-from counterfoil.base import canonical
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import DIGEST_BYTES, Digest
-from counterfoil.base.errors import CounterfoilError, RefusedError
-from counterfoil.base.generators import finish
-from counterfoil.base.precision import AnyPrecision, ExactPrecision
 from counterfoil.base.sealing import SEAL_BYTES
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.delivery.export import export_weights
 from counterfoil.signing.claims import accept_order, sign_order
-from counterfoil.signing.consent import open_signed_order
-from counterfoil.signing.intoto import PAYLOAD_TYPE
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.arithmetic.grid.log import ZERO_SCALE, SiteLog
+from counterfoil_core.base import canonical
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import DIGEST_BYTES, Digest
+from counterfoil_core.base.errors import CounterfoilError, RefusedError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.hearing import result as parts
+from counterfoil_core.hearing.adjudicator import adjudicate
+from counterfoil_core.signing.consent import open_signed_order
+from counterfoil_core.signing.intoto import PAYLOAD_TYPE
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import sign_verdict, verify_signed
+from counterfoil_core.values.adjudication import AdjudicationFinished
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.request import AuditRequest
+from counterfoil_core.values.workers import PartFiles
 from lies.redigest import redigest
 from lies.values import Array, field_name, json_paths, lie_in_array, lie_in_json
 from support.bundles import opened_for_change

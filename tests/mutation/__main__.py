@@ -25,7 +25,7 @@ from mutation import page  # noqa: E402
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation")
-    parser.add_argument("--each", type=int, default=20, help="mutants of each of the eight packages")
+    parser.add_argument("--each", type=int, default=20, help="mutants of each package")
     parser.add_argument("--rooms", nargs="*", default=list(page.ROOMS), help="of these packages only")
     parser.add_argument("--seed", type=int, default=1, help="of their order; more mutants begin with the same ones")
     parser.add_argument("--minutes", type=float, default=60.0, help="no mutant is begun later")

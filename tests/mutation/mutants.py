@@ -65,7 +65,7 @@ class Mutant:
     """One wrong change.
 
     Attributes:
-        path: Of the file, within the package.
+        path: Of the file, from that folder.
         function: Qualified name of the outermost function that is changed.
         line: Where in the file.
         last: The last line of the function.
@@ -198,7 +198,7 @@ def chosen(package: Path, rooms: Sequence[str], count: int, seed: int, left_out:
     """Return mutants of rooms of a package, as many of each; more of them begin with the same ones.
 
     Args:
-        package: The folder of the package.
+        package: The folder in which the packages of the engine lie.
         rooms: Packages within it.
         count: How many mutants of each room.
         seed: Of the order.

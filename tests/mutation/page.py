@@ -9,7 +9,11 @@ from typing import Any
 
 HERE = Path(__file__).parent
 RESULTS, JUDGED, PAGE = HERE / "results.jsonl", HERE / "judged.json", HERE.parents[1] / "docs" / "mutation.md"
-ROOMS = ("audit", "operators", "arithmetic", "kernels", "commit", "bundle", "delivery", "signer")
+ROOMS = (
+    "counterfoil_core/hearing", "counterfoil_core/judge", "counterfoil_core/replay", "counterfoil_core/statement",
+    "counterfoil_core/operators", "counterfoil_core/arithmetic", "counterfoil_core/kernels", "counterfoil_core/commit",
+    "counterfoil_core/bundle", "counterfoil/delivery", "counterfoil/signer",
+)  # fmt: skip
 LEFT_OUT = ("cuda/exact.py", "cuda/rounding.py", "cuda/sha256.py", "__init__.py", "device_products.py")
 """What runs on CUDA only is not mutated."""
 INTRODUCTION = """\
@@ -98,7 +102,8 @@ def write() -> None:
 
 
 def _room(entry: dict[str, Any]) -> str:
-    return str(entry["path"]).partition("/")[0]
+    parts = str(entry["path"]).split("/")
+    return "/".join(parts[: 1 + parts[0].startswith("counterfoil")])
 
 
 def _kind(key: str, said: dict[str, Any]) -> str:

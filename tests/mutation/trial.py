@@ -25,7 +25,7 @@ class Reach:
 
     Args:
         file: Where it is kept, as JSON lines; the last line for a file counts.
-        package: The folder of the package.
+        package: The folder in which the packages of the engine lie.
     """
 
     def __init__(self, file: Path, package: Path) -> None:
@@ -74,12 +74,12 @@ class Reach:
     def files(self, mutant: Mutant) -> list[str]:
         """Files of tests, those near the mutant first: its namesake, who imports it, its room's, and the others."""
         module = mutant.path.removesuffix(".py").replace("/", ".")
-        package, _, name = f"counterfoil.{module}".rpartition(".")
+        package, _, name = module.rpartition(".")
         imports = re.compile(
             rf"(from {re.escape(package)}\.{name} |import {re.escape(package)}\.{name}\b"
             rf"|from {re.escape(package)} import [^\n]*\b{name}\b)"
         )
-        room = f"tests/engine/{mutant.path.partition('/')[0]}/"
+        room = f"tests/engine/{mutant.path.split('/')[1]}/"
 
         def distance(file: str) -> tuple[int, str]:
             near = f"/test_{name}.py" in file, f"/test_{name}" in file, bool(imports.search(self._texts[file]))
@@ -98,7 +98,7 @@ def tried(mutant: Mutant, reach: Reach, package: Path, budget: float, patience: 
     Args:
         mutant: The mutant.
         reach: Of the tests.
-        package: The folder of the package.
+        package: The folder in which the packages of the engine lie.
         budget: Seconds of tests of one file, as they were measured.
         patience: Seconds after which no further file is asked.
     """

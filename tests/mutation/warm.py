@@ -26,7 +26,7 @@ _LEFT_OUT = ("triton", "__main__", "sha256_loops")
 
 
 def load() -> Path:
-    """Load whatever tests of the engine load, and return the folder of the package."""
+    """Load whatever tests of the engine load, and return the folder in which the packages of the engine lie."""
     import torch
 
     torch.set_num_threads(1)
@@ -35,14 +35,15 @@ def load() -> Path:
     import hypothesis  # noqa: F401
     import torch._dynamo
 
-    import counterfoil
-    from counterfoil.commit import sha256
+    from counterfoil_core.commit import sha256
+    from support.packages import PACKAGES
 
-    for module in pkgutil.walk_packages(counterfoil.__path__, "counterfoil."):
-        if not any(word in module.name for word in _LEFT_OUT):
-            importlib.import_module(module.name)
+    for package in PACKAGES:
+        for module in pkgutil.walk_packages([str(package)], f"{package.name}."):
+            if not any(word in module.name for word in _LEFT_OUT):
+                importlib.import_module(module.name)
     sha256.compiled()
-    return Path(counterfoil.__file__).parent
+    return PACKAGES[0].parent
 
 
 class Forked(Exception):  # noqa: N818
@@ -157,7 +158,7 @@ def reach(file: str, package: Path) -> dict[str, Any]:
     import coverage
 
     os.chdir(ROOT)
-    measured = coverage.Coverage(data_file=None, source_pkgs=["counterfoil"], config_file=False)
+    measured = coverage.Coverage(data_file=None, source_pkgs=["counterfoil_core", "counterfoil"], config_file=False)
     watching = _Watching([], measured.switch_context)
     measured.start()
     try:
@@ -256,9 +257,11 @@ def _compile_anew(path: Path) -> None:
     from numba.core.caching import NullCache
     from numba.core.dispatcher import Dispatcher
 
-    from counterfoil.kernels import cache as kernelcache
+    from counterfoil_core.kernels import cache as kernelcache
 
     package = Path(kernelcache.__file__).parents[1]
+    if not path.is_relative_to(package):  # no kernel lies outside of it
+        return
     within = path.relative_to(package).as_posix()
     text = path.read_text(encoding="utf-8")
     if "kernels.cache" not in text and "import cache" not in text and "numba" not in text:

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from tests.scripts.entry import Script, changed_lines
 
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
+from counterfoil_core.bundle.reader import BundleReader
 from support.bundles import test_key
 
 HERE = Path(__file__).parent

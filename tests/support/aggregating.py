@@ -9,16 +9,16 @@ from functools import cache
 import torch
 from torch import Tensor, nn
 
-from counterfoil.arithmetic.compute.interpreter import Draws, StepInputs
-from counterfoil.arithmetic.exact.admission import check_exact
-from counterfoil.arithmetic.grid.fingerprinting import step_key
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.arithmetic.profiles import arithmetic_of
-from counterfoil.base.digest import Digest
-from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
-from counterfoil.operators.node import TensorType
 from counterfoil.program.aggregation import AggregationRule
 from counterfoil.program.capture import CapturedStep, capture
+from counterfoil_core.arithmetic.compute.interpreter import Draws, StepInputs
+from counterfoil_core.arithmetic.exact.admission import check_exact
+from counterfoil_core.arithmetic.grid.fingerprinting import step_key
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.arithmetic.profiles import arithmetic_of
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil_core.operators.node import TensorType
 
 Shares = Mapping[str, Tensor]
 """The gradients of all shares by parameter."""

@@ -12,12 +12,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.grid.neighbours import neighbours
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
-from counterfoil.kernels.cpu.rounding import mix_values
-from counterfoil.kernels.grid import Grid
-from counterfoil.program.graph import Program
+from counterfoil_core.arithmetic.grid.log import SiteLog
+from counterfoil_core.arithmetic.grid.neighbours import neighbours
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.kernels.cpu.rounding import mix_values
+from counterfoil_core.kernels.grid import Grid
+from counterfoil_core.program.graph import Program
 
 
 class Bent(RecordingRounder):

@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from counterfoil.audit import following, session
+from counterfoil.audit import following
 from counterfoil.audit.following import follow_run
-from counterfoil.audit.values.events import AuditFinished, Event
 from counterfoil.audit.values.following import FollowEnded, FollowEvent, FollowRequest, FollowState
-from counterfoil.base.cancel import CancelToken
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training import executing
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordEvent, StepRecorded
 from counterfoil.training.recordingfolder import recording_folder
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.hearing import session
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.events import AuditFinished, Event
 from support.jobs import self_tests_remembered
 
 Events = list[FollowEvent | Event]

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfoil.base.digest import Digest
-from counterfoil.base.precision import Precision
-from counterfoil.base.turns import Turns
-from counterfoil.bundle.places import Places
-from counterfoil.bundle.schema import ArraySpec, OrderManifest, RunClaim, StepRecord, run_tree
 from counterfoil.bundle.writer import BundleWriter
-from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.signing.claims import accept_order, sign_claim
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.precision import Precision
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle.places import Places
+from counterfoil_core.bundle.schema import ArraySpec, OrderManifest, RunClaim, StepRecord, run_tree
+from counterfoil_core.commit.state import state_root, tensor_digest
+from counterfoil_core.signing.keys import SigningKey
 
 Array = NDArray[Any]
 

@@ -7,26 +7,26 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.audit.adjudicator import adjudicate
-from counterfoil.audit.evidence import gather, gather_part
-from counterfoil.audit.inspection import open_inspection
-from counterfoil.audit.step.looks import added_tensor, look_at_unreadable
-from counterfoil.audit.step.replayer import read_log
-from counterfoil.audit.step.sharedreplay import SharedReplayer, read_logs, step_replayer
-from counterfoil.audit.step.shares import PartLogError, SharedLogs, State, UpdateJob
-from counterfoil.audit.values.adjudication import AdjudicationFinished, AdjudicationOutcome, AdjudicationReport
-from counterfoil.audit.values.dispute import UPDATE
-from counterfoil.audit.values.events import AuditFinished
-from counterfoil.base.errors import LogError
-from counterfoil.base.generators import finish
-from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.bundle.stepparts import AddedTensor
-from counterfoil.signing.keys import SigningKey
-from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.base.errors import LogError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.bundle.capsule import CapsuleContents, CapsuleReader
+from counterfoil_core.bundle.stepparts import AddedTensor
+from counterfoil_core.hearing.adjudicator import adjudicate
+from counterfoil_core.hearing.evidence import gather, gather_part
+from counterfoil_core.hearing.inspection import open_inspection
+from counterfoil_core.judge.looks import added_tensor, look_at_unreadable
+from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.replay.replayer import read_log
+from counterfoil_core.replay.sharedreplay import SharedReplayer, read_logs, step_replayer
+from counterfoil_core.replay.shares import PartLogError, SharedLogs, State, UpdateJob
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.adjudication import AdjudicationFinished, AdjudicationOutcome, AdjudicationReport
+from counterfoil_core.values.dispute import UPDATE
+from counterfoil_core.values.events import AuditFinished
 from support.bundles import opened_for_change
 from support.jobs import Job, audited, record_job
 from support.statements import keeps_every_rule

@@ -11,19 +11,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.chained import ChainUnit, Made, RunChain, chained
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.arithmetic.grid.chains import run_chain
-from counterfoil.arithmetic.grid.fingerprinting import Kernels
-from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.grid.replaying import ReplayingRounder
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
-from counterfoil.base.errors import CounterfoilError
-from counterfoil.base.precision import Precision
-from counterfoil.kernels.counts import Counts
-from counterfoil.operators.node import Node, TensorType, Value
-from counterfoil.program.chains import Chain
-from counterfoil.program.graph import Input, Program
+from counterfoil_core.arithmetic.compute.chained import ChainUnit, Made, RunChain, chained
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.arithmetic.grid.chains import run_chain
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.log import SiteLog
+from counterfoil_core.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.base.errors import CounterfoilError
+from counterfoil_core.base.precision import Precision
+from counterfoil_core.kernels.counts import Counts
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.program.chains import Chain
+from counterfoil_core.program.graph import Input, Program
 
 CPU = torch.device("cpu")
 KEY = 1234567

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.grid.neighbours import neighbours
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
-from counterfoil.audit.step.explain import mixed
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.arithmetic.grid.log import SiteLog
+from counterfoil_core.arithmetic.grid.neighbours import neighbours
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.judge.explain import mixed
+from counterfoil_core.signing.keys import SigningKey
 from support.jobs import record_run, recorded_by
 
 UInt64Array = npt.NDArray[np.uint64]

@@ -10,20 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.arithmetic.grid.log import decode
-from counterfoil.audit import session
 from counterfoil.audit.parts.crew import Crew
 from counterfoil.audit.parts.helpers import Helpers, task_of
 from counterfoil.audit.parts.partfile import Died, Message, Ready, SegmentDone, StepDone
-from counterfoil.audit.parts.result import Identity, SegmentResult, StepResult
 from counterfoil.audit.parts.workplace import Workplace, open_workplace
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.workers import Place
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.generators import finish
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import run_tree
 from counterfoil.training.orderfile import load_order
+from counterfoil_core.arithmetic.grid.log import decode
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.generators import finish
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import run_tree
+from counterfoil_core.hearing import session
+from counterfoil_core.hearing.result import Identity, SegmentResult, StepResult
+from counterfoil_core.values.request import AuditRequest
+from counterfoil_core.values.workers import Place
 
 Lie = Callable[[int, SegmentResult], SegmentResult]
 """Makes what a worker says of what it found."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.kernels import rules
+from support import kernelrules as rules
 
 Array = npt.NDArray[Any]
 

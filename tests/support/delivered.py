@@ -10,11 +10,11 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from counterfoil.audit.values.delivery import Basis, DeliveryReport
-from counterfoil.audit.values.trust import MachineTrust, OrderTrust, TrainerTrust, Trust
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import run_tree
 from counterfoil.delivery.export import export_weights
 from counterfoil.delivery.verification import verify_weights
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import run_tree
+from counterfoil_core.values.trust import MachineTrust, OrderTrust, TrainerTrust, Trust
 
 
 def basis_for(run: Path) -> Basis:

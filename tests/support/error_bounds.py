@@ -7,14 +7,14 @@ from typing import Any
 
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.grid.margin import bounds_of
-from counterfoil.arithmetic.grid.scales.rules import scale_rule
-from counterfoil.operators.catalogue import allowed_names, classify
-from counterfoil.operators.facts import Bound, OperatorClass, Use
-from counterfoil.operators.judge import exact_output
-from counterfoil.operators.judging.numbers import MP, NotExactError
-from counterfoil.operators.node import TensorType
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.grid.margin import bounds_of
+from counterfoil_core.arithmetic.grid.scales.rules import scale_rule
+from counterfoil_core.operators.catalogue import allowed_names, classify
+from counterfoil_core.operators.facts import Bound, OperatorClass, Use
+from counterfoil_core.operators.judge import exact_output
+from counterfoil_core.operators.judging.numbers import MP, NotExactError
+from counterfoil_core.operators.node import TensorType
 from support.operator_calls import Call, listed, operation_of
 
 STATED = Bound(64)

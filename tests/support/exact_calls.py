@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.operation import FACTORIES, Operation, make_operation, native
-from counterfoil.operators.node import Node, TensorType
+from counterfoil_core.arithmetic.compute.operation import FACTORIES, Operation, make_operation, native
+from counterfoil_core.operators.node import Node, TensorType
 
 LENGTH = 40_003
 FLOATS = [

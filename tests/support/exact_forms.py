@@ -8,15 +8,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.operation import make_operation, native
-from counterfoil.arithmetic.exact.operators import SINGLES
-from counterfoil.arithmetic.grid.scales.rules import scale_rule
-from counterfoil.kernels.exact.forms import Profile
-from counterfoil.kernels.grid import ZERO_SCALE, scale_exponent
-from counterfoil.operators.catalogue import classify
-from counterfoil.operators.judge import exact_output
-from counterfoil.operators.judging.numbers import MP
-from counterfoil.operators.node import Node, TensorType
+from counterfoil_core.arithmetic.compute.operation import make_operation, native
+from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.arithmetic.grid.scales.rules import scale_rule
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.kernels.grid import ZERO_SCALE, scale_exponent
+from counterfoil_core.operators.catalogue import classify
+from counterfoil_core.operators.judge import exact_output
+from counterfoil_core.operators.judging.numbers import MP
+from counterfoil_core.operators.node import Node, TensorType
 from support.operator_calls import Call, listed, operation_of
 
 MARGIN_BITS = 44

@@ -28,7 +28,7 @@ from torch.distributed.tensor import DTensor
 from torch.nn.parallel import DistributedDataParallel
 
 from counterfoil.distributed.hooks import ExactAllreduceState, exact_allreduce_hook, set_exact_reduce_scatter
-from counterfoil.kernels.exact.combine import exponent_of, mean_of, quantised
+from counterfoil_core.kernels.exact.combine import exponent_of, mean_of, quantised
 
 WORLDS = (1, 2, 3)
 STEPS = 2

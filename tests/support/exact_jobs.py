@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from counterfoil.base.precision import ExactPrecision
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs
+from counterfoil_core.base.precision import ExactPrecision
 from support.jobs import draw, types
 
 ROWS, INPUTS, HIDDEN, CLASSES = 40, 12, 6, 5

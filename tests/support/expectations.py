@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from counterfoil.audit.values.events import StepReplayed
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.report import AuditReport
-from counterfoil.base.digest import Digest
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.merkle import verify_inclusion
-from counterfoil.signing.envelope import open_claim
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.commit.merkle import verify_inclusion
+from counterfoil_core.signing.envelope import open_claim
+from counterfoil_core.values.events import StepReplayed
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil_core.values.report import AuditReport
 from support.jobs import Audited, audited
 
 ALL_PARTS = ("state", "loss", "fingerprints")

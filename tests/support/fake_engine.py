@@ -124,13 +124,7 @@ from counterfoil import (
 )
 from counterfoil.audit.disputedrows import NOT_KNOWN
 from counterfoil.audit.operatorlook import SAID, value_of
-from counterfoil.audit.panel import conclude_panel, judge_members
-from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, read_statement
-from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
-from counterfoil.audit.step.compare import detail_difference
 from counterfoil.audit.tensorsides import compare_sides
-from counterfoil.audit.values.account import accusation
-from counterfoil.audit.values.adjudication import AdjudicationEvent
 from counterfoil.audit.values.delivery import (
     ComparedTensor,
     DeliveryOutcome,
@@ -139,19 +133,9 @@ from counterfoil.audit.values.delivery import (
     Relation,
     WeightsFile,
 )
-from counterfoil.audit.values.dispute import listed_parts
 from counterfoil.audit.values.handed import HandedOut, HandedRows
-from counterfoil.audit.values.orders import GivenOrder, HeldOrder, OrderFinding, accepted_by, compare_orders
-from counterfoil.audit.values.sampling import NonceSource
-from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.summary import ArraySummary, OrderSummary, RunSummary
-from counterfoil.base import canonical
-from counterfoil.base.sentence import joined, say
-from counterfoil.base.stopping import StopRule
-from counterfoil.commit.merkle import MerkleTree, first_difference
-from counterfoil.program.limits import LARGE
 from counterfoil.signing.comparedsteps import FoundComparison, comparison_path
-from counterfoil.signing.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil_app.engine.port import (
     NOTHING_LATER,
     BundlesRequest,
@@ -185,6 +169,22 @@ from counterfoil_app.engine.recordings import (
 )
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, sample_files
 from counterfoil_app.engine.search import SearchProgress, Wanted, search
+from counterfoil_core.base import canonical
+from counterfoil_core.base.sentence import joined, say
+from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.commit.merkle import MerkleTree, first_difference
+from counterfoil_core.judge.compare import detail_difference
+from counterfoil_core.panel.panel import conclude_panel, judge_members
+from counterfoil_core.program.limits import LARGE
+from counterfoil_core.signing.intoto import VERDICT_PREDICATE, make_statement
+from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement, read_statement
+from counterfoil_core.statement.write import adjudication_statement, verdict_statement
+from counterfoil_core.values.account import accusation
+from counterfoil_core.values.adjudication import AdjudicationEvent
+from counterfoil_core.values.dispute import listed_parts
+from counterfoil_core.values.orders import GivenOrder, HeldOrder, OrderFinding, accepted_by, compare_orders
+from counterfoil_core.values.sampling import NonceSource
+from counterfoil_core.values.steptable import Recorded
 from support.ledgers import ledger_of, nothing_counts, places_of, weights_of
 from support.reports import verified_report
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from counterfoil.arithmetic.grid.log import SiteLog, decode, encode
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.state import state_root
 from counterfoil.training.orderfile import load_order
+from counterfoil_core.arithmetic.grid.log import SiteLog, decode, encode
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.commit.state import state_root
 from support.bundles import change
 from support.jobs import Array, replace_bytes, set_row
 

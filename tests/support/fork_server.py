@@ -161,7 +161,6 @@ def _import_what_commands_need() -> None:
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    from counterfoil.audit import adjudicator, session  # noqa: F401
     from counterfoil.training import recorder  # noqa: F401
 
     with FakeTensorMode():

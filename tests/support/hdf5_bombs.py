@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from counterfoil.bundle.hdf5.checksum import lookup3
+from counterfoil_core.bundle.hdf5.checksum import lookup3
 
 UNDEFINED = b"\xff" * 8
 GROUP = b"\x02\x12\0\0\0\0" + 2 * UNDEFINED + b"\x0a\x02\0\0\0\0"

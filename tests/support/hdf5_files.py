@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.bundle.hdf5.checksum import lookup3
-from counterfoil.bundle.hdf5.format import DTYPES
-from counterfoil.bundle.hdf5.source import ByteSource
-from counterfoil.bundle.hdf5.walk import Inventory, walk
+from counterfoil_core.bundle.hdf5.checksum import lookup3
+from counterfoil_core.bundle.hdf5.format import DTYPES
+from counterfoil_core.bundle.hdf5.source import ByteSource
+from counterfoil_core.bundle.hdf5.walk import Inventory, walk
 
 Content = Mapping[str, tuple[str, tuple[int, ...], bytes] | None]
 """By path: dtype, shape and bytes of a dataset, None for a group."""

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
-from counterfoil.base.errors import BundleError
+from counterfoil_core.base.errors import BundleError
 from support.hdf5_files import Block, Content, blocks_of, read_by_us
 
 SLOWEST_SECONDS = 5.0

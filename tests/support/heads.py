@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from counterfoil.audit.published_heads import read_tree_heads
-from counterfoil.bundle.schema import TreeHead
 from counterfoil.signing.claims import sign_tree_head
-from counterfoil.signing.keys import PublicKey, SigningKey
+from counterfoil_core.bundle.schema import TreeHead
+from counterfoil_core.parties.published_heads import read_tree_heads
+from counterfoil_core.signing.keys import PublicKey, SigningKey
 from support.jobs import record_run
 
 

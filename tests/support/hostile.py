@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from counterfoil.base.errors import BundleError
-from counterfoil.bundle.reader import BundleReader
+from counterfoil_core.base.errors import BundleError
+from counterfoil_core.bundle.reader import BundleReader
 from support.bundles import make_contents, opened_for_change, write_bundle
 
 

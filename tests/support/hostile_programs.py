@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from counterfoil.base import canonical
-from counterfoil.base.digest import Digest
-from counterfoil.base.turns import Turns
 from counterfoil.bundle.writer import BundleWriter
+from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.turns import Turns
 from support.jobs import digits_order
 
 

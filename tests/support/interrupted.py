@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordEvent, StepRecorded
 from counterfoil.training.recordingfolder import recording_folder
+from counterfoil_core.signing.keys import SigningKey
 
 
 def stop_after(step: int, order: Path, run: Path, key: SigningKey, **settings: Any) -> Path:

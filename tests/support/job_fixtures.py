@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.signing.keys import SigningKey
 from support.bundles import test_key
 from support.jobs import Job, digits_order, gpt2_order, record_job
 from support.precisions import CALIBRATED, PROVEN

@@ -16,30 +16,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.arithmetic import machine as machines, selftest
-from counterfoil.arithmetic.admission import read_program
-from counterfoil.arithmetic.machine import Machine
-from counterfoil.arithmetic.profiles import arithmetic_of
-from counterfoil.audit import session
-from counterfoil.audit.session import run_audit
-from counterfoil.audit.values.events import AuditFinished, Event
-from counterfoil.audit.values.outcome import Check, CheckNumber
-from counterfoil.audit.values.report import AuditReport
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import StepRecord, run_tree
-from counterfoil.kernels.cpu.philox import uniform
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.graph import Program
 from counterfoil.program.passes import Objective
 from counterfoil.program.update import Sgd, UpdateRule
 from counterfoil.signing.claims import accept_order, sign_claim, sign_order
-from counterfoil.signing.consent import open_signed_order
-from counterfoil.signing.envelope import open_claim
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training import executing
 from counterfoil.training.capturing import capture_step
 from counterfoil.training.division import Division
@@ -50,6 +30,26 @@ from counterfoil.training.recipes.digits import order_digits
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
 from counterfoil.training.recorder import record
 from counterfoil.training.schedules import shuffled_epochs
+from counterfoil_core.arithmetic import machine as machines, selftest
+from counterfoil_core.arithmetic.admission import read_program
+from counterfoil_core.arithmetic.machine import Machine
+from counterfoil_core.arithmetic.profiles import arithmetic_of
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import StepRecord, run_tree
+from counterfoil_core.hearing import session
+from counterfoil_core.hearing.session import run_audit
+from counterfoil_core.kernels.cpu.philox import uniform
+from counterfoil_core.operators.node import TensorType
+from counterfoil_core.program.graph import Program
+from counterfoil_core.signing.consent import open_signed_order
+from counterfoil_core.signing.envelope import open_claim
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.events import AuditFinished, Event
+from counterfoil_core.values.outcome import Check, CheckNumber
+from counterfoil_core.values.report import AuditReport
+from counterfoil_core.values.request import AuditRequest
 from counterfoil_resources.digits import load_digits
 from support.bundles import change, opened_for_change
 from support.statements import keeps_every_rule

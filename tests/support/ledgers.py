@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from counterfoil import Ledger, LedgerVerdict, Located, NotCounted, Place, RatePolicy, StepWeights, TrainerRecord
 from counterfoil.audit.values.ledger import by_time, propose, run_of
-from counterfoil.base.digest import Digest
-from counterfoil.base.sentence import say
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.sentence import say
 
 TRAINERS = HONEST, LIAR, NEW = "1a" * 32, "2b" * 32, "3c" * 32
 STORED = (0, 20, 40, 60)

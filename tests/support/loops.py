@@ -14,9 +14,9 @@ from torch.optim import Optimizer
 from torch.utils.data import TensorDataset
 
 from counterfoil import CustomJob
-from counterfoil.arithmetic.compute import interpreter
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.arithmetic.compute import interpreter
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from support.jobs import draw
 
 STEPS, BATCH = 6, 4

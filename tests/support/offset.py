@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from counterfoil.base.precision import Precision
 from counterfoil.program.update import Sgd
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.base.precision import Precision
 from support.jobs import classify
 
 ROWS, FEATURES = 64, 16

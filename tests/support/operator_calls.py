@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.operation import Operation, make_operation
-from counterfoil.operators.node import Node, TensorType
+from counterfoil_core.arithmetic.compute.operation import Operation, make_operation
+from counterfoil_core.operators.node import Node, TensorType
 from support.jobs import draw
 
 ATEN = torch.ops.aten

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.grid.neighbours import neighbours
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
-from counterfoil.kernels.cpu.rounding import mix_values
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.arithmetic.grid.log import SiteLog
+from counterfoil_core.arithmetic.grid.neighbours import neighbours
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.kernels.cpu.rounding import mix_values
+from counterfoil_core.signing.keys import SigningKey
 from support.jobs import record_run, recorded_by
 
 

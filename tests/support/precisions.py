@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from counterfoil.base.precision import Precision
+from counterfoil_core.base.precision import Precision
 
 CALIBRATED = Precision(proven=False, margin_bits=50)
 """Margins that are measured, on a machine that errs by hardly anything: at nearly all sites smaller than what the error

@@ -8,10 +8,10 @@ from typing import Any
 
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.interpreter import StepInputs
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.arithmetic.compute.interpreter import StepInputs
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.signing.keys import SigningKey
 from support.jobs import record_run, recorded_by
 
 

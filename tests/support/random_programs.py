@@ -12,24 +12,24 @@ from typing import Any
 import torch
 from benchmarks.vectors.jobs import convolution_order, transformer_order
 
-from counterfoil.arithmetic.admission import read_program
-from counterfoil.arithmetic.compute.declared import check_by_library
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.arithmetic.compute.prepared import Prepared
-from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
-from counterfoil.arithmetic.grid.margin import kinds_without_bound, site_margins
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
-from counterfoil.arithmetic.selftest import tiny_program
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base import canonical
-from counterfoil.base.digest import Digest
-from counterfoil.base.dtypes import STATE_DTYPES
-from counterfoil.base.errors import LimitError, NonFiniteError, RefusedError
-from counterfoil.base.precision import Precision
-from counterfoil.operators.catalogue import allowed_names
-from counterfoil.operators.signatures import Parameter, signature_of
-from counterfoil.program.graph import Program
-from counterfoil.program.limits import Limits
+from counterfoil_core.arithmetic.admission import read_program
+from counterfoil_core.arithmetic.compute.declared import check_by_library
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.arithmetic.compute.prepared import Prepared
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil_core.arithmetic.grid.margin import kinds_without_bound, site_margins
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.arithmetic.selftest import tiny_program
+from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.dtypes import STATE_DTYPES
+from counterfoil_core.base.errors import LimitError, NonFiniteError, RefusedError
+from counterfoil_core.base.precision import Precision
+from counterfoil_core.operators.catalogue import allowed_names
+from counterfoil_core.operators.signatures import Parameter, signature_of
+from counterfoil_core.program.graph import Program
+from counterfoil_core.program.limits import Limits
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import replaced
 
 SMALL = Limits(operators=2000, tensors=4000, bytes=2**26, flops=1e8)

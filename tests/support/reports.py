@@ -6,16 +6,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
-from counterfoil.audit.values.dispute import Dispute, DisputedOperator, Finding, Right, TensorDivergence
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.report import AuditReport, Steering, SteeringRow
-from counterfoil.audit.values.runfacts import DataUse, OperationCount, RunFacts
-from counterfoil.audit.values.sampling import Sample, Selection
-from counterfoil.audit.values.steptable import Recorded, StepMatch, StepRow, StepTable
-from counterfoil.base.digest import Digest
-from counterfoil.base.sentence import joined
-from counterfoil.commit.merkle import MerkleTree, first_difference, leaf_hash
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.sentence import joined
+from counterfoil_core.commit.merkle import MerkleTree, first_difference, leaf_hash
+from counterfoil_core.values.adjudication import AdjudicationOutcome, AdjudicationReport
+from counterfoil_core.values.dispute import Dispute, DisputedOperator, Finding, Right, TensorDivergence
+from counterfoil_core.values.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil_core.values.report import AuditReport, Steering, SteeringRow
+from counterfoil_core.values.runfacts import DataUse, OperationCount, RunFacts
+from counterfoil_core.values.sampling import Sample, Selection
+from counterfoil_core.values.steptable import Recorded, StepMatch, StepRow, StepTable
 
 STEPS = 60
 STEP = 37

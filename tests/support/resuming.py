@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from counterfoil.audit.session import run_audit
-from counterfoil.audit.statement.write import verdict_statement
-from counterfoil.audit.values.events import AuditFinished, DivergenceMeasured, Event, ProgressRestored, StepReplayed
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.report import AuditReport
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.steptable import StepRow
-from counterfoil.base.cancel import CancelToken
 from counterfoil.bundle.capsulewriter import write_capsule
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.hearing.session import run_audit
+from counterfoil_core.statement.write import verdict_statement
+from counterfoil_core.values.events import AuditFinished, DivergenceMeasured, Event, ProgressRestored, StepReplayed
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.report import AuditReport
+from counterfoil_core.values.request import AuditRequest
+from counterfoil_core.values.steptable import StepRow
 from support.jobs import Job
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from counterfoil.base.dtypes import STATE_DTYPES
-from counterfoil.operators.node import Argument, Keyword, Node, TensorType, Value
+from counterfoil_core.base.dtypes import STATE_DTYPES
+from counterfoil_core.operators.node import Argument, Keyword, Node, TensorType, Value
 
 
 @dataclass(frozen=True)

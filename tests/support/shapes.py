@@ -13,9 +13,9 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.optim import lr_scheduler
 from torch.utils.data import DataLoader
 
-from counterfoil.base.precision import AnyPrecision
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.base.precision import AnyPrecision
 
 PAD, WORDS, CLASSES = 0, 11, 3
 ROWS, BATCH, EPOCHS = 10, 4, 2

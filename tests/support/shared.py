@@ -12,10 +12,10 @@ import torch
 from torch import nn
 
 import counterfoil
-from counterfoil.arithmetic.compute.interpreter import StepInputs
-from counterfoil.base.precision import AnyPrecision
 from counterfoil.training import sharing
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.arithmetic.compute.interpreter import StepInputs
+from counterfoil_core.base.precision import AnyPrecision
 from support.jobs import replaced
 
 SHARES, STEPS, LIE = 4, 5, 3

@@ -9,12 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.interpreter import Interpreter, StepInputs
-from counterfoil.arithmetic.compute.operation import Operation, native
-from counterfoil.operators.node import Value
-from counterfoil.program.graph import Program
-from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepInputs
+from counterfoil_core.arithmetic.compute.operation import Operation, native
+from counterfoil_core.operators.node import Value
+from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.program.graph import Program
 
 State = Mapping[str, Tensor]
 

@@ -10,15 +10,15 @@ from torch import Tensor, fx
 from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from counterfoil.arithmetic.compute.operation import make_operation
-from counterfoil.arithmetic.exact.operators import SINGLES
-from counterfoil.kernels.exact.forms import Profile
-from counterfoil.operators.catalogue import classify, is_allowed
-from counterfoil.operators.facts import OperatorClass
-from counterfoil.operators.node import Node, TensorType
 from counterfoil.program.composites import COMPOSITES, MUTATING
 from counterfoil.program.decompositions import DECOMPOSITIONS
 from counterfoil.program.portable import PORTABLE
+from counterfoil_core.arithmetic.compute.operation import make_operation
+from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.operators.catalogue import classify, is_allowed
+from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.operators.node import Node, TensorType
 
 UNINITIALISED = ("aten.empty_like.default", "aten.new_empty.default", "aten.empty.memory_format")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, read_statement
-from counterfoil.audit.statement.rules import judge
-from counterfoil.audit.statement.signed import Adjudication, Verdict
-from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
-from counterfoil.audit.values.adjudication import AdjudicationReport
-from counterfoil.audit.values.events import IMITATION
-from counterfoil.audit.values.report import AuditReport
+from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement, read_statement
+from counterfoil_core.statement.rules import judge
+from counterfoil_core.statement.signed import Adjudication, Verdict
+from counterfoil_core.statement.write import adjudication_statement, verdict_statement
+from counterfoil_core.values.adjudication import AdjudicationReport
+from counterfoil_core.values.events import IMITATION
+from counterfoil_core.values.report import AuditReport
 
 _TIME = datetime(2026, 1, 31, 12, tzinfo=UTC)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from counterfoil.base.stopping import StopRule
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.base.stopping import StopRule
 from support.jobs import digits_order, replaced
 
 ORDERED = 12

@@ -12,12 +12,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from counterfoil.arithmetic.compute.interpreter import StepInputs
-from counterfoil.base.precision import AnyPrecision
 from counterfoil.program.update import Adam, Sgd
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import Tamper
 from counterfoil.training.turns import Turn, TurnsJob, order_turns
+from counterfoil_core.arithmetic.compute.interpreter import StepInputs
+from counterfoil_core.base.precision import AnyPrecision
 from support.jobs import draw
 
 ROWS = 40

@@ -202,10 +202,10 @@ def _recorded(rank: int, job: Mapping[str, Any], names: list[str]) -> str:
     import torch
 
     import counterfoil
-    from counterfoil.base.cancel import CancelToken
     from counterfoil.signing.privatekeys import key_from_seed
     from counterfoil.training.recorder import record
     from counterfoil.training.recordingevents import OperatorRecorded, RecordFinished
+    from counterfoil_core.base.cancel import CancelToken
 
     torch.set_num_threads(1)
     counterfoil.__version__ = job.get("version", counterfoil.__version__)

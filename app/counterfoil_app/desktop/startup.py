@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping, MutableMapping
 
 from counterfoil import CounterfoilError
-from counterfoil.base.sentence import say
+from counterfoil_core.base.sentence import say
 
 OFFSCREEN = "offscreen"
 

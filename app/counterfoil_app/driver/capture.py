@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 
 from counterfoil import AuditReport, CounterfoilError, write_whole
-from counterfoil.base.sentence import say
 from counterfoil_app.driver.waiting import settle, wait_until
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.export import SigningRequest, export_verdict
 from counterfoil_app.views.plot_export import png
+from counterfoil_core.base.sentence import say
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
 SETTLE_MILLISECONDS = 300

@@ -27,14 +27,14 @@ from counterfoil.audit.boxed.answers import QUESTIONS, Answers, take
 from counterfoil.audit.boxed.messages import PART_NAME, Answer, Failure, Refused
 from counterfoil.audit.boxed.scratch import make_scratch, remove_scratch
 from counterfoil.audit.boxed.start import why_open
-from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.frames import own_pipes, read_frame, write_frame
 from counterfoil.base.messages import FormError, decode, encode
 from counterfoil.base.programs import program_command, program_environment
-from counterfoil.base.sentence import say
 from counterfoil_app.engine.enclosures import BESIDE, OUTPUTS, OWN, BoxQuestion, Enclosure, enclosure_of
 from counterfoil_app.engine.messages import MAX_BYTES, Call, Question, methods
 from counterfoil_app.engine.port import keeping, with_key
+from counterfoil_core.base.errors import CounterfoilError
+from counterfoil_core.base.sentence import say
 
 CHILD = "counterfoil_app.engine.child"
 SPARE_SECONDS = {True: 0.0, False: 3.0}

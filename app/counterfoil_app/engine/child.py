@@ -230,7 +230,6 @@ def main() -> None:
         if sys.argv[3:]:
             import counterfoil.audit.overview
             import counterfoil.audit.recognition
-            import counterfoil.audit.signatures
             import counterfoil.training.previews
         else:
             import counterfoil.audit.boxed.work  # noqa: F401  with all that an audit loads

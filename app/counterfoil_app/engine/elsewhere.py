@@ -27,12 +27,12 @@ from counterfoil import (
 )
 from counterfoil.audit.values.handed import HandedOut
 from counterfoil.base.programs import program_environment
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import whole_file
 from counterfoil_app.engine.link import Link
 from counterfoil_app.engine.messages import MAX_BYTES
 from counterfoil_app.engine.port import LedgerRequest, ReadRevocations, VerdictReading
 from counterfoil_app.engine.process import ProcessEngine
+from counterfoil_core.base.sentence import say
 
 SCHEME = "ssh://"
 COMMAND = "counterfoil gui --engine-process"

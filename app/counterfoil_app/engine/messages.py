@@ -16,9 +16,9 @@ from msgspec import Meta
 
 from counterfoil import CounterfoilError
 from counterfoil.base.calls import Form, form_of
-from counterfoil.base.sentence import say
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure
+from counterfoil_core.base.sentence import say
 
 MAX_SIGNED = 2**26
 """Longest statement that is signed, with its envelope."""

@@ -62,10 +62,7 @@ from counterfoil import (
     Verdict,
 )
 from counterfoil.audit.boxed.messages import PART_NAME
-from counterfoil.audit.values.adjudication import AdjudicationEvent
 from counterfoil.audit.values.handed import HandedOut
-from counterfoil.base.inputs import read_input
-from counterfoil.base.sentence import say
 from counterfoil_app.engine import recordings
 from counterfoil_app.engine.recordings import (
     FollowingEvent,
@@ -77,6 +74,9 @@ from counterfoil_app.engine.recordings import (
 )
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, record_sample
 from counterfoil_app.engine.search import SearchProgress, Wanted, search
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import say
+from counterfoil_core.values.adjudication import AdjudicationEvent
 
 if TYPE_CHECKING:
     from counterfoil.audit.outside import Outside

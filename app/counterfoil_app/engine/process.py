@@ -20,7 +20,6 @@ from counterfoil import (
 )
 from counterfoil.audit.boxed.start import why_open
 from counterfoil.base.messages import FormError, decode, encode
-from counterfoil.base.sentence import say
 from counterfoil_app.engine.link import Link
 from counterfoil_app.engine.messages import (
     MAX_BYTES,
@@ -39,6 +38,7 @@ from counterfoil_app.engine.messages import (
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.recordings import RecordingEvent, RecordRequest, Sign, Unsigned
 from counterfoil_app.engine.worker import ReportedError
+from counterfoil_core.base.sentence import say
 
 LOOK_SECONDS = 0.02
 """How often a call looks whether it was cancelled or paused."""

@@ -14,8 +14,6 @@ from shlex import quote
 
 import counterfoil
 from counterfoil import CancelToken, CounterfoilError
-from counterfoil.base.inputs import open_plain
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import check_target, whole_file, write_whole
 from counterfoil.training.recordingfolder import has_published, recording_folder
 from counterfoil_app.engine.recordings import (
@@ -32,6 +30,8 @@ from counterfoil_app.engine.recordings import (
     StepMade,
     size_of,
 )
+from counterfoil_core.base.inputs import open_plain
+from counterfoil_core.base.sentence import say
 
 _PIECE_BYTES = 2**23
 _TEXT = "handed-run.txt"

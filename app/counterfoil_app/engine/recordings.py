@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from counterfoil import CounterfoilError, Digest, FollowEvent, FollowRequest, Limits
-from counterfoil.base.inputs import open_plain
-from counterfoil.base.sentence import say
 from counterfoil.training.recordingfolder import HEADER, HEADS
+from counterfoil_core.base.inputs import open_plain
+from counterfoil_core.base.sentence import say
 
 HEADS_EVERY = 10
 """Steps between two tree heads."""

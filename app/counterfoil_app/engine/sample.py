@@ -9,7 +9,7 @@ from pathlib import Path
 
 import counterfoil
 from counterfoil import CancelToken, CounterfoilError
-from counterfoil.base.sentence import say
+from counterfoil_core.base.sentence import say
 from counterfoil_resources.digits import load_digits
 
 STEPS = 20

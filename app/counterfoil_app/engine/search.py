@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from counterfoil import CancelToken, CounterfoilError, Digest, FileUse, Recognised
-from counterfoil.base.sentence import say
+from counterfoil_core.base.sentence import say
 
 if TYPE_CHECKING:
     from counterfoil_app.engine.port import Engine

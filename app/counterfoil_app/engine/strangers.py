@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 from msgspec import Struct, structs
 
 from counterfoil import Afterwards, Digest, one_line
-from counterfoil.base.sentence import Sentence
+from counterfoil_core.base.sentence import Sentence
 
 SENTENCE_CHARACTERS = 4000
 """Longest sentence that is shown; it may quote several texts of strangers."""

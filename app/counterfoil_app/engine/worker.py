@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from counterfoil import CounterfoilError, GivenFileError, OrderError
-from counterfoil.base.sentence import say
 from counterfoil_app.engine import strangers
+from counterfoil_core.base.sentence import say
 
 
 @dataclass(frozen=True)

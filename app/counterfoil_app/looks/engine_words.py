@@ -11,9 +11,9 @@ import re
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from counterfoil.base.sentence import Sentence, Value, fill, joined
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.worker import Failure
+from counterfoil_core.base.sentence import Sentence, Value, fill, joined
 
 CONTEXT = "engine"
 _PLACES = re.compile(r"\{[^{}]*\}")

@@ -14,7 +14,7 @@ from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from counterfoil import CounterfoilError
-from counterfoil.base.sentence import say
+from counterfoil_core.base.sentence import say
 
 TEXT, MONO = "Counterfoil Text", "Counterfoil Mono"
 FILES = ("text-regular", "text-semibold", "text-bold", "mono-regular", "mono-bold")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from counterfoil import OrderOption, OrderProgress
-from counterfoil.base.sentence import Sentence
 from counterfoil.training.preparing import CAPTURING, COMPARING, FOLLOWING, RUNNING
 from counterfoil_app.engine import strangers
 from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.language import texts
 from counterfoil_app.model.order_plan import FOLDER, Stage
+from counterfoil_core.base.sentence import Sentence
 
 _tr = texts("order_words")
 

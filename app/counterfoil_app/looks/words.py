@@ -33,12 +33,12 @@ from counterfoil import (
     ranges,
     rows_named,
 )
-from counterfoil.base.sentence import Sentence
 from counterfoil_app.looks import engine_words, text
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.model.key_book import KnownKey, Role
 from counterfoil_app.model.step_data import StepState
+from counterfoil_core.base.sentence import Sentence
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from counterfoil import CounterfoilError, Digest, one_line, write_whole
-from counterfoil.base.sentence import say
 from counterfoil_app.model.case_file import (
     EARLIER_NAME,
     MAX_BYTES,
@@ -36,6 +35,7 @@ from counterfoil_app.model.case_file import (
     read_cases,
     write_cases,
 )
+from counterfoil_core.base.sentence import say
 
 MAX_RECENT = 10
 

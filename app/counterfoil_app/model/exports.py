@@ -9,7 +9,6 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from counterfoil import AuditReport, CounterfoilError, StepTable, write_whole
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import check_apart
 from counterfoil.sealed.opening import private_folder
 from counterfoil.sealed.recipients import read_recipients
@@ -17,6 +16,7 @@ from counterfoil.sealed.writing import seal_file
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure, JobResult, Submit
 from counterfoil_app.model.finished import VerdictMaterial
+from counterfoil_core.base.sentence import say
 
 
 class Exports(QObject):

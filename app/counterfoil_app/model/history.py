@@ -35,13 +35,13 @@ from counterfoil import (
 from counterfoil.base.joberrors import SealError
 from counterfoil.base.messages import decode, encode
 from counterfoil.base.sealing import SEAL_BYTES, check_seal, seal
-from counterfoil.base.sentence import say
-from counterfoil.base.timestamps import timestamp
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure, JobResult, Submit
 from counterfoil_app.model.divergence_table import DivergenceColumns, DivergenceTable
 from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.session import Session
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.timestamps import timestamp
 
 MARK = b"counterfoil result 5\n"
 BEFORE_FIGURES = b"counterfoil result 4\n"

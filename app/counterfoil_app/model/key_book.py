@@ -26,9 +26,9 @@ from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from counterfoil import CounterfoilError, Trust, key_id_of, one_line, seen_by, write_whole
-from counterfoil.base.sentence import say
-from counterfoil.signing.publickeys import FORM
 from counterfoil_app.model.revoked_keys import RevokedKeys
+from counterfoil_core.base.sentence import say
+from counterfoil_core.signing.publickeys import FORM
 
 FILE_NAME = "keys.json"
 FORMAT_VERSION = 1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from counterfoil.base.errors import KeyFileError
-from counterfoil.base.sentence import say
+from counterfoil_core.base.errors import KeyFileError
+from counterfoil_core.base.sentence import say
 
 
 def make_key_folder(folder: Path) -> None:

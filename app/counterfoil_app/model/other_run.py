@@ -9,12 +9,12 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from counterfoil import BundleSummary, CounterfoilError
-from counterfoil.base.sentence import say
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.model.divergence_table import Floats
 from counterfoil_app.model.session import Session
+from counterfoil_core.base.sentence import say
 
 
 class OtherRun(QObject):

@@ -25,7 +25,6 @@ from counterfoil import (
     StepSealed,
     start_signer,
 )
-from counterfoil.base.sentence import say
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.recordings import (
     FollowingEvent,
@@ -50,6 +49,7 @@ from counterfoil_app.model.inquiry import Inquiry, Seen
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.key_folder import make_key_folder
 from counterfoil_app.model.open_bundle import OpenBundle, Phase
+from counterfoil_core.base.sentence import say
 
 EVENTS_PER_LOOK = 2_000
 WAIT_SECONDS = 0.5

@@ -14,10 +14,10 @@ from msgspec import Meta
 from PySide6.QtCore import QObject, Signal
 
 from counterfoil import CounterfoilError, Revocation, RevocationList, key_id_of, write_whole
-from counterfoil.base.sentence import say
-from counterfoil.signing.publickeys import FORM
 from counterfoil_app.engine.port import ReadRevocations
 from counterfoil_app.engine.strangers import plain
+from counterfoil_core.base.sentence import say
+from counterfoil_core.signing.publickeys import FORM
 
 LIST_NAME = "revoked-keys.json"
 NOTE_NAME = "revoked-keys-note.json"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from counterfoil import Digest, MerkleComparison
-from counterfoil.commit.merkle import left_leaves
+from counterfoil_core.commit.merkle import left_leaves
 
 
 class NodeState(Enum):

@@ -12,8 +12,6 @@ import msgspec
 from msgspec import Meta
 
 from counterfoil import CounterfoilError
-from counterfoil.base import canonical
-from counterfoil.base.sentence import say
 from counterfoil_app.model.settings import (
     LONGEST_TEXT,
     MAX_THREADS,
@@ -23,6 +21,8 @@ from counterfoil_app.model.settings import (
     Settings,
     ThemeChoice,
 )
+from counterfoil_core.base import canonical
+from counterfoil_core.base.sentence import say
 
 VERSION = 1
 MAX_BYTES = 2**16

@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.base.sentence import Sentence, say
 from counterfoil_app.model.step_data import StepData, StepState
+from counterfoil_core.base.sentence import Sentence, say
 
 Mask = npt.NDArray[np.bool_]
 LONGEST = 400

@@ -10,7 +10,6 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from counterfoil import AuditReport, CounterfoilError, FileUse, Outcome, Recognised
-from counterfoil.base.sentence import say
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import beside, name_of
 from counterfoil_app.engine.worker import Failure, JobResult
@@ -26,6 +25,7 @@ from counterfoil_app.views.dialogs import ask_about_result, ask_to_sign_with, as
 from counterfoil_app.views.judges import SealDialog
 from counterfoil_app.views.layouts import existing_file, existing_files, new_file
 from counterfoil_app.views.parts import open_dialog
+from counterfoil_core.base.sentence import say
 
 
 class Files(QObject):

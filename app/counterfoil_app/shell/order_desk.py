@@ -11,7 +11,6 @@ from PySide6.QtPrintSupport import QPrintDialog, QPrinter
 from PySide6.QtWidgets import QDialog, QWidget
 
 from counterfoil import OrderWritten, copy_whole, write_whole
-from counterfoil.base.sentence import say
 from counterfoil.signing.comparedsteps import comparison_path
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.port import Engine
@@ -27,6 +26,7 @@ from counterfoil_app.views.digest_card import Card, print_card
 from counterfoil_app.views.layouts import new_file
 from counterfoil_app.views.order_wizard import OrderWizard
 from counterfoil_app.views.parts import open_dialog
+from counterfoil_core.base.sentence import say
 
 CARD_NAME = "order-card.txt"
 

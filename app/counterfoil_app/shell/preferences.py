@@ -17,8 +17,6 @@ from PySide6.QtWidgets import (
 )
 
 from counterfoil import CounterfoilError, write_whole
-from counterfoil.base.inputs import read_input
-from counterfoil.base.sentence import say
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.language import LANGUAGES
 from counterfoil_app.model.session import Session
@@ -28,6 +26,8 @@ from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body
 from counterfoil_app.views.layouts import button, choices, existing_file, line_edit, new_file
 from counterfoil_app.views.parts import caption, label
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import say
 
 _KINDS = "*.json"
 

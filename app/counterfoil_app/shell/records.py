@@ -20,11 +20,11 @@ from PySide6.QtCore import QObject
 
 from counterfoil import write_whole
 from counterfoil.base.sealing import state_home
-from counterfoil.base.sentence import say
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.journal import Journal
 from counterfoil_app.shell.help import versions_text
+from counterfoil_core.base.sentence import say
 
 LOG_NAME = "window.log"
 LOG_BYTES, LOG_FILES = 2**20, 3

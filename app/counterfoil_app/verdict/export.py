@@ -8,11 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from counterfoil import AdjudicationReport, Digest, Passphrase, StepTable, signed_by_trainer, start_signer, write_whole
-from counterfoil.base.errors import KeyFileError
 from counterfoil.base.joberrors import TargetExistsError
-from counterfoil.base.sentence import joined, say
 from counterfoil.base.wholefiles import check_apart
-from counterfoil.signing.publickeys import public_path
 from counterfoil_app.engine.port import Engine, Signable
 from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.model.finished import VerdictMaterial
@@ -21,6 +18,9 @@ from counterfoil_app.verdict import passphrases
 from counterfoil_app.verdict.matter import name_of_judged
 from counterfoil_app.verdict.report_document import NO_CASE, Case, Contents, Curves
 from counterfoil_app.verdict.report_process import print_report
+from counterfoil_core.base.errors import KeyFileError
+from counterfoil_core.base.sentence import joined, say
+from counterfoil_core.signing.publickeys import public_path
 
 
 def now() -> datetime:

@@ -12,8 +12,6 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
 from counterfoil import AuditReport, CounterfoilError, HandOver, SignatureError, write_hand_over
-from counterfoil.base.inputs import read_input
-from counterfoil.base.sentence import say
 from counterfoil.exports.handover import CAPSULE, HTML, PDF, SEALED, ZIP
 from counterfoil.sealed.opening import private_folder
 from counterfoil.sealed.recipients import read_recipients
@@ -33,6 +31,8 @@ from counterfoil_app.verdict.handover_dialog import HandOverDialog
 from counterfoil_app.verdict.report_document import NO_CASE, Case
 from counterfoil_app.verdict.report_process import print_report
 from counterfoil_app.views.parts import open_dialog
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import say
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from counterfoil import CounterfoilError, key_id_of, pem_of, write_whole
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import check_apart
 from counterfoil_app.engine.port import ReadRevocations
 from counterfoil_app.engine.worker import Failure, JobResult, attempt
@@ -26,6 +25,7 @@ from counterfoil_app.model.settings import Settings
 from counterfoil_app.views.dialogs import ask_to_take_list
 from counterfoil_app.views.keys import KeyProposalDialog, KeysDialog
 from counterfoil_app.views.layouts import existing_file, new_file
+from counterfoil_core.base.sentence import say
 
 
 @dataclass(frozen=True)

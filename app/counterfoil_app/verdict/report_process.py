@@ -14,7 +14,6 @@ from PySide6.QtCore import QLocale
 from counterfoil.audit.boxed.start import why_open
 from counterfoil.base.frames import own_pipes, read_frame, write_frame
 from counterfoil.base.messages import decode, encode
-from counterfoil.base.sentence import say
 from counterfoil.sandbox import box
 from counterfoil_app.desktop import startup
 from counterfoil_app.engine.link import Link
@@ -25,6 +24,7 @@ from counterfoil_app.looks.language import LANGUAGES, SOURCE_LANGUAGE, Translati
 from counterfoil_app.verdict.report_document import Contents
 from counterfoil_app.verdict.report_html import make_html
 from counterfoil_app.verdict.report_pages import make_pdf
+from counterfoil_core.base.sentence import say
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,6 @@ from PySide6.QtWidgets import (
 )
 
 from counterfoil import one_line
-from counterfoil.base.errors import FileWriteError
-from counterfoil.signing.publickeys import others_can_read
 from counterfoil_app.engine.port import Signable
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.engine_words import failure_text, translated
@@ -39,6 +37,8 @@ from counterfoil_app.views import layouts
 from counterfoil_app.views.dialogs import ask_to_replace
 from counterfoil_app.views.frame import Body, Head, fit_to_screen
 from counterfoil_app.views.parts import FieldGrid, Page, caption, label, restyle, show_icon
+from counterfoil_core.base.errors import FileWriteError
+from counterfoil_core.signing.publickeys import others_can_read
 
 ICON_PIXELS = 32
 SIZE = (860, 680)

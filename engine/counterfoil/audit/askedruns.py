@@ -7,21 +7,21 @@ import os
 from collections.abc import Generator, Iterable
 from pathlib import Path
 
-from counterfoil.audit.inspection import Inspection
 from counterfoil.audit.runfacts import checks_of, facts_in
 from counterfoil.audit.runrules import given_verdict, read_rules, subject_in
-from counterfoil.audit.signatures import Keys
 from counterfoil.audit.statement.afterwards import statements_beside, verdict_digest
-from counterfoil.audit.statement.factfields import fields_of
-from counterfoil.audit.values.runfacts import FactsProgress, RunFacts
 from counterfoil.audit.values.runrules import CheckedRules, GivenVerdict, check_rules
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import SignatureError
-from counterfoil.base.inputs import read_input
-from counterfoil.base.sentence import say
-from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.keys import PublicKey
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.hearing.inspection import Inspection
+from counterfoil_core.parties.signatures import Keys
+from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.statement.factfields import fields_of
+from counterfoil_core.values.runfacts import FactsProgress, RunFacts
 
 MAX_VERDICT_BYTES = 64 * 2**20
 """A verdict on a million steps is far smaller; more is not read."""

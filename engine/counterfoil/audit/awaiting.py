@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterator
 
 from counterfoil.audit.values.following import FollowRequest, FollowState
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import ObstacleError
-from counterfoil.base.sentence import say
 from counterfoil.training.recordingfolder import HEADER
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import ObstacleError
+from counterfoil_core.base.sentence import say
 
 
 def wait_for_recording(request: FollowRequest, cancel: CancelToken) -> Iterator[FollowState]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-from counterfoil.audit.values.beacon import LAST_ROUND, QUICKNET, SIGNATURE_BYTES, Beacon
-from counterfoil.base import canonical
-from counterfoil.base.canonical import CanonicalError
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import read_input
-from counterfoil.base.sentence import say
+from counterfoil_core.base import canonical
+from counterfoil_core.base.canonical import CanonicalError
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import say
+from counterfoil_core.values.beacon import LAST_ROUND, QUICKNET, SIGNATURE_BYTES, Beacon
 
 _MOST_BYTES = 10_000
 

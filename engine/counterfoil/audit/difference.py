@@ -15,13 +15,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.signedrun import SignedRun, observe_part
-from counterfoil.audit.step.compare import compare_states, detail_difference
-from counterfoil.audit.step.locate import differing_inputs, first_differing_operator
-from counterfoil.audit.step.replayer import StepReplayer, differing_parts
-from counterfoil.audit.step.sharedreplay import read_logs, step_replayer
-from counterfoil.audit.step.shares import SharedJob, State, share_name
 from counterfoil.audit.values.difference import (
     ComparedRun,
     Difference,
@@ -30,20 +24,26 @@ from counterfoil.audit.values.difference import (
     StateDifference,
     Unlike,
 )
-from counterfoil.audit.values.dispute import COMBINE, UPDATE, listed_parts
-from counterfoil.base.arrays import Array
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.generators import finish, relay
-from counterfoil.base.sentence import joined, say
-from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest, run_tree
-from counterfoil.bundle.stepshares import StepShares
-from counterfoil.commit.merkle import MerkleTree, first_difference
-from counterfoil.program.graph import Program
-from counterfoil.training.loaded import with_data_file
 from counterfoil.training.orderfile import load_order
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.generators import finish, relay
+from counterfoil_core.base.sentence import joined, say
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import OrderManifest, run_tree
+from counterfoil_core.bundle.stepshares import StepShares
+from counterfoil_core.commit.merkle import MerkleTree, first_difference
+from counterfoil_core.judge.compare import compare_states, detail_difference
+from counterfoil_core.judge.locate import differing_inputs, first_differing_operator
+from counterfoil_core.order.loaded import with_data_file
+from counterfoil_core.program.graph import Program
+from counterfoil_core.replay.replayer import StepReplayer, differing_parts
+from counterfoil_core.replay.sharedreplay import read_logs, step_replayer
+from counterfoil_core.replay.shares import SharedJob, State, share_name
+from counterfoil_core.values.dispute import COMBINE, UPDATE, listed_parts
 
 Progress = Callable[[str, int, int], None]
 """Called with what is done, how much of it, and of how much."""

@@ -1,7 +1,7 @@
 """The rows that a step was ordered to read, and those that its trainer read instead, as far as a fingerprint tells.
 
 A run stores no values of what its steps read. The ordered rows are the client's; what was read instead is found where
-it is a simple change of these (:mod:`counterfoil.audit.step.rowsearch`), and said not to be known otherwise.
+it is a simple change of these (:mod:`counterfoil.audit.rowsearch`), and said not to be known otherwise.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from contextlib import ExitStack
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.arithmetic.grid.fingerprinting import place_key, step_key
+from counterfoil.audit.rowsearch import Asked, OtherRows, find_other_rows, fingerprint_of
 from counterfoil.audit.signedrun import SignedRun
-from counterfoil.audit.step.rowsearch import Asked, OtherRows, find_other_rows, fingerprint_of
 from counterfoil.audit.values.closelook import DisputedRows, LookProgress, RowKind, RowsRead
-from counterfoil.audit.values.dispute import share_of
-from counterfoil.base.arrays import Array
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import DataError
-from counterfoil.base.generators import relay
-from counterfoil.base.sentence import say
-from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.program.places import PlaceSort
-from counterfoil.training.admitted import share_rows
-from counterfoil.training.loaded import with_data_file
 from counterfoil.training.orderfile import load_order
+from counterfoil_core.arithmetic.grid.fingerprinting import place_key, step_key
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.generators import relay
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.order.admitted import share_rows
+from counterfoil_core.order.loaded import with_data_file
+from counterfoil_core.program.places import PlaceSort
+from counterfoil_core.values.dispute import share_of
 
 MOST_ROWS = 64
 """Rows of a batch that are shown at most."""

@@ -1,6 +1,6 @@
 """Follows a recording: replays each segment as soon as its trainer has sealed it, and stops at the first lie.
 
-What came out right is what a worker of an audit would have found (:mod:`counterfoil.audit.parts.work`), and lies in a
+What came out right is what a worker of an audit would have found (:mod:`counterfoil_core.hearing.work`), and lies in a
 part file in the end. The audit of the finished run takes it over as that of any worker: where it is, in every step,
 what the trainer has signed. So the verdict is that of an audit, and rests on nothing that lay in the folder.
 """
@@ -12,22 +12,8 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from counterfoil.arithmetic.machine import Machine, OpenMachine, open_machine
-from counterfoil.arithmetic.selftest import run_selftest
 from counterfoil.audit.awaiting import wait_for_recording
-from counterfoil.audit.conclusion import Coverage, conclude
-from counterfoil.audit.known import Ledger
 from counterfoil.audit.parts.partfile import Part, write_part
-from counterfoil.audit.parts.result import Identity, SegmentResult, StepResult
-from counterfoil.audit.parts.work import Opened, here, replay_segment
-from counterfoil.audit.published_heads import MAX_FILE_BYTES, check_tree_head, open_tree_heads
-from counterfoil.audit.segments import SegmentReplay
-from counterfoil.audit.session import run_audit
-from counterfoil.audit.signatures import read_client_order
-from counterfoil.audit.step.replayer import StepReplayer
-from counterfoil.audit.step.sharedreplay import step_replayer
-from counterfoil.audit.values.dispute import Dispute
-from counterfoil.audit.values.events import CheckChanged, DisputeLocated, Event, OperatorDone
 from counterfoil.audit.values.following import (
     FollowEnded,
     FollowEvent,
@@ -39,12 +25,13 @@ from counterfoil.audit.values.following import (
     StepFollowed,
     StepSealed,
 )
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
-from counterfoil.audit.values.sampling import Segment, segment, segment_count
-from counterfoil.audit.values.steptable import Recorded, StepTable, Tally
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import DIGEST_BYTES, Digest
-from counterfoil.base.errors import (
+from counterfoil.training.growing import GrowingRecording
+from counterfoil.training.orderfile import prepare_order
+from counterfoil_core.arithmetic.machine import Machine, OpenMachine, open_machine
+from counterfoil_core.arithmetic.selftest import run_selftest
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import DIGEST_BYTES, Digest
+from counterfoil_core.base.errors import (
     CancelledError,
     CounterfoilError,
     DeviceError,
@@ -52,14 +39,27 @@ from counterfoil.base.errors import (
     GivenFileError,
     ObstacleError,
 )
-from counterfoil.base.inputs import read_input
-from counterfoil.base.sentence import joined, say
-from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import TreeHead
-from counterfoil.training.growing import GrowingRecording
-from counterfoil.training.loaded import LoadedOrder, with_data_file
-from counterfoil.training.orderfile import prepare_order
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import joined, say
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import TreeHead
+from counterfoil_core.hearing.conclusion import Coverage, conclude
+from counterfoil_core.hearing.known import Ledger
+from counterfoil_core.hearing.result import Identity, SegmentResult, StepResult
+from counterfoil_core.hearing.segments import SegmentReplay
+from counterfoil_core.hearing.session import run_audit
+from counterfoil_core.hearing.work import Opened, here, replay_segment
+from counterfoil_core.order.loaded import LoadedOrder, with_data_file
+from counterfoil_core.parties.published_heads import MAX_FILE_BYTES, check_tree_head, open_tree_heads
+from counterfoil_core.parties.signatures import read_client_order
+from counterfoil_core.replay.replayer import StepReplayer
+from counterfoil_core.replay.sharedreplay import step_replayer
+from counterfoil_core.values.dispute import Dispute
+from counterfoil_core.values.events import CheckChanged, DisputeLocated, Event, OperatorDone
+from counterfoil_core.values.outcome import Check, CheckNumber, CheckState
+from counterfoil_core.values.sampling import Segment, segment, segment_count
+from counterfoil_core.values.steptable import Recorded, StepTable, Tally
 
 GONE_SECONDS = 5.0
 """For how long neither recording nor run lies there before that is taken for the end: a run gets its name first."""

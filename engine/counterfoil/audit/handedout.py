@@ -6,14 +6,14 @@ import os
 
 import numpy as np
 
-from counterfoil.audit.evidence import prove_part
 from counterfoil.audit.values.handed import HandedOut, HandedRows
-from counterfoil.base.dtypes import tensor_bytes
-from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader, ChunkProofs
-from counterfoil.bundle.schema import ArraySpec
-from counterfoil.bundle.stepparts import AddedTensor, UpdateInputs
-from counterfoil.commit.state import CHUNK_BYTES
-from counterfoil.training.admitted import share_rows
+from counterfoil_core.base.dtypes import tensor_bytes
+from counterfoil_core.bundle.capsule import CapsuleContents, CapsuleReader, ChunkProofs
+from counterfoil_core.bundle.schema import ArraySpec
+from counterfoil_core.bundle.stepparts import AddedTensor, UpdateInputs
+from counterfoil_core.commit.state import CHUNK_BYTES
+from counterfoil_core.hearing.evidence import prove_part
+from counterfoil_core.order.admitted import share_rows
 
 
 def handed_out(contents: CapsuleContents) -> HandedOut:

@@ -14,25 +14,25 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from counterfoil.audit.keptaudit import ANEW, SUFFIX, Basis, KeptAudit, audit_of, body_of
-from counterfoil.audit.known import Known
-from counterfoil.audit.values.report import Kept
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import (
+from counterfoil.base.joberrors import SealError
+from counterfoil.base.sealing import SEAL_BYTES, check_seal, seal, state_home
+from counterfoil.base.wholefiles import write_whole
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import (
     BundleError,
     FileWriteError,
     GivenFileError,
     ProgressError,
     RefusedError,
 )
-from counterfoil.base.generators import finish
-from counterfoil.base.inputs import open_plain
-from counterfoil.base.joberrors import SealError
-from counterfoil.base.sealing import SEAL_BYTES, check_seal, seal, state_home
-from counterfoil.base.sentence import joined, say
-from counterfoil.base.wholefiles import write_whole
-from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
-from counterfoil.bundle.steady import SteadyFile
+from counterfoil_core.base.generators import finish
+from counterfoil_core.base.inputs import open_plain
+from counterfoil_core.base.sentence import joined, say
+from counterfoil_core.bundle.capsule import CapsuleContents, CapsuleReader
+from counterfoil_core.bundle.steady import SteadyFile
+from counterfoil_core.hearing.keptaudit import ANEW, SUFFIX, Basis, KeptAudit, audit_of, body_of
+from counterfoil_core.hearing.known import Known
+from counterfoil_core.values.report import Kept
 
 MARK = b"counterfoil audit progress 4\n"
 MAX_BYTES = 2**31

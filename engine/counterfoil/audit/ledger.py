@@ -14,8 +14,6 @@ from itertools import islice
 from pathlib import Path
 
 from counterfoil.audit.statement.afterwards import afterwards, open_reply, open_withdrawal, verdict_digest
-from counterfoil.audit.statement.signed import Adjudication, Signed, Verdict
-from counterfoil.audit.statement.verdict import verify_signed
 from counterfoil.audit.values.ledger import (
     Ledger,
     LedgerProgress,
@@ -27,21 +25,23 @@ from counterfoil.audit.values.ledger import (
     propose,
     run_of,
 )
-from counterfoil.audit.values.sampling import Selection
-from counterfoil.audit.values.trust import signed_by_trainer
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CounterfoilError, DataError, GivenFileError, SignatureError
-from counterfoil.base.inputs import read_input
-from counterfoil.base.sentence import say
-from counterfoil.signing.envelope import claimed_key_ids, parse_statement, payload_of
-from counterfoil.signing.intoto import (
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CounterfoilError, DataError, GivenFileError, SignatureError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import say
+from counterfoil_core.signing.envelope import claimed_key_ids, parse_statement, payload_of
+from counterfoil_core.signing.intoto import (
     ADJUDICATION_PREDICATE,
     REPLY_PREDICATE,
     VERDICT_PREDICATE,
     WITHDRAWAL_PREDICATE,
 )
-from counterfoil.signing.keys import PublicKey
+from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.statement.signed import Adjudication, Signed, Verdict
+from counterfoil_core.statement.verdict import verify_signed
+from counterfoil_core.values.sampling import Selection
+from counterfoil_core.values.trust import signed_by_trainer
 
 ENDING = ".json"
 MOST_FILES = 100_000

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import msgspec
 
-from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import FileWriteError
 from counterfoil.base.joberrors import SealError
 from counterfoil.base.sealing import SEAL_BYTES, check_seal, seal
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import write_whole
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import FileWriteError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.values.sampling import SegmentRequest
 
 MARK = b"counterfoil nonce of an audit 1\n"
 NONCE_BYTES = 32

@@ -12,22 +12,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.signedrun import SignedRun, observe_part, replay_up_to
-from counterfoil.audit.step.locate import first_differing_operator
-from counterfoil.audit.step.sharedreplay import step_replayer
-from counterfoil.audit.step.shares import SharedJob, State
 from counterfoil.audit.values.closelook import LookProgress, OperatorLook, OperatorValue
-from counterfoil.audit.values.dispute import COMBINE, UPDATE
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import DataError
-from counterfoil.base.generators import relay
 from counterfoil.base.oneline import one_line
-from counterfoil.base.sentence import say
-from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.training.loaded import with_data_file
 from counterfoil.training.orderfile import load_order
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.generators import relay
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.judge.locate import first_differing_operator
+from counterfoil_core.order.loaded import with_data_file
+from counterfoil_core.replay.sharedreplay import step_replayer
+from counterfoil_core.replay.shares import SharedJob, State
+from counterfoil_core.values.dispute import COMBINE, UPDATE
 
 FIRST = 12
 """Values of a tensor that are shown."""

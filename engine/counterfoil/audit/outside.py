@@ -11,13 +11,13 @@ from counterfoil.audit.keeping import Shelf
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.bundle.capsule import CapsuleContents
-from counterfoil.remote.address import Address
-from counterfoil.remote.ranges import Ranges
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.bundle.capsule import CapsuleContents
+from counterfoil_core.remote.address import Address
+from counterfoil_core.remote.ranges import Ranges
+from counterfoil_core.values.request import AuditRequest
+from counterfoil_core.values.sampling import SegmentRequest
 
 
 class Outside:

@@ -7,11 +7,6 @@ import os
 from collections.abc import Generator
 from dataclasses import replace
 
-from counterfoil.arithmetic.beforehand import beforehand
-from counterfoil.audit.inspection import Inspection, recorded, stages
-from counterfoil.audit.signatures import Keys
-from counterfoil.audit.values.outcome import CheckState
-from counterfoil.audit.values.sampling import shortfall
 from counterfoil.audit.values.summary import (
     SHOWN_PATTERN,
     ArraySummary,
@@ -21,21 +16,26 @@ from counterfoil.audit.values.summary import (
     RunSummary,
     SourceSummary,
 )
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.dtypes import tensor_bytes
-from counterfoil.base.precision import ExactPrecision
-from counterfoil.base.sentence import joined, say
-from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.checked import OnProgress
-from counterfoil.bundle.fetched import FetchedFile
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest
-from counterfoil.operators.facts import OperatorClass
-from counterfoil.program.limits import Limits
-from counterfoil.remote.address import Address
 from counterfoil.signing.comparison import FoundComparison, comparison_beside
-from counterfoil.signing.keys import PublicKey
+from counterfoil_core.arithmetic.beforehand import beforehand
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.dtypes import tensor_bytes
+from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.base.sentence import joined, say
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.bundle.checked import OnProgress
+from counterfoil_core.bundle.fetched import FetchedFile
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import OrderManifest
+from counterfoil_core.hearing.inspection import Inspection, recorded, stages
+from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.parties.signatures import Keys
+from counterfoil_core.program.limits import Limits
+from counterfoil_core.remote.address import Address
+from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.values.outcome import CheckState
+from counterfoil_core.values.sampling import shortfall
 
 
 def inspect(

@@ -8,19 +8,19 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.audit.values.runfacts import CONVOLUTION, ELEMENTWISE, INTEGERS, MATRIX, OTHER, REDUCTION, DataUse
-from counterfoil.base.precision import AnyPrecision, ExactPrecision
-from counterfoil.base.turns import Turns
-from counterfoil.bundle.schema import ArraySpec
-from counterfoil.operators.convolutions import facts as convolutions
-from counterfoil.operators.facts import OperatorClass
-from counterfoil.operators.node import Node, Value
-from counterfoil.operators.pointwise import facts as pointwise
-from counterfoil.operators.products import facts as products
-from counterfoil.operators.reductions import facts as reductions
-from counterfoil.program.estimate import node_flops
-from counterfoil.program.graph import Program, node_values
 from counterfoil.program.rowreads import positions_read
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle.schema import ArraySpec
+from counterfoil_core.operators.convolutions import facts as convolutions
+from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.operators.node import Node, Value
+from counterfoil_core.operators.pointwise import facts as pointwise
+from counterfoil_core.operators.products import facts as products
+from counterfoil_core.operators.reductions import facts as reductions
+from counterfoil_core.program.estimate import node_flops
+from counterfoil_core.program.graph import Program, node_values
+from counterfoil_core.values.runfacts import CONVOLUTION, ELEMENTWISE, INTEGERS, MATRIX, OTHER, REDUCTION, DataUse
 
 _KINDS = {
     operator.name: kind

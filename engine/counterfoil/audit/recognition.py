@@ -6,18 +6,17 @@ import base64
 import os
 from pathlib import Path
 
-from counterfoil.audit.values.dispute import COMBINE, SHARE, UPDATE
 from counterfoil.audit.values.recognised import PICKLES, WEIGHTS_SUFFIX, CapsuleSubject, FileUse, Recognised
-from counterfoil.base import canonical
-from counterfoil.base.canonical import CanonicalError
-from counterfoil.base.errors import BundleError, GivenFileError, SignatureError
-from counterfoil.base.inputs import open_input
-from counterfoil.base.sentence import say
-from counterfoil.bundle.capsule import CapsuleReader
-from counterfoil.bundle.datafile import DataFile
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.sealed.agefile import MAGIC
-from counterfoil.signing.intoto import (
+from counterfoil_core.base import canonical
+from counterfoil_core.base.canonical import CanonicalError
+from counterfoil_core.base.errors import BundleError, GivenFileError, SignatureError
+from counterfoil_core.base.inputs import open_input
+from counterfoil_core.base.sentence import say
+from counterfoil_core.bundle.capsule import CapsuleReader
+from counterfoil_core.bundle.datafile import DataFile
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.intoto import (
     ADJUDICATION_PREDICATE,
     REPLY_PREDICATE,
     RUN_PREDICATE,
@@ -26,6 +25,7 @@ from counterfoil.signing.intoto import (
     VERDICT_PREDICATE,
     WITHDRAWAL_PREDICATE,
 )
+from counterfoil_core.values.dispute import COMBINE, SHARE, UPDATE
 
 HEAD_BYTES = 2**20
 """How much of a text is looked at; a verdict of a million steps is larger, and says what it is before that."""

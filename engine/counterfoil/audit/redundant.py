@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
-from counterfoil.audit.step.replayer import StepEndedError, read_log
-from counterfoil.audit.step.sharedreplay import SharedReplayer
-from counterfoil.audit.step.shares import State, share_claim
-from counterfoil.audit.values.events import Event
-from counterfoil.base.errors import DataError, LogError
-from counterfoil.base.sentence import say
-from counterfoil.bundle.shares import ShareRecord
-from counterfoil.commit.merkle import leaf_hash
+from counterfoil_core.base.errors import DataError, LogError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.bundle.shares import ShareRecord
+from counterfoil_core.commit.merkle import leaf_hash
+from counterfoil_core.replay.replayer import StepEndedError, read_log
+from counterfoil_core.replay.sharedreplay import SharedReplayer
+from counterfoil_core.replay.shares import State, share_claim
+from counterfoil_core.values.events import Event
 
 
 @dataclass(frozen=True)

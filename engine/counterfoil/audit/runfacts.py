@@ -13,20 +13,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 
-from counterfoil.audit.inspection import Inspection, stages
 from counterfoil.audit.overview import summarise
 from counterfoil.audit.programfacts import Sort, data_uses, operations_of, tokens_read
-from counterfoil.audit.signatures import Keys
-from counterfoil.audit.values.runfacts import KINDS, PARTS, OperationCount, RunFacts, seconds_between
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import GivenFileError
-from counterfoil.base.sentence import say
-from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.base.turns import Turns
-from counterfoil.bundle.checked import OnProgress
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.program.graph import Program
-from counterfoil.signing.keys import PublicKey
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import GivenFileError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle.checked import OnProgress
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.hearing.inspection import Inspection, stages
+from counterfoil_core.parties.signatures import Keys
+from counterfoil_core.program.graph import Program
+from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.values.runfacts import KINDS, PARTS, OperationCount, RunFacts, seconds_between
 
 _DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,6})?")
 

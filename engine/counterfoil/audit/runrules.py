@@ -12,22 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.audit.inspection import Inspection
 from counterfoil.audit.runfacts import facts_in, inspected
 from counterfoil.audit.statement.afterwards import afterwards, verdict_digest
-from counterfoil.audit.statement.signed import Verdict
-from counterfoil.audit.statement.verdict import verify_signed
 from counterfoil.audit.values.runrules import GivenVerdict, Range, RuleSubject, RunRules
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import GivenFileError, SignatureError
-from counterfoil.base.fields import Fields
-from counterfoil.base.inputs import read_input
-from counterfoil.base.sentence import say
-from counterfoil.bundle.checked import OnProgress
-from counterfoil.signing.envelope import claimed_key_ids
-from counterfoil.signing.keys import PublicKey
 from counterfoil.signing.revocations import RevocationList
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import GivenFileError, SignatureError
+from counterfoil_core.base.fields import Fields
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import say
+from counterfoil_core.bundle.checked import OnProgress
+from counterfoil_core.hearing.inspection import Inspection
+from counterfoil_core.signing.envelope import claimed_key_ids
+from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.statement.signed import Verdict
+from counterfoil_core.statement.verdict import verify_signed
 
 MAX_BYTES = 2**20
 """Bytes of a file of rules."""

@@ -7,25 +7,25 @@ from collections.abc import Callable, Generator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.audit.referee import result_of
-from counterfoil.audit.signatures import check_claim, need_run
-from counterfoil.audit.step.replayer import ReplayedStep, StepReplayer
-from counterfoil.audit.step.sharedreplay import SharedReplayer, read_logs
-from counterfoil.audit.step.shares import SharedLogs, State, share_claim
 from counterfoil.audit.values.closelook import LookProgress
 from counterfoil.audit.values.difference import ComparedRun
-from counterfoil.audit.values.dispute import share_of
-from counterfoil.audit.values.events import Event
-from counterfoil.base.arrays import Array
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CommitmentError
-from counterfoil.base.generators import relay
-from counterfoil.base.sentence import say
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree
-from counterfoil.bundle.stepshares import StepShares
-from counterfoil.program.graph import Program
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CommitmentError
+from counterfoil_core.base.generators import relay
+from counterfoil_core.base.sentence import say
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree
+from counterfoil_core.bundle.stepshares import StepShares
+from counterfoil_core.panel.referee import result_of
+from counterfoil_core.parties.signatures import check_claim, need_run
+from counterfoil_core.program.graph import Program
+from counterfoil_core.replay.replayer import ReplayedStep, StepReplayer
+from counterfoil_core.replay.sharedreplay import SharedReplayer, read_logs
+from counterfoil_core.replay.shares import SharedLogs, State, share_claim
+from counterfoil_core.values.dispute import share_of
+from counterfoil_core.values.events import Event
 
 
 class SignedRun:

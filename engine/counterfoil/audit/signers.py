@@ -6,14 +6,14 @@ import os
 from dataclasses import dataclass
 
 from counterfoil.audit.overview import opened
-from counterfoil.audit.signatures import check_claim, key_id_of, open_client_signature
 from counterfoil.audit.values.summary import BundleSummary
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import SignatureError
-from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.capsule import CapsuleReader
-from counterfoil.bundle.schema import OrderManifest
-from counterfoil.remote.address import Address
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.bundle.capsule import CapsuleReader
+from counterfoil_core.bundle.schema import OrderManifest
+from counterfoil_core.parties.signatures import check_claim, key_id_of, open_client_signature
+from counterfoil_core.remote.address import Address
 
 
 @dataclass(frozen=True)

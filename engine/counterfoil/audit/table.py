@@ -10,9 +10,9 @@ from dataclasses import fields
 from enum import Enum
 from itertools import islice
 
-from counterfoil.audit.values.steptable import StepRow, StepTable
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import whole_file
+from counterfoil_core.base.sentence import say
+from counterfoil_core.values.steptable import StepRow, StepTable
 
 _ROWS_AT_ONCE = 1000
 

@@ -10,21 +10,21 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.signedrun import SignedRun, replay_up_to
-from counterfoil.audit.step.compare import ulp_distances
-from counterfoil.audit.step.sharedreplay import step_replayer
-from counterfoil.audit.step.shares import State
 from counterfoil.audit.values.closelook import LookProgress, TensorSides
-from counterfoil.base.arrays import Array
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import DataError
-from counterfoil.base.generators import relay
-from counterfoil.base.sentence import say
-from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.training.loaded import with_data_file
 from counterfoil.training.orderfile import load_order
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.generators import relay
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.judge.compare import ulp_distances
+from counterfoil_core.order.loaded import with_data_file
+from counterfoil_core.replay.sharedreplay import step_replayer
+from counterfoil_core.replay.shares import State
 
 BINS = 48
 MOST_SHOWN = 200

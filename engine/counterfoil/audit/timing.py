@@ -11,24 +11,24 @@ from statistics import fmean
 import numpy as np
 
 from counterfoil.arithmetic.compute.devicelist import device_advice
-from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.audit.inspection import open_inspection
-from counterfoil.audit.step.sharedreplay import read_logs, step_replayer
-from counterfoil.audit.step.shares import AnyLogs, Logs, SharedLogs, State
 from counterfoil.audit.values.plan import Plan, PlanProgress, make_plan
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import LogError, RefusedError
-from counterfoil.base.generators import finish
-from counterfoil.base.precision import profile_name
-from counterfoil.base.sentence import say
-from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import StepRecord
-from counterfoil.kernels.grid import ZERO_SCALE
-from counterfoil.program.graph import Program
-from counterfoil.program.limits import Limits
-from counterfoil.training.loaded import LoadedOrder, with_data_file
+from counterfoil_core.arithmetic.grid.log import SiteLog
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import LogError, RefusedError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.base.precision import profile_name
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import StepRecord
+from counterfoil_core.hearing.inspection import open_inspection
+from counterfoil_core.kernels.grid import ZERO_SCALE
+from counterfoil_core.order.loaded import LoadedOrder, with_data_file
+from counterfoil_core.program.graph import Program
+from counterfoil_core.program.limits import Limits
+from counterfoil_core.replay.sharedreplay import read_logs, step_replayer
+from counterfoil_core.replay.shares import AnyLogs, Logs, SharedLogs, State
 
 MEASURED_STEPS = 6
 _ENOUGH_SECONDS = 5.0

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from counterfoil.base.sentence import say
+from counterfoil_core.base.sentence import say
 
 CUDA: Mapping[tuple[int, int], Fraction] = {
     (6, 0): Fraction(1, 2),

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CounterfoilError
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CounterfoilError
 
 _AGAIN_SECONDS = 0.05
 

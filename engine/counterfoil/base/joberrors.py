@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from counterfoil.base.errors import CounterfoilError, FileWriteError, GivenFileError, ObstacleError, RefusedError
+from counterfoil_core.base.errors import CounterfoilError, FileWriteError, GivenFileError, ObstacleError, RefusedError
 
 
 class WeightsError(RefusedError):

@@ -30,7 +30,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, cast, get_args, g
 import msgspec
 from msgspec import Meta, Raw
 
-from counterfoil.base.sentence import Sentence, Value
+from counterfoil_core.base.sentence import Sentence, Value
 
 MAX_ITEMS = 10_000_001
 """Most members of a tuple or a dict: a run has ten million steps at most, and a state before the first."""

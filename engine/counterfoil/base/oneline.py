@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from counterfoil.base.plaintext import LINE_CHARACTERS, code_of, cut
+from counterfoil_core.base.plaintext import LINE_CHARACTERS, code_of, cut
 
 SENTENCE_CHARACTERS = 4000
 """Longest sentence of ours; it may quote several texts of strangers."""

@@ -36,8 +36,8 @@ FROZEN_MARK = "--counterfoil-program"
 """The first argument of a frozen program that is to be one of its processes."""
 _PACKAGE = "counterfoil"
 _NEEDED = (
-    _PACKAGE, "counterfoil_app", "counterfoil_resources", "PySide6", "cryptography", "h5py", "llvmlite", "msgspec",
-    "numba", "numpy", "pkcs11", "pyrage", "ray", "torch", "triton",
+    _PACKAGE, "counterfoil_core", "counterfoil_app", "counterfoil_resources", "PySide6", "cryptography", "h5py",
+    "llvmlite", "msgspec", "numba", "numpy", "pkcs11", "pyrage", "ray", "torch", "triton",
 )  # fmt: skip
 """What may be found by ``PYTHONPATH`` alone; whatever these need lies beside them."""
 _USER_BASE = "PYTHONUSERBASE"

@@ -17,8 +17,8 @@ from pathlib import Path
 import platformdirs
 
 from counterfoil.base.joberrors import SealError, TargetExistsError
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import write_whole
+from counterfoil_core.base.sentence import say
 
 SEAL_BYTES = 32
 _KEY_BYTES = 32

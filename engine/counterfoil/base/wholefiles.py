@@ -21,9 +21,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from counterfoil.base.errors import FileWriteError
 from counterfoil.base.joberrors import TargetExistsError
-from counterfoil.base.sentence import say
+from counterfoil_core.base.errors import FileWriteError
+from counterfoil_core.base.sentence import say
 
 if os.name == "posix":
     import fcntl

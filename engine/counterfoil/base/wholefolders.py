@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from counterfoil.base.joberrors import TargetExistsError
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import part_path, sync_folder, writing
+from counterfoil_core.base.sentence import say
 
 
 def check_new_folder(path: Path, what: str) -> None:

@@ -1,7 +1,7 @@
 """The only module that imports h5py, with what the writer needs of it: settings, types, and errors in our own words.
 
-h5py only writes. What is read may come from a stranger, and goes to :mod:`counterfoil.bundle.hdf5` alone. It is used
-through its low-level interface, so that nothing is converted on the way.
+h5py only writes. What is read may come from a stranger, and goes to :mod:`counterfoil_core.bundle.hdf5` alone. It is
+used through its low-level interface, so that nothing is converted on the way.
 """
 
 from __future__ import annotations

@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from counterfoil.base import canonical
-from counterfoil.base.arrays import Array
-from counterfoil.base.digest import DIGEST_BYTES
-from counterfoil.base.errors import BundleError
-from counterfoil.base.sentence import say
-from counterfoil.bundle import layout
-from counterfoil.bundle.capsule import NO_CHUNKS, CapsuleContents
 from counterfoil.bundle.filewriter import FileWriter, held_bytes
-from counterfoil.bundle.kind import CAPSULE
-from counterfoil.bundle.schema import check_name
-from counterfoil.bundle.stepparts import AddedTensor, UpdateInputs
-from counterfoil.commit.rowtree import RowProof
-from counterfoil.commit.state import ChunkProof
+from counterfoil_core.base import canonical
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.digest import DIGEST_BYTES
+from counterfoil_core.base.errors import BundleError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.bundle import layout
+from counterfoil_core.bundle.capsule import NO_CHUNKS, CapsuleContents
+from counterfoil_core.bundle.kind import CAPSULE
+from counterfoil_core.bundle.schema import check_name
+from counterfoil_core.bundle.stepparts import AddedTensor, UpdateInputs
+from counterfoil_core.commit.rowtree import RowProof
+from counterfoil_core.commit.state import ChunkProof
 
 
 class _CapsuleWriter(FileWriter):

@@ -12,9 +12,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from counterfoil.base.arrays import Array
-from counterfoil.base.errors import BundleError
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import check_room, check_target, lock, part_path, put_in_place, remove_leftovers
 from counterfoil.bundle._hdf5 import (
     FAILURES,
@@ -29,9 +26,12 @@ from counterfoil.bundle._hdf5 import (
     h5t,
     writing_hdf5,
 )
-from counterfoil.bundle.hdf5.format import DTYPES, MOST_ZEROS
-from counterfoil.bundle.kind import FORMAT_ATTRIBUTE, FORMAT_BYTES, FileKind
-from counterfoil.bundle.schema import check_name
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.errors import BundleError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.bundle.hdf5.format import DTYPES, MOST_ZEROS
+from counterfoil_core.bundle.kind import FORMAT_ATTRIBUTE, FORMAT_BYTES, FileKind
+from counterfoil_core.bundle.schema import check_name
 
 _LEAST_ZEROS = 4096
 """A tensor of fewer bytes is stored whatever it holds: its description takes a part of that."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from counterfoil.base import canonical
-from counterfoil.base.arrays import Array
-from counterfoil.commit.state import tensor_record
+from counterfoil_core.base import canonical
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.commit.state import tensor_record
 
 
 def encode_left_out(state: Mapping[str, Array], names: Iterable[str]) -> bytes:

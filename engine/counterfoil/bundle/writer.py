@@ -9,21 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.base.arrays import Array
-from counterfoil.base.digest import DIGEST_BYTES, Digest
-from counterfoil.base.dtypes import DATA_DTYPES, STATE_DTYPES
-from counterfoil.base.errors import BundleError
-from counterfoil.base.turns import ALONE, Turns
-from counterfoil.bundle import layout
-from counterfoil.bundle.extent import Extent
 from counterfoil.bundle.filewriter import FileWriter, check_fits, held_bytes
-from counterfoil.bundle.kind import BUNDLE, DATA_FILE
-from counterfoil.bundle.lastcheckpoint import slots_to_leave_out
 from counterfoil.bundle.leftout import encode_left_out
-from counterfoil.bundle.places import Places
-from counterfoil.bundle.schema import OrderManifest, check_name
-from counterfoil.bundle.shares import SIGNATURE_BYTES
-from counterfoil.bundle.stepshares import StepShares
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.digest import DIGEST_BYTES, Digest
+from counterfoil_core.base.dtypes import DATA_DTYPES, STATE_DTYPES
+from counterfoil_core.base.errors import BundleError
+from counterfoil_core.base.turns import ALONE, Turns
+from counterfoil_core.bundle import layout
+from counterfoil_core.bundle.extent import Extent
+from counterfoil_core.bundle.kind import BUNDLE, DATA_FILE
+from counterfoil_core.bundle.lastcheckpoint import slots_to_leave_out
+from counterfoil_core.bundle.places import Places
+from counterfoil_core.bundle.schema import OrderManifest, check_name
+from counterfoil_core.bundle.shares import SIGNATURE_BYTES
+from counterfoil_core.bundle.stepshares import StepShares
 
 
 class BundleWriter(FileWriter):

@@ -14,15 +14,15 @@ import typer
 import typer.main
 
 from counterfoil import __version__
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import CancelledError, CounterfoilError, RefusedError
-from counterfoil.base.obstacles import memory_shortage
 from counterfoil.base.programs import is_program, run_program, settle_temporary_folder
 from counterfoil.base.raised import theirs, told
 from counterfoil.cli.commands import MOST_COLUMNS, PLACES, Commands, group_of_commands
 from counterfoil.cli.exits import ExitWith, exit_code, show_error
 from counterfoil.cli.streams import outlive_readers
 from counterfoil.signer.environment import drop_passphrase, hide_passphrase
+from counterfoil_core.base.errors import CancelledError, CounterfoilError, RefusedError
+from counterfoil_core.base.obstacles import memory_shortage
+from counterfoil_core.values.outcome import Outcome
 
 _LOG = logging.getLogger("counterfoil")
 # What typer exits with by itself. Its 2 for a wrong call would read as INCONCLUSIVE.
@@ -96,7 +96,7 @@ def _main(arguments: Sequence[str] | None) -> int:
 def _machines_own(error: BaseException) -> CounterfoilError | None:
     """The error that says what this machine lacks or does wrong; None where it is not the machine's trouble."""
     if "torch" in sys.modules:
-        from counterfoil.base.trouble import obstacle_behind
+        from counterfoil_core.base.trouble import obstacle_behind
 
         return obstacle_behind(error)
     return memory_shortage(repr(error)) if isinstance(error, MemoryError) else None

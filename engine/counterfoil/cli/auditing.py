@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith
@@ -45,12 +44,13 @@ from counterfoil.cli.places import READS, READS_FOLDER, WRITES
 from counterfoil.cli.revoked import RevocationsKeyOption, RevocationsOption, read_revocations
 from counterfoil.cli.sealing import judges_of
 from counterfoil.cli.terminal import shown
-from counterfoil.remote.address import Address, place_of
-from counterfoil.signing.keys import load_public_key
+from counterfoil_core.remote.address import Address, place_of
+from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.values.outcome import Outcome
 
 if TYPE_CHECKING:
-    from counterfoil.audit.values.request import AuditRequest
-    from counterfoil.audit.values.workers import Workers
+    from counterfoil_core.values.request import AuditRequest
+    from counterfoil_core.values.workers import Workers
 
 
 SubjectModelOption = Annotated[
@@ -251,7 +251,7 @@ def merge(
     signing_key = open_verdict_key(
         verdict, key, run, written.may_replace(verdict, force=force, going_on=resume), certificate
     )
-    from counterfoil.audit.values.workers import PartFiles
+    from counterfoil_core.values.workers import PartFiles
 
     request = _request(
         (segments, confidence, bad_fraction, nonce, beacon),
@@ -295,7 +295,7 @@ def _shares(text: str | None) -> tuple[int, ...]:
 
 def _workers(count: int | None, ray: str | None, devices: tuple[str, ...]) -> Workers | None:
     """Return who replays segments; None for nobody but the audit itself."""
-    from counterfoil.audit.values.workers import LocalWorkers, RayWorkers
+    from counterfoil_core.values.workers import LocalWorkers, RayWorkers
 
     if ray is not None:
         if len(devices) > 1:
@@ -326,9 +326,9 @@ def _request(
     trainer_key, client_key = (None if path is None else load_public_key(path) for path in keys)
     from counterfoil.audit import keeping
     from counterfoil.audit.beaconfile import read_beacon
-    from counterfoil.audit.values.request import AuditRequest
-    from counterfoil.audit.values.sampling import SegmentRequest
-    from counterfoil.program.limits import limits_for
+    from counterfoil_core.program.limits import limits_for
+    from counterfoil_core.values.request import AuditRequest
+    from counterfoil_core.values.sampling import SegmentRequest
 
     chosen, confidence, bad_fraction, nonce, beacon = drawn
     public = None if beacon is None else read_beacon(beacon)

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterfoil.base.errors import DataError, SignatureError
-from counterfoil.base.inputs import read_input
-from counterfoil.base.sentence import say
-from counterfoil.base.timestamps import read_timestamp
 from counterfoil.cli import terminal
 from counterfoil.cli.places import READS
 from counterfoil.cli.terminal import shown
-from counterfoil.signing.keys import load_public_key
+from counterfoil_core.base.errors import DataError, SignatureError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.timestamps import read_timestamp
+from counterfoil_core.signing.keys import load_public_key
 
 if TYPE_CHECKING:
     from counterfoil.signing.certificates import CertifiedName
-    from counterfoil.signing.keys import PublicKey
+    from counterfoil_core.signing.keys import PublicKey
 
 RootsOption = Annotated[
     Path | None,
@@ -70,7 +70,7 @@ def name_beside(envelope: bytes, key: PublicKey, roots: Path | None, at: str | N
         DataError: The roots cannot be read.
         SignatureError: The certificate is about another key; or roots are given, and none answers for the name.
     """
-    from counterfoil.signing.envelope import certificates_in
+    from counterfoil_core.signing.envelope import certificates_in
 
     try:
         moment = None if at is None else read_timestamp(at)
@@ -110,7 +110,7 @@ def show_name(name: CertifiedName) -> None:
 
 
 def _chain_of(envelope: bytes) -> tuple[bytes, ...]:
-    from counterfoil.signing.envelope import certificates_in
+    from counterfoil_core.signing.envelope import certificates_in
 
     chain = certificates_in(envelope)
     if not chain:

@@ -44,11 +44,11 @@ def compare(
 
     Example: counterfoil compare job.cfoil --key client.pem -- train.py --lr 0.001
     """
-    from counterfoil.bundle.reader import BundleReader
     from counterfoil.signing.comparison import comparison_path
     from counterfoil.training.following.script import compare_script
-    from counterfoil.training.loaded import with_data_file
     from counterfoil.training.orderfile import load_order
+    from counterfoil_core.bundle.reader import BundleReader
+    from counterfoil_core.order.loaded import with_data_file
 
     check_writable(comparison_path(order), force)
     with ExitStack() as stack:

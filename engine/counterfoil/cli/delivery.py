@@ -8,16 +8,16 @@ from typing import Annotated
 import typer
 
 from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryProgress, DeliveryReport
-from counterfoil.audit.values.trust import signed_by_trainer
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import read_input
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.exits import SELF_SIGNED, ExitWith
 from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, JsonOption, RunArgument
 from counterfoil.cli.places import READS, READS_FOLDER
 from counterfoil.cli.terminal import shown
-from counterfoil.signing.keys import load_public_key
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.values.trust import signed_by_trainer
 
 SHOWN = 20
 """So many tensors of a kind are named."""
@@ -70,8 +70,8 @@ def verify_weights(
         raise typer.BadParameter("--key belongs to --verdict: it is the key that signed it.")
     basis, self_signed = None, False
     if verdict is not None and key is not None:
-        from counterfoil.audit.statement.verdict import verify_verdict
         from counterfoil.delivery.basis import basis_of
+        from counterfoil_core.statement.verdict import verify_verdict
 
         envelope = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
         judged = verify_verdict(envelope, load_public_key(key))

@@ -43,8 +43,8 @@ from counterfoil.cli.revoked import (
     show_revoked_signers,
 )
 from counterfoil.cli.sealing import judged_as, unsealed
-from counterfoil.remote.address import place_of
-from counterfoil.signing.keys import load_public_key
+from counterfoil_core.remote.address import place_of
+from counterfoil_core.signing.keys import load_public_key
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -106,9 +106,9 @@ def adjudicate(
         refuse_revoked_auditor(listed, signing_key.public.key_id)
     from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session
-    from counterfoil.audit.values import events
-    from counterfoil.audit.values.adjudication import AdjudicationFinished, AdjudicationStarted
-    from counterfoil.program.limits import limits_for
+    from counterfoil_core.program.limits import limits_for
+    from counterfoil_core.values import events
+    from counterfoil_core.values.adjudication import AdjudicationFinished, AdjudicationStarted
 
     with (
         fetched_whole(place) as given,
@@ -139,8 +139,8 @@ def adjudicate(
                 case AdjudicationFinished():
                     report = event.report
     check_same_signers(revoked, report)
-    from counterfoil.audit.values.trust import TrainerTrust
     from counterfoil.cli import jsonform, reports
+    from counterfoil_core.values.trust import TrainerTrust
 
     trust = report.trust_signed_by("" if signing_key is None else signing_key.public.key_id)
     if json:
@@ -152,7 +152,7 @@ def adjudicate(
         if report.capsule_digest is None:
             console.print("Nothing was signed: the file could not be read, or changed meanwhile.")
         else:
-            from counterfoil.audit.statement.verdict import preview_adjudication
+            from counterfoil_core.statement.verdict import preview_adjudication
 
             sign_verdict(preview_adjudication(report, datetime.now(UTC)), signing_key, verdict, console)
     if trust.trainer is TrainerTrust.AUDITOR:
@@ -233,8 +233,8 @@ def _compare(
     console = terminal.console(stderr=json)
     from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session
-    from counterfoil.audit.values import panel
-    from counterfoil.program.limits import limits_for
+    from counterfoil_core.program.limits import limits_for
+    from counterfoil_core.values import panel
 
     with (
         cancel_on_interrupt() as cancel,

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli.terminal import shown
-from counterfoil.remote.address import Address
+from counterfoil_core.remote.address import Address
 
 
 @contextmanager

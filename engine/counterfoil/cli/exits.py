@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import CancelledError, CounterfoilError, ObstacleError, RefusedError
+from counterfoil_core.base.errors import CancelledError, CounterfoilError, ObstacleError, RefusedError
+from counterfoil_core.values.outcome import Outcome
 
 _LOG = logging.getLogger("counterfoil")
 

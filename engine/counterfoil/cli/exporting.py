@@ -10,10 +10,7 @@ import typer
 import typer.core
 
 from counterfoil.audit.values.delivery import DeliveryProgress
-from counterfoil.base.errors import DataError, SignatureError
-from counterfoil.base.inputs import read_input
 from counterfoil.base.interrupt import cancel_on_interrupt
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.commands import group_of_commands
@@ -22,10 +19,13 @@ from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, ForceOptio
 from counterfoil.cli.places import READS, READS_FOLDER, WRITES, WRITES_INTO, WRITES_WEIGHTS
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
-from counterfoil.signing.keys import PublicKey, load_public_key
+from counterfoil_core.base.errors import DataError, SignatureError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import say
+from counterfoil_core.signing.keys import PublicKey, load_public_key
 
 if TYPE_CHECKING:
-    from counterfoil.audit.statement.signed import Verdict
+    from counterfoil_core.statement.signed import Verdict
 
 _WEIGHTS = "weights"
 
@@ -159,11 +159,11 @@ def _export_summary(
 ) -> None:
     check_writable(out, force)
     with open_key(key, "summary") as signer:
-        from counterfoil.base import canonical
-        from counterfoil.base.digest import Digest
         from counterfoil.exports.sigstore import envelope_signature, sigstore_bundle
         from counterfoil.exports.summary import svr_statement, vsa_statement
         from counterfoil.exports.timestamping import request_timestamp
+        from counterfoil_core.base import canonical
+        from counterfoil_core.base.digest import Digest
 
         public = signer.public if verdict_key is None else load_public_key(verdict_key)
         data, said = _read_verdict(path, public, signer.public.key_id)
@@ -176,7 +176,7 @@ def _export_summary(
 
 def _read_verdict(path: Path, key: PublicKey, signer_key: str = "") -> tuple[bytes, Verdict]:
     """Read a verdict that is handed on in other words, by whoever holds the key of that id, if they are signed too."""
-    from counterfoil.audit.statement.verdict import verify_verdict
+    from counterfoil_core.statement.verdict import verify_verdict
 
     data = read_input(path, "a verdict", DataError, most=MAX_VERDICT_BYTES)
     said = verify_verdict(data, key)

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import read_input
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
@@ -22,12 +19,15 @@ from counterfoil.cli.places import READS, WRITES
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.environment import drop_passphrase
-from counterfoil.signing.keys import load_public_key
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.values.outcome import Outcome
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from counterfoil.audit.values.runfacts import RunFacts
+    from counterfoil_core.values.runfacts import RunFacts
 
 RunArgument = Annotated[Path, READS, typer.Argument(metavar="RUN", help="The run, a .cfoil file.", show_default=False)]
 TrainerKeyOption = Annotated[

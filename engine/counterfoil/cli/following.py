@@ -34,7 +34,7 @@ from counterfoil.cli.options import (
 from counterfoil.cli.places import READS, READS_FOLDER
 from counterfoil.cli.sealing import judges_of
 from counterfoil.cli.terminal import shown
-from counterfoil.signing.keys import load_public_key
+from counterfoil_core.signing.keys import load_public_key
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,8 +90,8 @@ def follow(
     Example: counterfoil follow .run.cfoil.recording --order job.cfoil --verdict verdict.json --key auditor.pem
     """
     from counterfoil.audit.values.following import FollowRequest
-    from counterfoil.program.limits import limits_for
     from counterfoil.training.recordingfolder import recorded_run, recording_folder
+    from counterfoil_core.program.limits import limits_for
 
     run = recorded_run(folder)
     written = check_targets(run, (csv, capsule, unsigned), verdict, unsigned, force=force, resume=False)
@@ -148,7 +148,8 @@ def _follow(request: FollowRequest, part: Path, console: Console) -> FollowEnded
 
 def _show(event: FollowEvent, bar: terminal.StepProgress, console: Console) -> None:
     """Show how far following is."""
-    from counterfoil.audit.values import events, following
+    from counterfoil.audit.values import following
+    from counterfoil_core.values import events
 
     match event:
         case following.FollowStarted():

@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import read_input
 from counterfoil.cli import terminal
 from counterfoil.cli.options import MAX_VERDICT_BYTES, SealForOption
 from counterfoil.cli.places import READS, WRITES
 from counterfoil.cli.sealing import judges_of, seal, show_handed
 from counterfoil.cli.terminal import shown
-from counterfoil.signing.keys import load_public_key
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.signing.keys import load_public_key
 
 
 def hand_over(
@@ -49,10 +49,10 @@ def hand_over(
     Example: counterfoil hand-over verdict.json --key auditor.pub.pem --capsule dispute.cfoil --out to-the-court/
     """
     from counterfoil.audit.handedout import handed_out_by
-    from counterfoil.audit.statement.verdict import check_capsule_file, verify_signed
     from counterfoil.exports.handover import SEALED, HandOver, read_reports, write_hand_over
     from counterfoil.sealed.agefile import is_sealed
     from counterfoil.sealed.opening import private_folder
+    from counterfoil_core.statement.verdict import check_capsule_file, verify_signed
 
     public = load_public_key(key)
     envelope = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)

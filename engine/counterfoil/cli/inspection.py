@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterfoil.audit.values.outcome import CheckState, Outcome
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
@@ -64,8 +63,9 @@ from counterfoil.cli.revoked import (
     show_revoked_signers,
 )
 from counterfoil.cli.targets import check_writable
-from counterfoil.remote.address import Address, place_of
-from counterfoil.signing.keys import load_public_key
+from counterfoil_core.remote.address import Address, place_of
+from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.values.outcome import CheckState, Outcome
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -119,7 +119,7 @@ def inspect(
         with cancel.at_once():
             from counterfoil.audit import overview
             from counterfoil.audit.signers import signers_in
-            from counterfoil.program.limits import limits_for
+            from counterfoil_core.program.limits import limits_for
 
         def show(done: int, total: int) -> None:
             if done == 0:
@@ -313,7 +313,7 @@ def _measured(
     from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session
     from counterfoil.audit.values.plan import Plan, PlanProgress
-    from counterfoil.program.limits import limits_for
+    from counterfoil_core.program.limits import limits_for
 
     with (
         cancel_on_interrupt() as cancel,

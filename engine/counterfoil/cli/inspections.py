@@ -117,7 +117,7 @@ def inspection_request(
 
 def show_inspections(out: Console, plan: Inspections) -> None:
     """Show how many chips are looked at, how surely they show a run, what stretching it gains, and what it rests on."""
-    from counterfoil.audit.values.sampling import probability_text
+    from counterfoil_core.values.sampling import probability_text
 
     asked = plan.request
     out.print(

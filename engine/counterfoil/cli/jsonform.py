@@ -9,13 +9,13 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from counterfoil.audit.statement.signed import Signed
-from counterfoil.base.canonical import MAX_EXACT_INTEGER
-from counterfoil.base.digest import Digest
+from counterfoil_core.base.canonical import MAX_EXACT_INTEGER
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.statement.signed import Signed
 
 if TYPE_CHECKING:
-    from counterfoil.audit.values.steptable import Recorded
-    from counterfoil.audit.values.trust import Trust
+    from counterfoil_core.values.steptable import Recorded
+    from counterfoil_core.values.trust import Trust
 
 
 def as_json(value: Any) -> Any:

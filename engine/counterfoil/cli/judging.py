@@ -13,8 +13,6 @@ import typer
 from rich.console import Console
 
 from counterfoil.audit.values.figures import kept_said
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
@@ -33,16 +31,18 @@ from counterfoil.cli.sealing import show_capsule, write_for
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written, first_error
-from counterfoil.remote.address import Address
+from counterfoil_core.base.errors import CounterfoilError
+from counterfoil_core.remote.address import Address
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 
 if TYPE_CHECKING:
     from counterfoil.audit.boxed.session import Session
-    from counterfoil.audit.values.events import AuditFinished, WorkersReported
-    from counterfoil.audit.values.report import AuditReport, Kept
-    from counterfoil.audit.values.request import AuditRequest
-    from counterfoil.base.digest import Digest
     from counterfoil.signer.client import SignerProcess
     from counterfoil.signing.revocations import RevocationList
+    from counterfoil_core.base.digest import Digest
+    from counterfoil_core.values.events import AuditFinished, WorkersReported
+    from counterfoil_core.values.report import AuditReport, Kept
+    from counterfoil_core.values.request import AuditRequest
 
 
 @dataclass(frozen=True)
@@ -135,9 +135,9 @@ def _judge(session: Session, request: AuditRequest, wanted: Wanted, written: Wri
     report = finished.report
     check_same_signers(revoked, report)
 
-    from counterfoil.audit.values.trust import TrainerTrust
-    from counterfoil.audit.values.workers import Followed
     from counterfoil.cli import jsonform, reports
+    from counterfoil_core.values.trust import TrainerTrust
+    from counterfoil_core.values.workers import Followed
 
     trust = report.trust_signed_by("" if wanted.key is None else wanted.key.public.key_id)
     if wanted.json:
@@ -213,7 +213,7 @@ def _write_verdict(
         # There is nothing that a verdict could be about; the exit code says the rest.
         console.print("No verdict was written: the file could not be read as a bundle, or changed meanwhile.")
         return
-    from counterfoil.audit.statement.verdict import preview_verdict
+    from counterfoil_core.statement.verdict import preview_verdict
 
     model = None if wanted.model is None else _delivered(wanted.model, request.file, report, console)
     statement = preview_verdict(report, datetime.now(UTC), model)
@@ -235,8 +235,8 @@ def _run(session: Session, request: AuditRequest, capsule: bool, console: Consol
     restored = 0
     lost: set[int] = set()
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
-        from counterfoil.audit.values import events
-        from counterfoil.audit.values.workers import Followed
+        from counterfoil_core.values import events
+        from counterfoil_core.values.workers import Followed
 
         for event in session.audit(request, cancel, capsule=capsule):
             match event:
@@ -305,10 +305,10 @@ def _delivered(
 ) -> tuple[str, Digest] | None:
     """Compare a model with the run that was judged, and return its name and digest; None where the verdict lacks it."""
     from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport
-    from counterfoil.base.digest import Digest
     from counterfoil.delivery.basis import basis_of
     from counterfoil.delivery.modeldigest import model_digest
     from counterfoil.delivery.verification import verify_weights
+    from counterfoil_core.base.digest import Digest
 
     found: DeliveryReport | None = None
     digest: Digest | None = None

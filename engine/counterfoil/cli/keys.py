@@ -8,17 +8,17 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from counterfoil.base.errors import CounterfoilError, DataError
-from counterfoil.base.inputs import read_input
 from counterfoil.base.joberrors import SignerError
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
-from counterfoil.remote.address import Address
 from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
 from counterfoil.signer.environment import drop_passphrase, take_descriptor
-from counterfoil.signing.publickeys import others_can_read
+from counterfoil_core.base.errors import CounterfoilError, DataError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.remote.address import Address
+from counterfoil_core.signing.publickeys import others_can_read
 
 
 def open_key(path: Path, purpose: str, about: Path | Address | None = None) -> SignerProcess:

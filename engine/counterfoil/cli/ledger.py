@@ -13,7 +13,7 @@ from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.options import JsonOption
 from counterfoil.cli.places import READS, READS_FOLDER
 from counterfoil.cli.terminal import shown
-from counterfoil.signing.keys import load_public_key
+from counterfoil_core.signing.keys import load_public_key
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,7 +60,7 @@ def ledger(
     """
     from counterfoil.audit.ledger import read_ledger
     from counterfoil.audit.values.ledger import LedgerProgress, RatePolicy
-    from counterfoil.base.generators import finish, relay
+    from counterfoil_core.base.generators import finish, relay
 
     policy = RatePolicy(segments, bad_fraction, risk, floor, clean_runs)
     keys = [load_public_key(path) for path in auditor_key]

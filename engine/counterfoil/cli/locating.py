@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from counterfoil.audit.values.located import LocateProgress, Place, StepWeights
-    from counterfoil.base.cancel import CancelToken
     from counterfoil.delivery.locating import RowUse
+    from counterfoil_core.base.cancel import CancelToken
 
 NOWHERE = 1
 """Exit code where nothing is found: an answer, as DISPUTED is one."""
@@ -140,9 +140,9 @@ def locate(
 def _found(
     what: str, run: Path, row: bool, cancel: CancelToken, data: Path | None
 ) -> tuple[Place, ...] | tuple[StepWeights, ...] | tuple[RowUse, ...]:
-    from counterfoil.base.digest import Digest
-    from counterfoil.base.generators import finish, relay
     from counterfoil.delivery.locating import locate_hash, locate_rows, locate_weights
+    from counterfoil_core.base.digest import Digest
+    from counterfoil_core.base.generators import finish, relay
 
     if row:
         with terminal.progress("Reading", terminal.console(stderr=True), "steps or rows") as bar:

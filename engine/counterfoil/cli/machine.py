@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith
@@ -15,6 +14,7 @@ from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.terminal import duration
 from counterfoil.doctor.examining import examine_machine
 from counterfoil.doctor.findings import MachinePage
+from counterfoil_core.values.outcome import Outcome
 
 
 def doctor(

@@ -8,10 +8,6 @@ from typing import Annotated
 
 import typer
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import DataError, GivenFileError
-from counterfoil.base.inputs import open_input, read_input
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
@@ -20,7 +16,11 @@ from counterfoil.cli.options import DataOption, ForceOption, KeyOption, OutOptio
 from counterfoil.cli.places import READS
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
-from counterfoil.signing.keys import load_public_key
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import DataError, GivenFileError
+from counterfoil_core.base.inputs import open_input, read_input
+from counterfoil_core.signing.keys import load_public_key
 
 OrderArgument = Annotated[Path, READS, typer.Argument(help="The order, or a run of it: a .cfoil file.")]
 WeightsOption = Annotated[
@@ -73,9 +73,9 @@ def verify_note(
 
     Example: counterfoil verify-note note.json round.cfoil --key sampler.pub.pem --weights model.safetensors
     """
-    from counterfoil.bundle.reader import BundleReader
     from counterfoil.signing.note import check_note, open_note
-    from counterfoil.signing.predicates import MAX_BYTES
+    from counterfoil_core.bundle.reader import BundleReader
+    from counterfoil_core.signing.predicates import MAX_BYTES
 
     said = open_note(read_input(path, "a note", DataError, most=MAX_BYTES), load_public_key(key))
     with cancel_on_interrupt() as cancel, BundleReader.open(order) as reader:
@@ -103,9 +103,9 @@ def verify_note(
 
 def _checked_data(order: Path, data: Path | None, cancel: CancelToken) -> Digest:
     """Hash the data of an order, also those that lie in a data file, and return their root."""
-    from counterfoil.base.generators import finish
-    from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
-    from counterfoil.bundle.reader import BundleReader
+    from counterfoil_core.base.generators import finish
+    from counterfoil_core.bundle.datafile import a_slip_of_the_giver, open_data_file
+    from counterfoil_core.bundle.reader import BundleReader
 
     with ExitStack() as stack:
         reader = stack.enter_context(BundleReader.open(order))

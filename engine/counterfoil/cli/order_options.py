@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, get_type_hints
 
 import typer
 
-from counterfoil.base.errors import BundleError, CancelledError, DataError
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.oneline import one_line
-from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision, profile_name
-from counterfoil.base.stopping import StopRule
 from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption, OrderKeyOption, OutOption, numbered_files
@@ -27,18 +24,21 @@ from counterfoil.cli.telling import OrderWritten, Tell, told
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import SignerProcess
 from counterfoil.signer.environment import drop_passphrase
+from counterfoil_core.base.errors import BundleError, CancelledError, DataError
+from counterfoil_core.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision, profile_name
+from counterfoil_core.base.stopping import StopRule
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from counterfoil.bundle.schema import OrderManifest
     from counterfoil.program.recompute import Segments
     from counterfoil.signing.comparedsteps import ComparedLine
-    from counterfoil.signing.keys import PublicKey
     from counterfoil.training.division import Division
     from counterfoil.training.order import OrderDraft, Recomputation
     from counterfoil.training.secondlook import SecondLook
     from counterfoil.training.trial import Trial
+    from counterfoil_core.bundle.schema import OrderManifest
+    from counterfoil_core.signing.keys import PublicKey
 
 # mypy wants the members spelt out; they would be a second list.
 ProfileName = StrEnum("Profile", {name: name for name in PROFILES})  # type: ignore[misc]
@@ -313,7 +313,7 @@ class OrderOptions:
         count = self.shares or 1
         if max(files) >= count:
             raise typer.BadParameter(f"--signers names share {max(files)}; the shares are 0 to {count - 1} (--shares).")
-        from counterfoil.signing.keys import load_public_key
+        from counterfoil_core.signing.keys import load_public_key
 
         keys = {share: load_public_key(path) for share, path in files.items()}
         return [keys.get(share) for share in range(count)]

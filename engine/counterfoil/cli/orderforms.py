@@ -20,8 +20,8 @@ from typing import Any, Literal
 
 from typer.models import OptionInfo, ParameterInfo
 
-from counterfoil.base.errors import DataError
 from counterfoil.cli.places import PathRole
+from counterfoil_core.base.errors import DataError
 
 Kind = Literal["arguments", "choice", "file", "folder", "function", "integer", "number", "switch", "text", "texts"]
 YES, NO = "yes", "no"

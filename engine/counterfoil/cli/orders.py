@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import read_input
 from counterfoil.base.interrupt import cancel_on_interrupt
-from counterfoil.base.precision import PROFILES
 from counterfoil.cli import terminal
 from counterfoil.cli.commands import group_of_commands
 from counterfoil.cli.keys import open_key
@@ -43,6 +40,9 @@ from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.training.finetuning import Scheduler, Task
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.precision import PROFILES
 
 if TYPE_CHECKING:
     from counterfoil.training.huggingface import FineTuning

@@ -18,11 +18,11 @@ from typing import Any
 
 from typer.models import OptionInfo, ParameterInfo
 
-from counterfoil.base.errors import FileWriteError
 from counterfoil.base.wholefiles import claimed, same_file
-from counterfoil.remote.address import is_address
 from counterfoil.sealed.recipients import recipients_path
-from counterfoil.signing.publickeys import public_path
+from counterfoil_core.base.errors import FileWriteError
+from counterfoil_core.remote.address import is_address
+from counterfoil_core.signing.publickeys import public_path
 
 
 def _itself(path: Path) -> tuple[Path, ...]:

@@ -7,10 +7,6 @@ from typing import Annotated
 
 import typer
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import DataError, GivenFileError
-from counterfoil.base.inputs import open_input, read_input
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith
@@ -18,8 +14,12 @@ from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.options import JsonOption
 from counterfoil.cli.places import READS
 from counterfoil.cli.terminal import shown
-from counterfoil.signing.keys import load_public_key
 from counterfoil.signing.release import MAX_BYTES, ReleaseCheck, ReleaseList, compare_release, open_release
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import DataError, GivenFileError
+from counterfoil_core.base.inputs import open_input, read_input
+from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.values.outcome import Outcome
 
 
 def verify_release(

@@ -10,33 +10,33 @@ from rich.box import DOUBLE
 from rich.console import Console
 from rich.table import Table
 
-from counterfoil.audit.statement.signed import Adjudication, Verdict
 from counterfoil.audit.values.accountprose import account_of, rows_named
-from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
-from counterfoil.audit.values.dispute import COMBINE, Dispute, Finding, Right
 from counterfoil.audit.values.figures import figures, joined_time, recorded_log_said
 from counterfoil.audit.values.following import FollowEnded
-from counterfoil.audit.values.outcome import Check, CheckState, Outcome
-from counterfoil.audit.values.report import AuditReport, Steering
-from counterfoil.audit.values.runfacts import RunFacts
-from counterfoil.audit.values.sampling import probability_text
 from counterfoil.audit.values.summary import BundleSummary, OrderSummary
-from counterfoil.audit.values.trust import Level, Trust
-from counterfoil.audit.values.workers import ReplayedAt, ReplayedBy
 from counterfoil.base.oneline import one_line
-from counterfoil.base.precision import HEADROOM_BITS
+from counterfoil_core.base.precision import HEADROOM_BITS
+from counterfoil_core.statement.signed import Adjudication, Verdict
+from counterfoil_core.values.adjudication import AdjudicationOutcome, AdjudicationReport
+from counterfoil_core.values.dispute import COMBINE, Dispute, Finding, Right
+from counterfoil_core.values.outcome import Check, CheckState, Outcome
+from counterfoil_core.values.report import AuditReport, Steering
+from counterfoil_core.values.runfacts import RunFacts
+from counterfoil_core.values.sampling import probability_text
+from counterfoil_core.values.trust import Level, Trust
+from counterfoil_core.values.workers import ReplayedAt, ReplayedBy
 
 if TYPE_CHECKING:
     from counterfoil.audit.statement.later import Afterwards
-    from counterfoil.audit.values.panel import PanelReport, Parting
     from counterfoil.audit.values.plan import Plan
-    from counterfoil.program.limits import Estimate
     from counterfoil.signing.comparedsteps import ComparedLine
     from counterfoil.training.calibration import Calibration
+    from counterfoil_core.program.limits import Estimate
+    from counterfoil_core.values.panel import PanelReport, Parting
 
 from counterfoil.cli import terminal
 from counterfoil.cli.terminal import shown
-from counterfoil.remote.ranges import Fetched
+from counterfoil_core.remote.ranges import Fetched
 
 SHOWN_TENSORS = 10
 MAX_QUOTED_LINES = 200

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterfoil.base.errors import DataError, FileChangedError, RefusedError
-from counterfoil.base.inputs import read_input
-from counterfoil.base.timestamps import timestamp
 from counterfoil.cli import terminal
 from counterfoil.cli.places import READS
 from counterfoil.cli.terminal import shown
-from counterfoil.signing.keys import load_public_key
+from counterfoil_core.base.errors import DataError, FileChangedError, RefusedError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.timestamps import timestamp
+from counterfoil_core.signing.keys import load_public_key
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from counterfoil.audit.signers import Signers
-    from counterfoil.audit.statement.signed import Signed
-    from counterfoil.audit.values.report import Report
     from counterfoil.signing.revocations import Revocation, RevocationList
+    from counterfoil_core.statement.signed import Signed
+    from counterfoil_core.values.report import Report
 
 RevocationsOption = Annotated[
     Path | None,

@@ -8,9 +8,6 @@ from typing import Annotated
 
 import typer
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import read_input
-from counterfoil.base.timestamps import read_timestamp, timestamp
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
@@ -18,7 +15,10 @@ from counterfoil.cli.options import ForceOption, KeyOption, OutOption
 from counterfoil.cli.places import READS
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
-from counterfoil.signing.keys import load_public_key
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.timestamps import read_timestamp, timestamp
+from counterfoil_core.signing.keys import load_public_key
 
 
 def revoke(

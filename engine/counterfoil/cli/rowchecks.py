@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError, GivenFileError, ProofError
-from counterfoil.base.inputs import read_input
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith
@@ -17,7 +14,10 @@ from counterfoil.cli.locating import show_use
 from counterfoil.cli.options import DataOption
 from counterfoil.cli.places import READS
 from counterfoil.cli.terminal import shown
-from counterfoil.signing.keys import load_public_key
+from counterfoil_core.base.errors import DataError, GivenFileError, ProofError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.values.outcome import Outcome
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -91,9 +91,9 @@ def verify_row(
 
 def _with_row(out: Console, signed: SignedRowUse, row: Path, proof: Path | None) -> list[str]:
     """Compare the statement, and the proofs of its places, with the row itself."""
-    from counterfoil.base.digest import Digest
     from counterfoil.delivery.rowfile import fitting, packed, read_rows
     from counterfoil.delivery.rowproof import MAX_BYTES, read_proofs, verify_row as verify_proof
+    from counterfoil_core.base.digest import Digest
 
     given = read_rows(row)
     held: dict[Digest, bytes] = {}

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import read_input
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
@@ -24,12 +21,15 @@ from counterfoil.cli.revoked import RevocationsKeyOption, RevocationsOption, rea
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.environment import drop_passphrase
-from counterfoil.signing.keys import load_public_key
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.values.outcome import Outcome
 
 if TYPE_CHECKING:
     from counterfoil.audit.values.runrules import GivenVerdict, RuleResult
-    from counterfoil.base.digest import Digest
     from counterfoil.signing.revocations import RevocationList
+    from counterfoil_core.base.digest import Digest
 
 rules_app = group_of_commands(
     help="Anyone: check whether a run keeps rules: on compute, data, settings, precision, performance, verdicts.",
@@ -169,7 +169,7 @@ def _verdicts(
 ) -> list[GivenVerdict]:
     """Read verdicts, and what was said of them afterwards, each with the key that signed it."""
     from counterfoil.audit.runrules import given_verdict
-    from counterfoil.signing.predicates import MAX_BYTES
+    from counterfoil_core.signing.predicates import MAX_BYTES
 
     keys = [load_public_key(path) for path in auditors or ()]
     later = [(path.name, read_input(path, "a statement", DataError, most=MAX_BYTES)) for path in statements or ()]

@@ -13,13 +13,12 @@ from rich.console import Console
 from rich.prompt import Prompt
 
 from counterfoil.base.interrupt import cancel_on_interrupt
-from counterfoil.base.precision import PROFILES, AnyPrecision, profile_name
 from counterfoil.cli import terminal
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.terminal import shown
+from counterfoil_core.base.precision import PROFILES, AnyPrecision, profile_name
 
 if TYPE_CHECKING:
-    from counterfoil.bundle.schema import OrderManifest
     from counterfoil.program.recompute import Segments
     from counterfoil.signer.client import SignerProcess
     from counterfoil.signing.comparedsteps import ComparedLine
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from counterfoil.training.preparing import Preparing
     from counterfoil.training.scripts.handing import Compared, ScriptOrder, Wanted
     from counterfoil.training.secondlook import SecondLook
+    from counterfoil_core.bundle.schema import OrderManifest
 
 
 class OrderCommands(typer.core.TyperGroup):

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console
 
-from counterfoil.base.errors import GivenFileError
 from counterfoil.base.interrupt import cancel_on_interrupt
-from counterfoil.base.sentence import say
 from counterfoil.cli import terminal
 from counterfoil.cli.terminal import shown
-from counterfoil.remote.address import Address
 from counterfoil.signer.client import Passphrase
+from counterfoil_core.base.errors import GivenFileError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.remote.address import Address
 
 if TYPE_CHECKING:
     from counterfoil.audit.values.handed import HandedOut

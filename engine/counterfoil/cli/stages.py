@@ -6,9 +6,9 @@ from collections.abc import Generator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, TypeVar
 
-from counterfoil.base.errors import CancelledError
-from counterfoil.base.generators import finish, relay
 from counterfoil.cli import terminal
+from counterfoil_core.base.errors import CancelledError
+from counterfoil_core.base.generators import finish, relay
 
 if TYPE_CHECKING:
     from counterfoil.training.preparing import Preparing

@@ -7,16 +7,7 @@ from typing import Annotated
 
 import typer
 
-from counterfoil.audit.statement.signed import Verdict
-from counterfoil.audit.values.beacon import Beacon
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.trust import TrainerTrust, signed_by_trainer
-from counterfoil.base.digest import PIECE_BYTES
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import read_input
 from counterfoil.base.interrupt import cancel_on_interrupt
-from counterfoil.base.sentence import say
-from counterfoil.base.timestamps import timestamp
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.certified import AtOption, RootsOption, name_beside, show_name, verifying_key
@@ -29,7 +20,16 @@ from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import Passphrase, start_signer
 from counterfoil.signer.frames import MAX_STATEMENT_BYTES
-from counterfoil.signing.publickeys import public_path
+from counterfoil_core.base.digest import PIECE_BYTES
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.timestamps import timestamp
+from counterfoil_core.signing.publickeys import public_path
+from counterfoil_core.statement.signed import Verdict
+from counterfoil_core.values.beacon import Beacon
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.trust import TrainerTrust, signed_by_trainer
 
 
 def keygen(
@@ -136,8 +136,8 @@ def verify(
     Example: counterfoil verify verdict.json --key auditor.pub.pem --bundle run.cfoil
     """
     from counterfoil.audit.statement.afterwards import afterwards, verdict_digest
-    from counterfoil.audit.statement.verdict import check_bundle_file, verify_signed
-    from counterfoil.signing.predicates import MAX_BYTES
+    from counterfoil_core.signing.predicates import MAX_BYTES
+    from counterfoil_core.statement.verdict import check_bundle_file, verify_signed
 
     envelope = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
     public = verifying_key(envelope, key, roots)
@@ -182,7 +182,7 @@ def verify(
 
 
 def _beacon_words(beacon: Beacon) -> str:
-    from counterfoil.audit.beacons import can_check
+    from counterfoil_core.parties.beacons import can_check
 
     said = (
         f"Round {beacon.round} of the beacon {beacon.name}, published at {timestamp(beacon.published)}, drew the sample"
@@ -208,7 +208,7 @@ def sign(
     """
     check_writable(out, force)
     with with_chain(open_key(key, "audit"), certificate) as signing_key:
-        from counterfoil.audit.statement.verdict import verify_signed
+        from counterfoil_core.statement.verdict import verify_signed
 
         data = read_input(statement, "a statement to sign", DataError, most=MAX_STATEMENT_BYTES)
         envelope = signing_key.sign(data)
@@ -247,7 +247,7 @@ def withdraw(
     check_writable(out, force)
     with open_key(key, "withdraw") as signer:
         from counterfoil.audit.statement.afterwards import sign_withdrawal, verdict_digest
-        from counterfoil.audit.statement.verdict import verify_signed
+        from counterfoil_core.statement.verdict import verify_signed
 
         old = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
         verify_signed(old, signer.public)
@@ -290,8 +290,8 @@ def reply(
     check_writable(out, force)
     with open_key(key, "reply") as signer:
         from counterfoil.audit.statement.afterwards import sign_reply, verdict_digest
-        from counterfoil.audit.statement.verdict import trainer_of
-        from counterfoil.signing.predicates import MAX_BYTES
+        from counterfoil_core.signing.predicates import MAX_BYTES
+        from counterfoil_core.statement.verdict import trainer_of
 
         envelope = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
         if trainer_of(envelope) != signer.public.key_id:

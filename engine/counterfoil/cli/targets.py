@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from counterfoil.base import wholefiles
-from counterfoil.base.errors import FileWriteError
 from counterfoil.cli import terminal
 from counterfoil.cli.terminal import shown
+from counterfoil_core.base.errors import FileWriteError
 
 
 def check_writable(path: Path, force: bool) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterfoil.base.errors import CancelledError, CounterfoilError
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith, outcome_of
@@ -31,12 +30,13 @@ from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written
 from counterfoil.distributed.launch import launch
 from counterfoil.signer.environment import drop_passphrase
+from counterfoil_core.base.errors import CancelledError, CounterfoilError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from counterfoil.signing.keys import SigningKey
     from counterfoil.training.recordingevents import RecordEvent
+    from counterfoil_core.signing.keys import SigningKey
 
 
 def calibrate(
@@ -67,8 +67,8 @@ def calibrate(
         check_writable(out, force)
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Calibrating", console) as bar:
-        from counterfoil.program.limits import limits_for
         from counterfoil.training import calibration
+        from counterfoil_core.program.limits import limits_for
 
         events = calibration.calibrate(
             order,
@@ -194,9 +194,9 @@ def train(
         cancel_on_interrupt() as cancel,
         terminal.progress("Training", console) as bar,
     ):
-        from counterfoil.program.limits import limits_for
         from counterfoil.training.recorder import record
         from counterfoil.training.recordingevents import RecordFinished
+        from counterfoil_core.program.limits import limits_for
 
         events = record(
             order,
@@ -257,9 +257,9 @@ def _assist(
     assert started is not None
     if not party_files:
         drop_passphrase()
-    from counterfoil.base.generators import finish
-    from counterfoil.program.limits import limits_for
     from counterfoil.training.recorder import record
+    from counterfoil_core.base.generators import finish
+    from counterfoil_core.program.limits import limits_for
 
     try:
         with _party_keys(party_files) as share_keys, cancel_on_interrupt() as cancel:

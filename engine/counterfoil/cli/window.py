@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from counterfoil.base.errors import CounterfoilError
 from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.options import ClientOrderOption
 from counterfoil.cli.places import READS, WRITES_INTO
+from counterfoil_core.base.errors import CounterfoilError
 
 
 def gui(

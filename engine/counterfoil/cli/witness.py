@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import read_input
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.commands import group_of_commands
@@ -21,7 +18,10 @@ from counterfoil.cli.options import JsonOption, KeyOption
 from counterfoil.cli.places import READS, READS_FOLDER, WRITES
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
-from counterfoil.signing.keys import load_public_key
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.values.outcome import Outcome
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from counterfoil.base import canonical
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.sealing import SEAL_BYTES, check_seal, seal, state_home
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import write_whole
-from counterfoil.remote.address import Address
+from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CounterfoilError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.remote.address import Address
 
 _MARK = b"counterfoil outputs 1\n"
 _MAX_BYTES = 2**16

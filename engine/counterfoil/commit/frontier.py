@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from counterfoil.base.digest import Digest
-from counterfoil.commit.merkle import node_hash
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.commit.merkle import node_hash
 
 
 class MerkleFrontier:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfoil.base.arrays import Array
 from counterfoil.base.joberrors import WeightsError
-from counterfoil.base.sentence import say
 from counterfoil.delivery.applied import ForwardPass
-from counterfoil.program.graph import Program
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.sentence import say
+from counterfoil_core.program.graph import Program
 
 _LORA = re.compile(r"(?P<module>.+)\.lora_(?P<side>[AB])(?:\.(?!weight$)(?P<adapter>[^.]+))?(?:\.weight)?")
 _NAMED = re.compile(r"\.lora_([AB])\.(?!weight$)[^.]+")

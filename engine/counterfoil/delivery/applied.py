@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from counterfoil.operators.node import Node, Value
-from counterfoil.program.graph import Program, node_values
+from counterfoil_core.operators.node import Node, Value
+from counterfoil_core.program.graph import Program, node_values
 
 _VIEWS = {
     f"aten.{name}.default" for name in ("view", "_unsafe_view", "reshape", "alias", "clone", "detach", "expand")

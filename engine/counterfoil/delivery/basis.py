@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.values.delivery import Basis
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.report import AuditReport
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import SignatureError
-from counterfoil.base.sentence import say
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.statement.signed import Verdict
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.report import AuditReport
 
 _REMEDIES = {
     Outcome.DISPUTED: say(

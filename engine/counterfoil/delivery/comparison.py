@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from counterfoil.audit.step.compare import compare_tensors
 from counterfoil.audit.values.delivery import ComparedTensor, Relation
-from counterfoil.base.arrays import Array
-from counterfoil.base.sentence import say
 from counterfoil.delivery.numbers import FLOATS, cast, one_nan, widened
 from counterfoil.delivery.tensorfile import StoredTensor
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.sentence import say
+from counterfoil_core.judge.compare import compare_tensors
 
 _INTEGERS = {"int64": "I64", "int32": "I32", "uint8": "U8", "bool": "BOOL"}
 _CASTS = {"F32": Relation.SAME, "BF16": Relation.BFLOAT16, "F16": Relation.FLOAT16}

@@ -8,21 +8,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from counterfoil.audit.signatures import check_claim, need_run
 from counterfoil.audit.values.delivery import DeliveryProgress
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.dtypes import ITEM_BYTES, tensor_bytes
-from counterfoil.base.errors import CommitmentError, DataError, FileWriteError
 from counterfoil.base.joberrors import TargetExistsError
-from counterfoil.base.sentence import say
-from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.base.wholefiles import check_room, check_target, whole_file
-from counterfoil.bundle.checked import bytes_of
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import run_tree
-from counterfoil.commit.state import state_tree
 from counterfoil.delivery.module import saved_names, tied_names
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.dtypes import ITEM_BYTES, tensor_bytes
+from counterfoil_core.base.errors import CommitmentError, DataError, FileWriteError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.bundle.checked import bytes_of
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import run_tree
+from counterfoil_core.commit.state import state_tree
+from counterfoil_core.parties.signatures import check_claim, need_run
 
 FILE = "model.safetensors"
 """The name of the file, by which libraries look for it."""

@@ -15,26 +15,26 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.audit.signatures import check_claim, need_run
 from counterfoil.audit.values.located import LocateProgress, Place, StepWeights
-from counterfoil.base.arrays import Array
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CommitmentError, GivenFileError
-from counterfoil.base.generators import finish
-from counterfoil.base.sentence import say
-from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.checked import BLOCK_BYTES, OnProgress, row_bytes
-from counterfoil.bundle.datafile import CheckedRows, a_slip_of_the_giver, open_data_file
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import ArraySpec, StepRecord, run_tree
-from counterfoil.commit.state import chunk_tree, tensor_digest
 from counterfoil.delivery.comparison import compare_tensor, dtype_misfit
 from counterfoil.delivery.module import saved_names
 from counterfoil.delivery.rowfile import digests_of, fitting, places_of, read_rows
 from counterfoil.delivery.weights import DeliveredWeights
-from counterfoil.program.graph import Program
 from counterfoil.program.rowreads import positions_read
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CommitmentError, GivenFileError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.bundle.checked import BLOCK_BYTES, OnProgress, row_bytes
+from counterfoil_core.bundle.datafile import CheckedRows, a_slip_of_the_giver, open_data_file
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import ArraySpec, StepRecord, run_tree
+from counterfoil_core.commit.state import chunk_tree, tensor_digest
+from counterfoil_core.parties.signatures import check_claim, need_run
+from counterfoil_core.program.graph import Program
 
 _WINDOWS = "window.start"
 """The data array of an order that cuts windows out of a text, which lies in its state (training/windows.py)."""

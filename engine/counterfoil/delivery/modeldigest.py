@@ -12,13 +12,13 @@ from pathlib import Path
 
 from counterfoil.audit.values.delivery import DeliveryProgress, DeliveryReport
 from counterfoil.audit.values.recognised import OTHER_WEIGHTS, PICKLES, WEIGHTS_SUFFIX
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import FileChangedError
 from counterfoil.base.joberrors import WeightsError
-from counterfoil.base.obstacles import file_changed
-from counterfoil.base.plaintext import quoted
-from counterfoil.base.sentence import say
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import FileChangedError
+from counterfoil_core.base.obstacles import file_changed
+from counterfoil_core.base.plaintext import quoted
+from counterfoil_core.base.sentence import say
 
 IGNORED = (".git", ".gitattributes", ".github", ".gitignore", "model.sig")
 """Names at the top of a folder that the digest leaves out."""

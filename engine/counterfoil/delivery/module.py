@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.sentence import say
-from counterfoil.bundle.lastcheckpoint import AVERAGE, is_slot
-from counterfoil.bundle.schema import OrderManifest
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.bundle.lastcheckpoint import AVERAGE, is_slot
+from counterfoil_core.bundle.schema import OrderManifest
 
 
 def module_tensors(state: Collection[str]) -> tuple[str, ...]:

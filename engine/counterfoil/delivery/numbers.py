@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterfoil.base.arrays import Array
+from counterfoil_core.base.arrays import Array
 
 FLOATS = ("F32", "F16", "BF16")
 """Dtypes of safetensors in which a float32 tensor may be delivered."""

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib import format as npy
 
-from counterfoil.base.arrays import Array
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import GivenFileError
-from counterfoil.base.inputs import read_input
-from counterfoil.base.sentence import say
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import GivenFileError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import say
 
 MOST_ROW_BYTES = 2**28
 """Bytes of a file of rows that is read."""

@@ -17,24 +17,24 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.base import canonical
-from counterfoil.base.arrays import Array
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.canonical import CanonicalError
-from counterfoil.base.digest import Digest
-from counterfoil.base.dtypes import TENSOR_DTYPES, tensor_bytes
-from counterfoil.base.errors import GivenFileError, ProofError
-from counterfoil.base.fields import Fields
-from counterfoil.base.sentence import say
-from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.checked import row_bytes
-from counterfoil.bundle.datafile import CheckedRows
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import ArraySpec
-from counterfoil.commit.merkle import verify_inclusion
-from counterfoil.commit.rows import chunks_of_rows
-from counterfoil.commit.state import CHUNK_BYTES, ChunkProof, chunk_proofs, state_tree, verify_chunk
 from counterfoil.delivery.locating import RowArrays, RowUse, signed_records
+from counterfoil_core.base import canonical
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.canonical import CanonicalError
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.dtypes import TENSOR_DTYPES, tensor_bytes
+from counterfoil_core.base.errors import GivenFileError, ProofError
+from counterfoil_core.base.fields import Fields
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.bundle.checked import row_bytes
+from counterfoil_core.bundle.datafile import CheckedRows
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import ArraySpec
+from counterfoil_core.commit.merkle import verify_inclusion
+from counterfoil_core.commit.rows import chunks_of_rows
+from counterfoil_core.commit.state import CHUNK_BYTES, ChunkProof, chunk_proofs, state_tree, verify_chunk
 
 FORMAT = "counterfoil-row-proof-1"
 MAX_BYTES = 2**26

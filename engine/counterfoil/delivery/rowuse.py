@@ -8,19 +8,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import SignatureError
-from counterfoil.base.fields import Fields
-from counterfoil.base.sentence import say
-from counterfoil.base.timestamps import timestamp
-from counterfoil.bundle.checked import OnProgress
-from counterfoil.bundle.schema import ArraySpec
 from counterfoil.delivery.locating import RowUse, locate_digests
-from counterfoil.signing.envelope import open_named, sign_statement
-from counterfoil.signing.intoto import ROW_USE_PREDICATE, make_statement, make_subject
-from counterfoil.signing.keys import PublicKey, SigningKey
-from counterfoil.signing.predicates import take_time
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.base.fields import Fields
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.timestamps import timestamp
+from counterfoil_core.bundle.checked import OnProgress
+from counterfoil_core.bundle.schema import ArraySpec
+from counterfoil_core.signing.envelope import open_named, sign_statement
+from counterfoil_core.signing.intoto import ROW_USE_PREDICATE, make_statement, make_subject
+from counterfoil_core.signing.keys import PublicKey, SigningKey
+from counterfoil_core.signing.predicates import take_time
 
 MAX_BYTES = 2**24
 """Bytes of a statement that is read."""

@@ -14,18 +14,18 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
-from counterfoil.base import canonical
-from counterfoil.base.arrays import Array
-from counterfoil.base.digest import DIGEST_BYTES, Digest
-from counterfoil.base.errors import DataError, SignatureError
-from counterfoil.base.fields import Fields
-from counterfoil.base.sentence import say
-from counterfoil.base.timestamps import read_timestamp, timestamp
-from counterfoil.commit.state import chunk_count, chunk_tree, state_root
-from counterfoil.signing.envelope import open_named, sign_statement
-from counterfoil.signing.intoto import SNAPSHOT_PREDICATE, make_statement, make_subject
-from counterfoil.signing.keys import PublicKey, SigningKey
-from counterfoil.signing.predicates import take_time
+from counterfoil_core.base import canonical
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.digest import DIGEST_BYTES, Digest
+from counterfoil_core.base.errors import DataError, SignatureError
+from counterfoil_core.base.fields import Fields
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.timestamps import read_timestamp, timestamp
+from counterfoil_core.commit.state import chunk_count, chunk_tree, state_root
+from counterfoil_core.signing.envelope import open_named, sign_statement
+from counterfoil_core.signing.intoto import SNAPSHOT_PREDICATE, make_statement, make_subject
+from counterfoil_core.signing.keys import PublicKey, SigningKey
+from counterfoil_core.signing.predicates import take_time
 
 MOST_LINE_BYTES = 2**16
 """Bytes of one line of a log."""

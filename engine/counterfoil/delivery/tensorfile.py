@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.base import canonical
-from counterfoil.base.arrays import Array
 from counterfoil.base.joberrors import WeightsError
-from counterfoil.base.sentence import say
-from counterfoil.bundle.steady import SteadyFile, reading_bundle
+from counterfoil_core.base import canonical
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.sentence import say
+from counterfoil_core.bundle.steady import SteadyFile, reading_bundle
 
 MAX_HEADER = 16 * 2**20
 """Bytes of a header; one of 100,000 tensors takes about 12 MB."""

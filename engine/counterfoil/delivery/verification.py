@@ -13,7 +13,6 @@ from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from counterfoil.audit.signatures import check_claim, need_run
 from counterfoil.audit.values.delivery import (
     Basis,
     ComparedTensor,
@@ -23,16 +22,6 @@ from counterfoil.audit.values.delivery import (
     Relation,
     WeightsFile,
 )
-from counterfoil.audit.values.trust import TrainerTrust
-from counterfoil.base.arrays import Array
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CommitmentError, DataError, SignatureError
-from counterfoil.base.sentence import joined, say
-from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import StepRecord, run_tree
-from counterfoil.commit.state import state_tree
 from counterfoil.delivery.adapters import (
     Adapter,
     adapter_file_name,
@@ -44,7 +33,18 @@ from counterfoil.delivery.adapters import (
 from counterfoil.delivery.comparison import compare_merge, compare_tensor, dtype_misfit
 from counterfoil.delivery.module import saved_names, tied_names
 from counterfoil.delivery.weights import DeliveredWeights
-from counterfoil.program.graph import Program
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CommitmentError, DataError, SignatureError
+from counterfoil_core.base.sentence import joined, say
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import StepRecord, run_tree
+from counterfoil_core.commit.state import state_tree
+from counterfoil_core.parties.signatures import check_claim, need_run
+from counterfoil_core.program.graph import Program
+from counterfoil_core.values.trust import TrainerTrust
 
 DeliveryEvent = DeliveryProgress | DeliveryReport
 """What a comparison brings; the report comes last."""

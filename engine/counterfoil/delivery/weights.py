@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from counterfoil.audit.values.recognised import OTHER_WEIGHTS, PICKLES, WEIGHTS_SUFFIX
-from counterfoil.base import canonical
-from counterfoil.base.arrays import Array
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import GivenFileError
-from counterfoil.base.inputs import read_input
 from counterfoil.base.joberrors import WeightsError
-from counterfoil.base.sentence import say
-from counterfoil.bundle.steady import SteadyFile
 from counterfoil.delivery.tensorfile import StoredTensor, TensorFile, open_tensors
+from counterfoil_core.base import canonical
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import GivenFileError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import say
+from counterfoil_core.bundle.steady import SteadyFile
 
 INDEX_SUFFIX = ".safetensors.index.json"
 MAX_FILES = 10_000

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.state import chunk_count, chunk_tree
 from counterfoil.delivery.locating import signed_records, stored_states
 from counterfoil.delivery.snapshots import Line, Snapshot, WitnessLog, layout_digest
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.commit.state import chunk_count, chunk_tree
 
 
 class By(Enum):

@@ -19,13 +19,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from counterfoil.base.arrays import Array
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, DataError
 from counterfoil.base.joberrors import RecordingError, TargetExistsError
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import writing
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.delivery.snapshots import (
     MOST_GAP_SECONDS,
     Kind,
@@ -36,9 +31,14 @@ from counterfoil.delivery.snapshots import (
     sign_line,
     take_snapshot,
 )
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.recordingfolder import HEADER, check_files, reading_recording, recorded_run, recording_folder
 from counterfoil.training.statefile import read_state, state_name
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, DataError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.keys import SigningKey
 
 USUAL_SECONDS = 600
 """Seconds between two snapshots on average, unless the user says otherwise."""

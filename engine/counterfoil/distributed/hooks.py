@@ -1,7 +1,7 @@
 """Exact gradients for scripts that keep DistributedDataParallel or ``fully_shard``: a hook for each.
 
-The mean of the ranks' gradients by the combine rule (:mod:`counterfoil.kernels.exact.combine`): int32 exponents, of
-which the greatest is taken, then int64 sums. No algorithm of a collective, no order of ranks and no bucket shows in
+The mean of the ranks' gradients by the combine rule (:mod:`counterfoil_core.kernels.exact.combine`): int32 exponents,
+of which the greatest is taken, then int64 sums. No algorithm of a collective, no order of ranks and no bucket shows in
 it. Only collectives that everybody has; none that pickles.
 """
 
@@ -16,8 +16,8 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.futures import Future
 
-from counterfoil.base.errors import DataError
-from counterfoil.kernels.exact.combine import (
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.kernels.exact.combine import (
     NOT_FINITE,
     combine_bits,
     exponents_of,

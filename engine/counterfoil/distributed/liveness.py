@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol, TypeVar
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, CounterfoilError
 from counterfoil.base.joberrors import RankError
 from counterfoil.base.messages import FormError, decode, encode
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, CounterfoilError
 
 BEAT_SECONDS = 0.25
 """A rank says so often that it lives."""

@@ -19,13 +19,13 @@ import torch.distributed as dist
 from torch import Tensor
 
 from counterfoil.base.buckets import buckets
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError
 from counterfoil.base.joberrors import RankError
-from counterfoil.base.trouble import obstacle
 from counterfoil.distributed.launch import Launch, launch
 from counterfoil.distributed.liveness import Liveness, Store
 from counterfoil.distributed.storeaddress import store_address
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError
+from counterfoil_core.base.trouble import obstacle
 
 TIMEOUT = timedelta(minutes=5)
 """A collective that takes longer, though all have met for it, will not end."""

@@ -10,8 +10,8 @@ import socket
 import time
 from dataclasses import dataclass
 
-from counterfoil.base.cancel import CancelToken
 from counterfoil.base.joberrors import RankError
+from counterfoil_core.base.cancel import CancelToken
 
 AGENT_SECONDS = 20.0
 """How long a store is tried for that torchrun keeps: it is there before the ranks are."""

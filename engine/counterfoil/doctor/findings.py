@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from counterfoil.base.sentence import joined, say
 from counterfoil.doctor.seen import Box, Broken, Display, FormInUse, Kernels, Loaded, Seen, SelfTest, System
+from counterfoil_core.base.sentence import joined, say
 
 
 class MachineState(Enum):

@@ -18,7 +18,7 @@ from pathlib import Path
 from counterfoil import __version__
 
 DISTRIBUTION = "counterfoil"
-_PACKAGES = ("counterfoil", "counterfoil_app", "counterfoil_resources")
+_PACKAGES = ("counterfoil", "counterfoil_core", "counterfoil_app", "counterfoil_resources")
 _BESIDE = ("torch", "numpy", "numba", "h5py", "msgspec", "cryptography", "securesystemslib", "PySide6-Essentials")
 _CODE = frozenset({".py", ".so", ".pyd", ".dylib", ".pth"})
 _PIECE = 2**20

@@ -17,12 +17,12 @@ from pathlib import Path
 import platformdirs
 
 from counterfoil import __version__
-from counterfoil.base.memory import memory_available, memory_total
 from counterfoil.base.sealing import state_home
-from counterfoil.base.sentence import say
 from counterfoil.doctor.installed import compare_installation
 from counterfoil.doctor.seen import Folder, Package, System
 from counterfoil.sandbox.box import SWITCH
+from counterfoil_core.base.memory import memory_available, memory_total
+from counterfoil_core.base.sentence import say
 
 NEEDED = ("torch", "numpy", "numba", "llvmlite", "h5py", "msgspec", "cryptography", "securesystemslib", "safetensors")
 """Packages without which something of the engine does not work."""

@@ -10,13 +10,13 @@ import importlib
 import time
 from collections.abc import Iterator
 
-from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.frames import own_pipes, write_frame
 from counterfoil.base.messages import encode
-from counterfoil.base.precision import PROFILES
 from counterfoil.base.raised import told
-from counterfoil.base.sentence import say
 from counterfoil.doctor.seen import Broken, FormInUse, Kernels, Loaded, Seen, SelfTest
+from counterfoil_core.base.errors import CounterfoilError
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.base.sentence import say
 
 FAMILIES = ("float64-24", "float32-bfloat16", "exact-20", "exact-13")
 """A profile of each family: what rounds in float64 and in float32, and what is exact with three digits and with two."""
@@ -40,7 +40,7 @@ def probe() -> Iterator[Seen]:
     for name in ("torch", "numba"):
         try:
             # numba comes through the door that keeps it from settings in the folder that one is in.
-            importlib.import_module("counterfoil.kernels.cache" if name == "numba" else name)
+            importlib.import_module("counterfoil_core.kernels.cache" if name == "numba" else name)
         except Exception as error:  # whatever a library raises that does not fit this machine
             yield Broken(name, told(error), missing=isinstance(error, ModuleNotFoundError))
             return
@@ -77,10 +77,10 @@ def _computing() -> Iterator[Seen]:
 
 def _kernels() -> Kernels:
     from counterfoil.audit.boxed.kernels import HOMES
-    from counterfoil.kernels import cache
+    from counterfoil_core.kernels import cache
 
     for home in HOMES:
-        importlib.import_module(f"counterfoil.{home}")
+        importlib.import_module(f"counterfoil_core.{home}")
     folders = cache.kept_folders()
     kept = [folder for folder in folders if folder is not None]
     return Kernels(str(kept[0].parent) if kept else "", sum(each.is_dir() for each in kept), len(folders))
@@ -89,9 +89,9 @@ def _kernels() -> Kernels:
 def _forms(name: str) -> Iterator[FormInUse]:
     import torch
 
-    from counterfoil.commit import sha256
-    from counterfoil.kernels.devices import loops_reach, triton_reaches
-    from counterfoil.kernels.exact.forms import Profile
+    from counterfoil_core.commit import sha256
+    from counterfoil_core.kernels.devices import loops_reach, triton_reaches
+    from counterfoil_core.kernels.exact.forms import Profile
 
     device = torch.device(name)
     loops = (
@@ -115,8 +115,8 @@ def _forms(name: str) -> Iterator[FormInUse]:
 
 
 def _tested(device: str, name: str) -> SelfTest:
-    from counterfoil.arithmetic.machine import open_machine
-    from counterfoil.arithmetic.selftest import run_selftest
+    from counterfoil_core.arithmetic.machine import open_machine
+    from counterfoil_core.arithmetic.selftest import run_selftest
 
     begun = time.monotonic()
     try:

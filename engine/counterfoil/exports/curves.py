@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfoil.audit.signatures import check_claim, need_run
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CommitmentError, DataError
-from counterfoil.base.timestamps import read_timestamp
-from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.base.wholefiles import whole_file
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import RunClaim, run_tree
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CommitmentError, DataError
+from counterfoil_core.base.timestamps import read_timestamp
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import RunClaim, run_tree
+from counterfoil_core.parties.signatures import check_claim, need_run
 
 ROWS_AT_ONCE = 1000
 

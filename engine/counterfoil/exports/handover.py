@@ -15,16 +15,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from counterfoil.audit.statement.signed import Adjudication, Verdict
-from counterfoil.audit.values.trust import TrainerTrust
-from counterfoil.base.digest import PIECE_BYTES, Digest
-from counterfoil.base.errors import DataError, SignatureError
-from counterfoil.base.inputs import open_input, read_input
 from counterfoil.base.oneline import one_line
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import whole_file
 from counterfoil.base.wholefolders import whole_folder
-from counterfoil.signing.publickeys import grouped, is_ed25519, key_id_of, pem_of
+from counterfoil_core.base.digest import PIECE_BYTES, Digest
+from counterfoil_core.base.errors import DataError, SignatureError
+from counterfoil_core.base.inputs import open_input, read_input
+from counterfoil_core.base.sentence import say
+from counterfoil_core.signing.publickeys import grouped, is_ed25519, key_id_of, pem_of
+from counterfoil_core.statement.signed import Adjudication, Verdict
+from counterfoil_core.values.trust import TrainerTrust
 
 VERDICT, AUDITOR, CAPSULE, README, SUMS = "verdict.json", "auditor.pub.pem", "dispute.cfoil", "README.txt", "SHA256SUMS"
 SEALED = f"{CAPSULE}.age"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.values.delivery import DeliveryReport
-from counterfoil.audit.values.outcome import Outcome
 from counterfoil.base.oneline import one_line
+from counterfoil_core.statement.signed import Verdict
+from counterfoil_core.values.outcome import Outcome
 
 MOST_CODE = 10
 """Characters at most in which one is shown."""

@@ -11,8 +11,8 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from counterfoil.base import canonical
-from counterfoil.signing.keys import PublicKey
+from counterfoil_core.base import canonical
+from counterfoil_core.signing.keys import PublicKey
 
 MEDIA_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from counterfoil.audit.statement.model import VERIFIER_ID, json_of
-from counterfoil.audit.statement.signed import Verdict
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.sampling import NonceSource, Selection
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import DataError
-from counterfoil.base.sentence import say
-from counterfoil.signing.intoto import SVR_PREDICATE, VSA_PREDICATE, make_statement
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.signing.intoto import SVR_PREDICATE, VSA_PREDICATE, make_statement
+from counterfoil_core.statement.model import VERIFIER_ID, json_of
+from counterfoil_core.statement.signed import Verdict
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.sampling import NonceSource, Selection
 
 REPLAYED = "COUNTERFOIL_TRAINING_REPLAYED"
 """Every step was replayed and came out as it was signed."""

@@ -7,8 +7,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import read_input
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import read_input
 
 SECONDS = 30
 MAX_RESPONSE = 2**20

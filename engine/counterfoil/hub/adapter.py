@@ -10,10 +10,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.sentence import say
 from counterfoil.delivery.adapters import WRAPPER, Adapter, adapter_file_name, adapter_names, find_adapters
-from counterfoil.program.graph import Program
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.program.graph import Program
 
 _HEAD = ".modules_to_save."
 _TASKS = {

@@ -14,11 +14,11 @@ from typing import Any
 
 import torch
 
-from counterfoil.base.errors import DataError
 from counterfoil.base.raised import text_of, theirs, told
-from counterfoil.base.sentence import joined, say
 from counterfoil.training.huggingface.library import library, offline
 from counterfoil.training.huggingface.sizes import check_held
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.sentence import joined, say
 
 Shapes = Mapping[str, tuple[int, ...]]
 _WHAT = "A folder for a model hub"

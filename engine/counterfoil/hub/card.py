@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport
-from counterfoil.base.digest import Digest
-from counterfoil.bundle.schema import OrderManifest
 from counterfoil.exports.modelcard import code, model_card, plain
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.bundle.schema import OrderManifest
+from counterfoil_core.statement.signed import Verdict
 
 _SOURCES = {"model": "the model", "data": "the data"}
 

@@ -11,21 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from counterfoil.audit.signatures import check_claim, need_run
-from counterfoil.audit.statement.signed import Verdict
 from counterfoil.audit.values.delivery import Basis, DeliveryOutcome, DeliveryProgress, DeliveryReport
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.dtypes import tensor_bytes
-from counterfoil.base.errors import SignatureError
 from counterfoil.base.joberrors import WeightsError
-from counterfoil.base.sentence import say
-from counterfoil.base.trouble import obstacles_noticed
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.base.wholefolders import check_new_folder, whole_folder
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest
 from counterfoil.delivery.basis import basis_of
 from counterfoil.delivery.export import signed_root, write_state
 from counterfoil.delivery.module import saved_names, tied_names
@@ -35,11 +24,22 @@ from counterfoil.hub.architecture import find_architecture
 from counterfoil.hub.card import ListedFile, Names, card
 from counterfoil.hub.filenames import ADAPTER, ADAPTER_CONFIG, AUDITOR, CARD, CONFIG, INDEX, TRAINER, VERDICT
 from counterfoil.hub.source import Source, json_text
-from counterfoil.program.graph import Program
-from counterfoil.signing.keys import PublicKey
 from counterfoil.training.huggingface.library import library, offline
 from counterfoil.training.huggingface.order import RECIPE
 from counterfoil.training.huggingface.rows import padding
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.dtypes import tensor_bytes
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import OrderManifest
+from counterfoil_core.parties.signatures import check_claim, need_run
+from counterfoil_core.program.graph import Program
+from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.statement.signed import Verdict
+from counterfoil_core.values.outcome import Outcome
 
 _WHAT = "the folder"
 

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from counterfoil.audit.values.recognised import OTHER_WEIGHTS, PICKLES, WEIGHTS_SUFFIX
-from counterfoil.base import canonical
-from counterfoil.base.canonical import CanonicalError
-from counterfoil.base.errors import BundleError, DataError
-from counterfoil.base.inputs import read_input
-from counterfoil.base.sentence import say
-from counterfoil.bundle.schema import check_file_name
 from counterfoil.hub.filenames import CONFIG, WRITTEN
+from counterfoil_core.base import canonical
+from counterfoil_core.base.canonical import CanonicalError
+from counterfoil_core.base.errors import BundleError, DataError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import say
+from counterfoil_core.bundle.schema import check_file_name
 
 SETTINGS = ("generation_config.json", "preprocessor_config.json", "processor_config.json", "tokenizer_config.json")
 """Names of files of settings, which may name code."""

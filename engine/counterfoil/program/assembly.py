@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from counterfoil.operators.node import Argument, Node, Value
-from counterfoil.program.graph import Input, Program, node_values
+from counterfoil_core.operators.node import Argument, Node, Value
+from counterfoil_core.program.graph import Input, Program, node_values
 
 
 def alive(nodes: Sequence[Node], results: Iterable[Value]) -> list[Node]:

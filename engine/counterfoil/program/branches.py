@@ -13,11 +13,11 @@ from collections.abc import Callable, Collection, Mapping
 
 from torch import fx
 
-from counterfoil.base.errors import ProgramError
 from counterfoil.program import remedies
 from counterfoil.program.noform import NoFormError
 from counterfoil.program.steadiness import first_difference
 from counterfoil.program.whereabouts import in_brackets
+from counterfoil_core.base.errors import ProgramError
 
 MOST_ALONE = 8
 """Places that are answered True one by one; further ones only together with all others."""

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from counterfoil.operators.node import TensorType
-from counterfoil.program.graph import Input, Program
 from counterfoil.program.held import Held, hold, tied_names, unsaved_names
 from counterfoil.program.passes import Objective, Parts, Passes, Weigh, equal_parts
 from counterfoil.program.steadily import Named, Results, Surroundings, Tracer
 from counterfoil.program.update import UpdateRule
+from counterfoil_core.operators.node import TensorType
+from counterfoil_core.program.graph import Input, Program
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 
 from torch import Tensor
 
-from counterfoil.base.digest import Digest
-from counterfoil.commit.state import tensor_digest
-from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.program.assembly import assembled
-from counterfoil.program.graph import Input, Program, node_values
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.commit.state import tensor_digest
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.program.graph import Input, Program, node_values
 
 NAME = "constant"
 """Constants are named ``constant.1``, ``constant.2`` and so on, in the order in which the step uses them."""

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.base.errors import ProgramError
+from counterfoil_core.base.errors import ProgramError
 
 _aten = torch.ops.aten
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from counterfoil.base.dtypes import STATE_DTYPES
-from counterfoil.base.errors import DataError
-from counterfoil.operators.node import TensorType
 from counterfoil.program import mixed
-from counterfoil.program.graph import Input
-from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
+from counterfoil_core.base.dtypes import STATE_DTYPES
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.operators.node import TensorType
+from counterfoil_core.program.graph import Input
+from counterfoil_core.program.torchdtypes import TORCH_DTYPES
 
 DTYPE_NAMES = {dtype: name for name, dtype in TORCH_DTYPES.items() if name in STATE_DTYPES}
 """Names of the dtypes that a program may hold."""

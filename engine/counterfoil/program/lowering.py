@@ -9,18 +9,18 @@ from typing import Any
 import torch
 from torch import Tensor, fx
 
-from counterfoil.base.errors import ProgramError
-from counterfoil.operators.catalogue import is_allowed
-from counterfoil.operators.facts import DRAWS, UNIFORM
-from counterfoil.operators.node import Argument, Keyword, Node, TensorType, Value
-from counterfoil.operators.uses import COMPARISONS, undefined_use
 from counterfoil.program.assembly import alive
 from counterfoil.program.constants import Constants, with_constants
-from counterfoil.program.graph import BUFFER, Input, Program, node_values
 from counterfoil.program.mixed import in_float32
 from counterfoil.program.reuse import softmax_in_place_of_exponentials
 from counterfoil.program.settled import SettledNodes
 from counterfoil.program.whereabouts import in_brackets
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.operators.catalogue import is_allowed
+from counterfoil_core.operators.facts import DRAWS, UNIFORM
+from counterfoil_core.operators.node import Argument, Keyword, Node, TensorType, Value
+from counterfoil_core.operators.uses import COMPARISONS, undefined_use
+from counterfoil_core.program.graph import BUFFER, Input, Program, node_values
 
 _aten = torch.ops.aten
 _PASS_THROUGH = {
@@ -40,7 +40,7 @@ _UNINITIALISED = {
 _DROPPED_KWARGS = ("device", "pin_memory", "non_blocking", "layout")
 _NOWHERE = ("forward", "", "")
 _TENSOR_INFO = "val"
-_OTHER_OPERATOR = "Express it with other operators of the allow-list (counterfoil/operators/catalogue.py)."
+_OTHER_OPERATOR = "Express it with other operators of the allow-list (counterfoil_core/operators/catalogue.py)."
 _REMEDIES = {
     "aten.index_put.default": "Use accumulate=True, torch.where, or scatter with a constant.",
     "aten.sort.stable": "Use torch.sort(x, stable=True).",
@@ -229,7 +229,7 @@ class _Lowering:
                 remedy=(
                     "Draw with torch.rand, randn, randint, randperm or multinomial, or with counterfoil.uniform."
                     if random
-                    else "Express it with operators of the allow-list (counterfoil/operators/catalogue.py)."
+                    else "Express it with operators of the allow-list (counterfoil_core/operators/catalogue.py)."
                 ),
             )
         settled = self._settled.integers(node)

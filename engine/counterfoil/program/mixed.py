@@ -10,8 +10,8 @@ import torch
 from torch.amp.autocast_mode import autocast
 from torch.amp.grad_scaler import GradScaler
 
-from counterfoil.base.errors import ProgramError
 from counterfoil.program.whereabouts import client_line, in_brackets
+from counterfoil_core.base.errors import ProgramError
 
 NO_SCALING = "Leave the scaler out: no profile computes in float16, so no gradient vanishes without it."
 """What to do about loss scaling."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from counterfoil.base.errors import ProgramError
+from counterfoil_core.base.errors import ProgramError
 
 
 class NoFormError(ProgramError):

@@ -11,8 +11,6 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from counterfoil.base.errors import DataError, ProgramError
-from counterfoil.operators.node import TensorType
 from counterfoil.program import whereabouts
 from counterfoil.program.attribution import label_line
 from counterfoil.program.devices import OneDevice
@@ -21,6 +19,8 @@ from counterfoil.program.philoxdraws import PhiloxDropout
 from counterfoil.program.sparse import DenseConstants
 from counterfoil.program.steadily import Named, Surroundings
 from counterfoil.program.substitutes import Substitutes
+from counterfoil_core.base.errors import DataError, ProgramError
+from counterfoil_core.operators.node import TensorType
 
 Objective = Callable[[nn.Module, Mapping[str, Tensor]], Any]
 """Computes the loss from the model and the batch: ``objective(model, {"images": ..., "labels": ...})``.

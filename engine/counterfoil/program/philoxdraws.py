@@ -2,8 +2,8 @@
 
 PyTorch's generators give different numbers on different instruction sets, so a captured step never uses them. It
 calls :func:`uniform`, :func:`normal` or :func:`exponential`; at run time the numbers come from Philox4x32-10, keyed by
-the order's seed, the step and the draw number (:mod:`counterfoil.arithmetic.compute.draws`). What PyTorch itself draws
-is made of these three by :mod:`counterfoil.program.torchdraws`.
+the order's seed, the step and the draw number (:mod:`counterfoil_core.arithmetic.compute.draws`). What PyTorch itself
+draws is made of these three by :mod:`counterfoil.program.torchdraws`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import torch
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-import counterfoil.operators.random  # noqa: F401  declares torch.ops.counterfoil
+import counterfoil_core.operators.random  # noqa: F401  declares torch.ops.counterfoil
 
 _next_draw: ContextVar[list[int] | None] = ContextVar("counterfoil_next_draw", default=None)
 

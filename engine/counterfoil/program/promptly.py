@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from counterfoil.operators.node import Node
 from counterfoil.program.assembly import assembled
-from counterfoil.program.graph import Program, node_values
+from counterfoil_core.operators.node import Node
+from counterfoil_core.program.graph import Program, node_values
 
 
 def updating_promptly(program: Program) -> Program:

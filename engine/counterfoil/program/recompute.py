@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from typing import Literal
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import DataError
-from counterfoil.operators.facts import OperatorClass
-from counterfoil.operators.node import Node
 from counterfoil.program.assembly import alive, assembled, renumbered
-from counterfoil.program.estimate import estimate, storages, value_bytes
-from counterfoil.program.graph import Program, node_values
-from counterfoil.program.limits import Estimate
 from counterfoil.program.promptly import updating_promptly
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.operators.node import Node
+from counterfoil_core.program.estimate import estimate, storages, value_bytes
+from counterfoil_core.program.graph import Program, node_values
+from counterfoil_core.program.limits import Estimate
 
 AUTO: Literal["auto"] = "auto"
 Segments = int | Literal["auto"]

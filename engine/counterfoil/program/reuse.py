@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from counterfoil.operators.node import Argument, Node, Value
+from counterfoil_core.operators.node import Argument, Node, Value
 
 _EXP, _LOG, _SUM, _SUB, _DIV = (
     f"aten.{name}" for name in ("exp.default", "log.default", "sum.dim_IntList", "sub.Tensor", "div.Tensor")

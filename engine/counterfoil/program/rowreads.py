@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.operators.node import Node, Value
-from counterfoil.program.graph import Program
+from counterfoil_core.operators.node import Node, Value
+from counterfoil_core.program.graph import Program
 
 _PICKS = frozenset(("narrow", "split", "split_with_sizes", "index_select", "unbind", "gather", "unfold", "diagonal"))
 """Operators that read some rows of a batch when they go along the first axis; which is not followed."""

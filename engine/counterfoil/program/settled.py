@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor, fx
 
-from counterfoil.operators.catalogue import classify, is_allowed
-from counterfoil.operators.facts import OperatorClass
+from counterfoil_core.operators.catalogue import classify, is_allowed
+from counterfoil_core.operators.facts import OperatorClass
 
 
 class SettledNodes:

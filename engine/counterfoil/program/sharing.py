@@ -14,14 +14,14 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from counterfoil.base.errors import ProgramError
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, batch_inputs, captured_step, scalar_inputs, updated
-from counterfoil.program.graph import BUFFER, GRADIENT, Input, Program
 from counterfoil.program.held import Held, hold
 from counterfoil.program.passes import Objective, Parts, Passes, Weigh, equal_parts
 from counterfoil.program.steadily import Named, Results, Surroundings, Tracer
 from counterfoil.program.update import UpdateRule
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.operators.node import TensorType
+from counterfoil_core.program.graph import BUFFER, GRADIENT, Input, Program
 
 LOSS, COUNT = "loss", "count"
 """Names of what each share gives besides its gradients and buffers."""

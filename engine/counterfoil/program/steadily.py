@@ -13,13 +13,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from counterfoil.base.errors import ProgramError
 from counterfoil.program import tracing
 from counterfoil.program.asked import Again, AskedValues, PlainNames
 from counterfoil.program.attribution import META_KEY, Location
 from counterfoil.program.branches import Answers, check_branches
 from counterfoil.program.decisions import Decisions
-from counterfoil.program.graph import BUFFER, Input, Program
 from counterfoil.program.held import DTYPE_NAMES, Held
 from counterfoil.program.lowering import lower
 from counterfoil.program.notes import Notes
@@ -32,7 +30,9 @@ from counterfoil.program.steadiness import (
     moments_asked,
     positions,
 )
-from counterfoil.program.torchdtypes import TORCH_DTYPES
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.program.graph import BUFFER, Input, Program
+from counterfoil_core.program.torchdtypes import TORCH_DTYPES
 
 Named = Mapping[tuple[str, str], Tensor]
 """The inputs of a step by kind and name."""

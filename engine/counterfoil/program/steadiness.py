@@ -25,10 +25,10 @@ import torch
 from torch import Tensor, fx
 from torch.fx.node import map_arg
 
-from counterfoil.base.errors import ProgramError
 from counterfoil.program import whereabouts
 from counterfoil.program.unread import read_nodes
 from counterfoil.program.whereabouts import in_brackets
+from counterfoil_core.base.errors import ProgramError
 
 _SEED = 0x5EED
 """Seeds the generators before the second capture; any other number than what they held will do."""

@@ -26,7 +26,6 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from counterfoil.base.errors import CounterfoilError, ProgramError
 from counterfoil.base.raised import theirs, told
 from counterfoil.program import mixed, remedies, whereabouts
 from counterfoil.program.asked import Again
@@ -45,6 +44,7 @@ from counterfoil.program.portable import PORTABLE
 from counterfoil.program.torchdraws import REPLACED, TRACED
 from counterfoil.program.unread import without_unread_changes
 from counterfoil.program.unwrapped import left_out
+from counterfoil_core.base.errors import CounterfoilError, ProgramError
 
 _DECIDING = (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode)
 SHAPELESS = (*_DECIDING, UnsupportedOperatorException)
@@ -126,7 +126,7 @@ def explained(location: Location) -> Iterator[None]:
         raise ProgramError(
             f"{location.sentence} uses the operator {error.func}, which cannot be captured"
             f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
-            remedy="Express it with operators of the allow-list (counterfoil/operators/catalogue.py).",
+            remedy="Express it with operators of the allow-list (counterfoil_core/operators/catalogue.py).",
         ) from error
     except NoFormError as error:
         raise ProgramError(

@@ -12,8 +12,8 @@ from torch import nn
 from torch.nn import attention
 from torch.nn.parallel import DataParallel, DistributedDataParallel
 
-from counterfoil.base.errors import ProgramError
 from counterfoil.program.notes import Notes
+from counterfoil_core.base.errors import ProgramError
 
 _AROUND: tuple[type[nn.Module], ...] = (DataParallel, DistributedDataParallel)
 _SWITCHES = ("enable_flash_sdp", "enable_mem_efficient_sdp", "enable_math_sdp", "enable_cudnn_sdp")

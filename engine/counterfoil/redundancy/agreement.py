@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
 
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import DataError
 from counterfoil.redundancy.cliques import maximal_cliques
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import DataError
 
 Given = Mapping[int, Digest | None]
 """What each party of a share gave for it: the leaf of the share's record, or None for nothing."""

@@ -10,8 +10,8 @@ import math
 from collections.abc import Collection, Sequence
 from itertools import combinations
 
-from counterfoil.base.errors import DataError
-from counterfoil.bundle.shares import MAX_SHARES
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.bundle.shares import MAX_SHARES
 
 MOST_PARTIES = 30
 """Parties at the most: what they contradict is searched for its largest cliques, exactly."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import DataError
 from counterfoil.redundancy.agreement import Agreement, Given, agree
 from counterfoil.redundancy.assignment import Assignment, without
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import DataError
 
 Replay = Callable[[int], Digest]
 """Replays a share of the step by its number; returns the leaf of the record that is right."""

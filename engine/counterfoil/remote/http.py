@@ -12,11 +12,11 @@ import aiohttp
 import fsspec
 from fsspec.implementations.http import HTTPFileSystem
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import GivenFileError
-from counterfoil.base.sentence import say
-from counterfoil.remote.address import Address, hushed
 from counterfoil.remote.transfer import Patience, Transfer, TroubleError, write_copy
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import GivenFileError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.remote.address import Address, hushed
 
 _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
 _NOTHING = re.compile(r"bytes \*/(\d{1,18})")

@@ -10,11 +10,11 @@ from typing import Any, BinaryIO
 from fsspec.asyn import AsyncFileSystem, get_loop
 from fsspec.spec import AbstractFileSystem
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CounterfoilError, GivenFileError
-from counterfoil.base.sentence import say
-from counterfoil.remote.address import Address, hushed
 from counterfoil.remote.transfer import Patience, Transfer, TroubleError, write_copy
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CounterfoilError, GivenFileError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.remote.address import Address, hushed
 
 _MARKS = ("ETag", "LastModified", "VersionId", "created")
 """What a store says of an object that is another one when the object is."""

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import GivenFileError
-from counterfoil.base.sentence import say
-from counterfoil.remote.address import Address
 from counterfoil.remote.transfer import Patience, Transfer
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import GivenFileError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.remote.address import Address
 
 MOST_WHOLE = 2**30
 """Bytes of a file that is read whole, since its server gives no pieces of it."""

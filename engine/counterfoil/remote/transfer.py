@@ -13,11 +13,11 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, TypeVar
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import FileChangedError, FileReadError, FileWriteError
-from counterfoil.base.sentence import say
-from counterfoil.remote.address import Address
-from counterfoil.remote.ranges import Fetched, Span
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import FileChangedError, FileReadError, FileWriteError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.remote.address import Address
+from counterfoil_core.remote.ranges import Fetched, Span
 
 AT_ONCE = 8
 """So many pieces are asked for side by side."""
@@ -52,7 +52,7 @@ class TroubleError(Exception):
 
 
 class Transfer(ABC):
-    """One file on one server; see :class:`counterfoil.remote.ranges.Ranges`.
+    """One file on one server; see :class:`counterfoil_core.remote.ranges.Ranges`.
 
     Attributes:
         address: Where it lies.
@@ -107,11 +107,11 @@ class Transfer(ABC):
         self._wait(self._patiently(self._open, 0))
 
     def fetch(self, spans: Sequence[Span]) -> list[bytes]:
-        """As :class:`counterfoil.remote.ranges.Ranges`."""
+        """As :class:`counterfoil_core.remote.ranges.Ranges`."""
         return self._wait(self._all(spans))
 
     def check_unchanged(self) -> None:
-        """As :class:`counterfoil.remote.ranges.Ranges`."""
+        """As :class:`counterfoil_core.remote.ranges.Ranges`."""
         self._wait(self._patiently(self._look_again, 0))
 
     def copy_into(self, target: BinaryIO, most: int) -> None:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import platformdirs
 
-from counterfoil.base.memory import memory_available
 from counterfoil.sandbox.calls import ARCHITECTURES
 from counterfoil.sandbox.filter import encode, make_filter
 from counterfoil.sandbox.policy import Policy, make_policy
+from counterfoil_core.base.memory import memory_available
 
 SWITCH = "COUNTERFOIL_SANDBOX"
 """The environment variable with which whoever runs Counterfoil leaves the box open: ``off``."""
@@ -152,7 +152,7 @@ def limit_memory(most: int | None) -> None:
 
 
 def kernel_folders() -> tuple[str, ...]:
-    """Return where compiled kernels are kept outside of the installation (:mod:`counterfoil.kernels.cache`)."""
+    """Return where compiled kernels are kept outside of the installation (:mod:`counterfoil_core.kernels.cache`)."""
     folders = [os.environ.get("NUMBA_CACHE_DIR", "")]
     with suppress(OSError, RuntimeError):  # nobody knows where this user is at home
         folders.append(str(platformdirs.user_cache_path("counterfoil", appauthor=False)))
@@ -164,7 +164,7 @@ def installation() -> tuple[str, ...]:
     places = [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, *filter(None, sys.path)]
     places += os.environ.get("LD_LIBRARY_PATH", "").split(":")
     # An installation that refers to a checkout has its packages outside of all these.
-    for name in ("counterfoil", "counterfoil_app", "counterfoil_resources"):
+    for name in ("counterfoil", "counterfoil_core", "counterfoil_app", "counterfoil_resources"):
         spec = importlib.util.find_spec(name)
         places += [] if spec is None else spec.submodule_search_locations or []
     try:

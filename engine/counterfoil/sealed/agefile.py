@@ -12,9 +12,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from counterfoil.base.errors import CounterfoilError, GivenFileError
-from counterfoil.base.inputs import open_input
-from counterfoil.base.sentence import say
+from counterfoil_core.base.errors import CounterfoilError, GivenFileError
+from counterfoil_core.base.inputs import open_input
+from counterfoil_core.base.sentence import say
 
 SUFFIX = ".age"
 """How the name of a sealed file ends."""

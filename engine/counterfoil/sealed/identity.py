@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from counterfoil.base.errors import KeyFileError
-from counterfoil.base.inputs import read_input
 from counterfoil.base.joberrors import TargetExistsError
-from counterfoil.base.sentence import say
-from counterfoil.base.timestamps import timestamp
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.sealed.agefile import ARMORED, MAGIC, library
 from counterfoil.sealed.recipients import recipients_path
+from counterfoil_core.base.errors import KeyFileError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.timestamps import timestamp
 
 MOST_BYTES = 2**16
 MOST_IDENTITIES = 100

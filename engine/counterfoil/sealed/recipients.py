@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from counterfoil.base.errors import KeyFileError
-from counterfoil.base.inputs import read_input
-from counterfoil.base.sentence import say
+from counterfoil_core.base.errors import KeyFileError
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import say
 
 MOST_BYTES = 2**16
 MOST_RECIPIENTS = 100

@@ -12,9 +12,6 @@ import os
 from functools import partial
 from pathlib import Path
 
-from counterfoil.base.errors import CancelledError, CounterfoilError, GivenFileError, KeyFileError
-from counterfoil.base.inputs import open_input
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import writing
 from counterfoil.sealed.agefile import check_header, library
 from counterfoil.sealed.identity import load_identities, make_identity, needs_passphrase
@@ -22,6 +19,9 @@ from counterfoil.sealed.writing import Kept, Told, passing
 from counterfoil.signer.asking import FRAME_SECONDS, FROM_NOWHERE, serve_client, take_passphrase, tell_failure
 from counterfoil.signer.frames import FrameKind, Pipe, send_frame
 from counterfoil.signer.hardening import ignore_signals, protect_memory
+from counterfoil_core.base.errors import CancelledError, CounterfoilError, GivenFileError, KeyFileError
+from counterfoil_core.base.inputs import open_input
+from counterfoil_core.base.sentence import say
 
 
 def main(arguments: list[str] | None = None) -> int:

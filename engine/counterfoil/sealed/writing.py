@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import GivenFileError, KeyFileError
-from counterfoil.base.inputs import open_input
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import check_room, whole_file
 from counterfoil.sealed.agefile import library
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import GivenFileError, KeyFileError
+from counterfoil_core.base.inputs import open_input
+from counterfoil_core.base.sentence import say
 
 OnProgress = Callable[[int, int], None]
 """Called with the bytes that are done, and all of them."""

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from counterfoil.base.errors import CounterfoilError, KeyFileError
 from counterfoil.base.joberrors import SignerError
 from counterfoil.base.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
-from counterfoil.base.sentence import packed, say
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, FrameKind, Pipe, receive_body, receive_kind, send_frame
-from counterfoil.signing.publickeys import is_in_hardware
+from counterfoil_core.base.errors import CounterfoilError, KeyFileError
+from counterfoil_core.base.sentence import packed, say
+from counterfoil_core.signing.publickeys import is_in_hardware
 
 FRAME_SECONDS = 30.0
 """How long a frame may take once it has begun, and a passphrase through a pipe at all."""

@@ -15,7 +15,10 @@ from io import FileIO
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
-from counterfoil.base.errors import (
+from counterfoil.base.joberrors import SignerError
+from counterfoil.base.programs import program_command, program_environment
+from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, FrameKind, receive_body, receive_kind, send_frame
+from counterfoil_core.base.errors import (
     CancelledError,
     CounterfoilError,
     DataError,
@@ -24,13 +27,10 @@ from counterfoil.base.errors import (
     KeyFileError,
     SignatureError,
 )
-from counterfoil.base.joberrors import SignerError
-from counterfoil.base.programs import program_command, program_environment
-from counterfoil.base.sentence import say, unpacked
-from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, FrameKind, receive_body, receive_kind, send_frame
+from counterfoil_core.base.sentence import say, unpacked
 
 if TYPE_CHECKING:
-    from counterfoil.signing.keys import PublicKey
+    from counterfoil_core.signing.keys import PublicKey
 
 ANSWER_SECONDS = 60.0
 """How long the signer may take for an answer, a person's typing excepted."""
@@ -184,7 +184,7 @@ class SignerProcess(KeyProcess):
     @cached_property
     def public(self) -> PublicKey:
         """The public key that belongs to the private one."""
-        from counterfoil.signing.keys import PublicKey
+        from counterfoil_core.signing.keys import PublicKey
 
         return PublicKey.from_pem(self.pem.encode())
 
@@ -205,7 +205,7 @@ class SignerProcess(KeyProcess):
             send_frame(self._requests, FrameKind.STATEMENT, payload)
             envelope = self._receive(FrameKind.ENVELOPE)
         if self.certificates:
-            from counterfoil.signing.envelope import attach_certificates
+            from counterfoil_core.signing.envelope import attach_certificates
 
             return attach_certificates(envelope, self.certificates)
         return envelope

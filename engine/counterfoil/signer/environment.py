@@ -12,10 +12,10 @@ import os
 import sys
 from contextlib import suppress
 
-from counterfoil.base.errors import KeyFileError
 from counterfoil.base.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
-from counterfoil.base.sentence import say
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES
+from counterfoil_core.base.errors import KeyFileError
+from counterfoil_core.base.sentence import say
 
 
 def hide_passphrase() -> None:

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Protocol
 
 from counterfoil.base.joberrors import SignerError
-from counterfoil.base.sentence import say
+from counterfoil_core.base.sentence import say
 
 MAX_STATEMENT_BYTES = 48 * 2**20
 """A verdict has kilobytes; in base64 this fits into the 64 MiB that a reader of verdicts takes."""

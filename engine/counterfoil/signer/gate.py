@@ -10,10 +10,10 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-from counterfoil.base.errors import SignatureError
-from counterfoil.base.sentence import say
-from counterfoil.signing.envelope import parse_statement
-from counterfoil.signing.intoto import (
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.signing.envelope import parse_statement
+from counterfoil_core.signing.intoto import (
     ACCEPTANCE_PREDICATE,
     ADJUDICATION_PREDICATE,
     COMPARISON_PREDICATE,
@@ -35,7 +35,7 @@ from counterfoil.signing.intoto import (
     VSA_PREDICATE,
     WITHDRAWAL_PREDICATE,
 )
-from counterfoil.signing.keys import PublicKey
+from counterfoil_core.signing.keys import PublicKey
 
 
 class Purpose(Enum):

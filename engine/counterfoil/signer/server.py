@@ -7,15 +7,15 @@ import os
 from functools import partial
 from pathlib import Path
 
-from counterfoil.base.errors import CancelledError
 from counterfoil.base.joberrors import SignerError
-from counterfoil.base.sentence import say
 from counterfoil.signer.asking import FRAME_SECONDS, FROM_NOWHERE, deadline, serve_client, take_passphrase, tell_failure
 from counterfoil.signer.frames import FrameKind, Pipe, receive_body, receive_kind, send_frame
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signer.hardening import ignore_signals, protect_memory
 from counterfoil.signing.privatekeys import PrivateKey, generate_key, load_private_key, needs_passphrase
-from counterfoil.signing.publickeys import is_in_hardware
+from counterfoil_core.base.errors import CancelledError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.signing.publickeys import is_in_hardware
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,1 +1,1 @@
-"""Keys, DSSE envelopes and the statements in them: who says what of which bytes."""
+"""Private keys and what is signed by them: claims, certificates, notes, releases, revocations, comparisons."""

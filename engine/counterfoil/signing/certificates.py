@@ -22,11 +22,11 @@ from cryptography.hazmat.primitives.hashes import SHA256, SHA384, SHA512
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, ExtensionOID, ObjectIdentifier
 
-from counterfoil.base.errors import DataError, KeyFileError, SignatureError
-from counterfoil.base.sentence import say
-from counterfoil.base.timestamps import timestamp
-from counterfoil.signing.envelope import MAX_CERTIFICATE_BYTES, MAX_CERTIFICATES, certificates_in
-from counterfoil.signing.keys import PublicKey
+from counterfoil_core.base.errors import DataError, KeyFileError, SignatureError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.timestamps import timestamp
+from counterfoil_core.signing.envelope import MAX_CERTIFICATE_BYTES, MAX_CERTIFICATES, certificates_in
+from counterfoil_core.signing.keys import PublicKey
 
 MAX_CHAIN_BYTES = MAX_CERTIFICATES * MAX_CERTIFICATE_BYTES
 MAX_ROOTS = 500

@@ -6,29 +6,29 @@ import os
 from collections.abc import Sequence
 from datetime import datetime
 
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import KeyFileError, SignatureError
-from counterfoil.base.sentence import say
-from counterfoil.base.timestamps import timestamp
-from counterfoil.bundle.schema import RunClaim, TreeHead
-from counterfoil.bundle.shares import ShareRecord
-from counterfoil.signing.consent import SignedOrder, order_subjects
-from counterfoil.signing.envelope import (
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import KeyFileError, SignatureError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.timestamps import timestamp
+from counterfoil_core.bundle.schema import RunClaim, TreeHead
+from counterfoil_core.bundle.shares import ShareRecord
+from counterfoil_core.signing.consent import SignedOrder, order_subjects
+from counterfoil_core.signing.envelope import (
     head_subjects,
     run_predicate,
     run_subjects,
     sign_statement,
     signature_in,
 )
-from counterfoil.signing.intoto import (
+from counterfoil_core.signing.intoto import (
     ACCEPTANCE_PREDICATE,
     ORDER_PREDICATE,
     TREE_HEAD_PREDICATE,
     make_statement,
 )
-from counterfoil.signing.keys import PublicKey, SigningKey, load_public_key
-from counterfoil.signing.parties import share_statement
-from counterfoil.signing.publickeys import is_ed25519
+from counterfoil_core.signing.keys import PublicKey, SigningKey, load_public_key
+from counterfoil_core.signing.parties import share_statement
+from counterfoil_core.signing.publickeys import is_ed25519
 
 
 def sign_claim(claim: RunClaim, key: SigningKey) -> bytes:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from counterfoil.base.digest import Digest
-from counterfoil.base.sentence import Sentence, enumeration, say
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.sentence import Sentence, enumeration, say
 
 SUFFIX = ".comparison.json"
 """How the name of the file ends, behind the order's without ``.cfoil``."""

@@ -15,14 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CancelledError, CounterfoilError, DataError, SignatureError
-from counterfoil.base.fields import Fields
-from counterfoil.base.inputs import read_input
-from counterfoil.base.sentence import say
-from counterfoil.base.timestamps import timestamp
 from counterfoil.base.wholefiles import write_whole
-from counterfoil.bundle.schema import MAX_STEPS
 from counterfoil.signing.comparedsteps import (
     NOT_COMPARED as NOT_COMPARED,
     ComparedLine as ComparedLine,
@@ -35,10 +28,17 @@ from counterfoil.signing.comparedsteps import (
     ranges_of as ranges_of,
     standing_of as standing_of,
 )
-from counterfoil.signing.envelope import open_word, sign_statement, wrap_statement
-from counterfoil.signing.intoto import COMPARISON_PREDICATE, make_statement, make_subject
-from counterfoil.signing.keys import SigningKey
-from counterfoil.signing.predicates import take_time
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CancelledError, CounterfoilError, DataError, SignatureError
+from counterfoil_core.base.fields import Fields
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.timestamps import timestamp
+from counterfoil_core.bundle.schema import MAX_STEPS
+from counterfoil_core.signing.envelope import open_word, sign_statement, wrap_statement
+from counterfoil_core.signing.intoto import COMPARISON_PREDICATE, make_statement, make_subject
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.predicates import take_time
 
 MAX_BYTES = 2**25
 """Bytes of the file of a statement that is read."""

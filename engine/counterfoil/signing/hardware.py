@@ -24,12 +24,12 @@ from securesystemslib.signer import (  # type: ignore[attr-defined]
     SSlibKey,
 )
 
-from counterfoil.base.errors import CounterfoilError, KeyFileError
 from counterfoil.base.joberrors import SignerError
-from counterfoil.base.sentence import say
-from counterfoil.signing.keys import PublicKey
 from counterfoil.signing.privatekeys import PrivateKey
-from counterfoil.signing.publickeys import is_ed25519, is_in_hardware
+from counterfoil_core.base.errors import CounterfoilError, KeyFileError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.signing.publickeys import is_ed25519, is_in_hardware
 
 MODULE_VARIABLE = "PYKCS11LIB"
 """Where the module lies, if the URI does not say it; the variable of securesystemslib's signer."""

@@ -19,14 +19,14 @@ from cryptography.hazmat.primitives.serialization import (
 from securesystemslib.dsse import Envelope
 from securesystemslib.signer import CryptoSigner, Signer  # type: ignore[attr-defined]
 
-from counterfoil.base import canonical
-from counterfoil.base.errors import KeyFileError
 from counterfoil.base.joberrors import TargetExistsError
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import write_whole
-from counterfoil.signing.intoto import PAYLOAD_TYPE
-from counterfoil.signing.keys import PublicKey, read_key_file
-from counterfoil.signing.publickeys import public_path
+from counterfoil_core.base import canonical
+from counterfoil_core.base.errors import KeyFileError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.signing.intoto import PAYLOAD_TYPE
+from counterfoil_core.signing.keys import PublicKey, read_key_file
+from counterfoil_core.signing.publickeys import public_path
 
 
 @dataclass(frozen=True)

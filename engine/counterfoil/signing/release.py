@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import SignatureError
-from counterfoil.base.fields import Fields
-from counterfoil.base.sentence import say
-from counterfoil.signing.envelope import open_statement, sign_statement
-from counterfoil.signing.intoto import RELEASE_PREDICATE, make_statement, make_subject
-from counterfoil.signing.keys import PublicKey, SigningKey
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.base.fields import Fields
+from counterfoil_core.base.sentence import say
+from counterfoil_core.signing.envelope import open_statement, sign_statement
+from counterfoil_core.signing.intoto import RELEASE_PREDICATE, make_statement, make_subject
+from counterfoil_core.signing.keys import PublicKey, SigningKey
 
 MAX_BYTES = 2**20
 """Bytes of a list that is read."""

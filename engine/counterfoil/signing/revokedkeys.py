@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from counterfoil.base.timestamps import read_timestamp
+from counterfoil_core.base.timestamps import read_timestamp
 
 
 class Cause(Enum):

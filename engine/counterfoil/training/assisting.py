@@ -7,11 +7,11 @@ import time
 from collections.abc import Generator
 from contextlib import ExitStack
 
-from counterfoil.arithmetic.machine import Machine
 from counterfoil.distributed.ranks import Ranks
 from counterfoil.training.executing import Executor, Recorders, with_data
 from counterfoil.training.peers import Follower
 from counterfoil.training.recordingevents import RankFinished, RecordEvent, RecordStarted, StepRecorded
+from counterfoil_core.arithmetic.machine import Machine
 
 
 def assist(

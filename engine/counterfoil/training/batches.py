@@ -10,10 +10,10 @@ import torch
 from torch.utils.data import DataLoader
 from torch.utils.data.distributed import DistributedSampler
 
-from counterfoil.base.errors import DataError
 from counterfoil.base.raised import theirs, told
 from counterfoil.program.whereabouts import in_brackets, where_raised
 from counterfoil.training.leaves import leaves
+from counterfoil_core.base.errors import DataError
 
 Last = Literal["keep", "drop"]
 """What becomes of what is left at the end of an epoch."""

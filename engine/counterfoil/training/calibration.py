@@ -2,7 +2,7 @@
 
 The adaptive thresholds of the paper (Srivastava, Arora, Boneh 2024, section 5.2), measured before training and written
 into the order: a few steps are executed as the device computes them, and each rounded operator is computed again on the
-same inputs under every perturbation (:mod:`counterfoil.arithmetic.compute.perturbed`).
+same inputs under every perturbation (:mod:`counterfoil_core.arithmetic.otherwise.perturbed`).
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.operation import Operation, native
-from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
-from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import DataError
-from counterfoil.base.generators import relay
-from counterfoil.base.precision import HEADROOM_BITS, ExactPrecision, Precision
-from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.reader import BundleReader, OrderContents
-from counterfoil.bundle.schema import OrderManifest
 from counterfoil.bundle.writer import BundleWriter
-from counterfoil.kernels.grid import FLOAT64_BIAS, ZERO_SCALE
-from counterfoil.operators.facts import OperatorClass
-from counterfoil.operators.node import Node
-from counterfoil.program.graph import Program
-from counterfoil.program.limits import Limits
-from counterfoil.training.loaded import with_data_file
 from counterfoil.training.orderfile import prepare_order
+from counterfoil_core.arithmetic.compute.operation import Operation, native
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.generators import relay
+from counterfoil_core.base.precision import HEADROOM_BITS, ExactPrecision, Precision
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.bundle.reader import BundleReader, OrderContents
+from counterfoil_core.bundle.schema import OrderManifest
+from counterfoil_core.kernels.grid import FLOAT64_BIAS, ZERO_SCALE
+from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.operators.node import Node
+from counterfoil_core.order.loaded import with_data_file
+from counterfoil_core.program.graph import Program
+from counterfoil_core.program.limits import Limits
 
 _FINEST = 64
 """Distances from midpoints are counted down to 2^(E - 64)."""

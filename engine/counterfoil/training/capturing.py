@@ -10,9 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor, nn
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.turns import Turns
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.passes import Objective, Parts, Weigh
 from counterfoil.program.sharing import capture_shares
@@ -22,6 +19,9 @@ from counterfoil.training.division import WHOLE, Division
 from counterfoil.training.forms import Combination
 from counterfoil.training.preparing import CAPTURING, Preparing, staged
 from counterfoil.training.rows import Rows
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.operators.node import TensorType
 
 CaptureForm = Callable[[Combination | None], CapturedStep]
 """Captures the step for one combination of parts; None is the only one there is."""

@@ -22,13 +22,6 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 from torch.utils.data import DataLoader, IterableDataset
 
-from counterfoil.base.arrays import Array
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import BundleError, DataError
-from counterfoil.base.generators import finish
-from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision, is_exact
-from counterfoil.base.stopping import StopRule
-from counterfoil.bundle.schema import check_name
 from counterfoil.program.capture import CapturedStep
 from counterfoil.program.mixed import NO_SCALING
 from counterfoil.program.notes import Notes
@@ -60,6 +53,13 @@ from counterfoil.training.schedules import (
 )
 from counterfoil.training.windows import windowed
 from counterfoil.training.wrapped import taken_off
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import BundleError, DataError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision, is_exact
+from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.bundle.schema import check_name
 
 RECIPE = "custom"
 

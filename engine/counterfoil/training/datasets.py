@@ -18,8 +18,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import open_input
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import open_input
 
 _T = TypeVar("_T")
 

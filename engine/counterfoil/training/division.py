@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.base.errors import DataError
-from counterfoil.bundle.shares import MAX_SHARES
-from counterfoil.operators.node import TensorType
 from counterfoil.program.aggregation import Aggregating, AggregationRule, parse_rule
 from counterfoil.program.sharing import Buffers
 from counterfoil.program.update import UpdateRule
 from counterfoil.training.forms import Combination, Forms
 from counterfoil.training.rows import Rows, Schedule
 from counterfoil.training.tables import Kind, Shape
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.bundle.shares import MAX_SHARES
+from counterfoil_core.operators.node import TensorType
 
 
 @dataclass(frozen=True)

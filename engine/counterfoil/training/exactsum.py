@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 
 from counterfoil.base.buckets import buckets
-from counterfoil.kernels.exact.combine import (
+from counterfoil_core.kernels.exact.combine import (
     NOT_FINITE,
     combine_bits,
     combined,
     no_shares,
     quantise_into,
 )
-from counterfoil.kernels.exact.refusals import not_finite
+from counterfoil_core.kernels.exact.refusals import not_finite
 
 BeginSum = Callable[[Tensor], Callable[[], None]]
 """Begins to add int64 numbers of all processes, in place; returns what waits until they are added."""

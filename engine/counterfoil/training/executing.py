@@ -12,23 +12,6 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.allocation import BeforeTheUpdate
-from counterfoil.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
-from counterfoil.arithmetic.compute.operation import Compute
-from counterfoil.arithmetic.compute.prepared import Round
-from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
-from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.machine import Machine
-from counterfoil.arithmetic.profiles import arithmetic_of
-from counterfoil.arithmetic.selftest import run_selftest
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.generators import relay
-from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
-from counterfoil.bundle.stepshares import StepShares
-from counterfoil.program.graph import Program
-from counterfoil.signing.keys import SigningKey
-from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.recordingevents import DataChecked, OperatorRecorded
 from counterfoil.training.sharesigning import share_signer
 from counterfoil.training.sharing import (
@@ -42,6 +25,23 @@ from counterfoil.training.sharing import (
 )
 from counterfoil.training.stepfile import StoredStep, log_of_part
 from counterfoil.training.tamper import Tamper
+from counterfoil_core.arithmetic.compute.allocation import BeforeTheUpdate
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
+from counterfoil_core.arithmetic.compute.operation import Compute
+from counterfoil_core.arithmetic.compute.prepared import Round
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil_core.arithmetic.grid.log import SiteLog
+from counterfoil_core.arithmetic.machine import Machine
+from counterfoil_core.arithmetic.profiles import arithmetic_of
+from counterfoil_core.arithmetic.selftest import run_selftest
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.generators import relay
+from counterfoil_core.bundle.datafile import a_slip_of_the_giver, open_data_file
+from counterfoil_core.bundle.stepshares import StepShares
+from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.program.graph import Program
+from counterfoil_core.signing.keys import SigningKey
 
 
 @dataclass(frozen=True)

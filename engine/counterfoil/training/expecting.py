@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from counterfoil.base.dtypes import ITEM_BYTES
-from counterfoil.base.precision import ExactPrecision
 from counterfoil.bundle.writer import order_bytes, run_bytes
-from counterfoil.program.estimate import estimate
-from counterfoil.program.graph import Program
-from counterfoil.program.limits import largest_estimate
-from counterfoil.training.admitted import places_of
-from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.preparing import Expected
 from counterfoil.training.trial import Executed, Trial
+from counterfoil_core.base.dtypes import ITEM_BYTES
+from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.order.admitted import places_of
+from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.program.estimate import estimate
+from counterfoil_core.program.graph import Program
+from counterfoil_core.program.limits import largest_estimate
 
 
 def expected_of(draft: OrderDraft, trial: Trial | None, *, data_outside: bool = False) -> Expected:

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from counterfoil.base.errors import DataError
-from counterfoil.bundle.pattern import MAX_PATTERN
 from counterfoil.training.tables import Kind, Shape
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.bundle.pattern import MAX_PATTERN
 
 _LONGEST_NAME = 40
 """Characters of the name of a program that lists shapes."""

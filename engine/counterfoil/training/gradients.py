@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from counterfoil.operators.facts import OperatorClass
-from counterfoil.operators.node import Node, Value
-from counterfoil.program.graph import GRADIENT, Program, node_values
+from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.operators.node import Node, Value
+from counterfoil_core.program.graph import GRADIENT, Program, node_values
 
 
 @dataclass(frozen=True)

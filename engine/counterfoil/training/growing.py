@@ -13,33 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from counterfoil.base import canonical
-from counterfoil.base.arrays import Array
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.canonical import CanonicalError
-from counterfoil.base.digest import DIGEST_BYTES, Digest
-from counterfoil.base.errors import (
-    CommitmentError,
-    CounterfoilError,
-    FileChangedError,
-    KeyFileError,
-    OrderMismatchError,
-    RefusedError,
-    SignatureError,
-)
-from counterfoil.base.inputs import open_plain
-from counterfoil.base.sentence import say
-from counterfoil.bundle.extent import Extent
-from counterfoil.bundle.places import Places
-from counterfoil.bundle.schema import StepRecord
-from counterfoil.bundle.stepshares import StepShares, read_shares
-from counterfoil.commit.merkle import MerkleTree, leaf_hash
-from counterfoil.commit.state import state_root
-from counterfoil.signing.consent import Acceptance, open_acceptance
-from counterfoil.signing.keys import PublicKey
-from counterfoil.signing.parties import SignedShares
-from counterfoil.training.admitted import places_of
-from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.recording import encode_header
 from counterfoil.training.recordingfolder import ACCEPTANCE, HEADER, check_files, reading_recording
 from counterfoil.training.statefile import read_state, state_name
@@ -53,6 +26,33 @@ from counterfoil.training.stepfile import (
     steps_name,
     stored_step,
 )
+from counterfoil_core.base import canonical
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.canonical import CanonicalError
+from counterfoil_core.base.digest import DIGEST_BYTES, Digest
+from counterfoil_core.base.errors import (
+    CommitmentError,
+    CounterfoilError,
+    FileChangedError,
+    KeyFileError,
+    OrderMismatchError,
+    RefusedError,
+    SignatureError,
+)
+from counterfoil_core.base.inputs import open_plain
+from counterfoil_core.base.sentence import say
+from counterfoil_core.bundle.extent import Extent
+from counterfoil_core.bundle.places import Places
+from counterfoil_core.bundle.schema import StepRecord
+from counterfoil_core.bundle.stepshares import StepShares, read_shares
+from counterfoil_core.commit.merkle import MerkleTree, leaf_hash
+from counterfoil_core.commit.state import state_root
+from counterfoil_core.order.admitted import places_of
+from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.signing.consent import Acceptance, open_acceptance
+from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.signing.parties import SignedShares
 
 _MOST_BYTES = 2**20
 """Of the header, and of the acceptance."""

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.base.errors import DataError
-from counterfoil.operators.node import TensorType
 from counterfoil.training.augment import random_crop, random_flip
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.operators.node import TensorType
 
 Pixels = npt.NDArray[np.uint8]
 Labels = npt.NDArray[np.int64]

@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from counterfoil.kernels.cpu.philox import DIGITS, uniform, words
+from counterfoil_core.kernels.cpu.philox import DIGITS, uniform, words
 
 _STEP = 0
 """Random draws of training begin at step 1; initial weights are drawn as step 0."""

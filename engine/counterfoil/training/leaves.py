@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
-from counterfoil.base.arrays import Array
-from counterfoil.base.dtypes import DATA_DTYPES
-from counterfoil.base.errors import DataError
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.dtypes import DATA_DTYPES
+from counterfoil_core.base.errors import DataError
 
 ITEM = "item"
 """Name of a data array whose rows have none; of several, ``item.0`` and so on."""

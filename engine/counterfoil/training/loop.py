@@ -21,16 +21,11 @@ from torch.optim.lr_scheduler import LRScheduler
 from torch.optim.swa_utils import AveragedModel
 from torch.utils.data import DataLoader
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.precision import AnyPrecision
-from counterfoil.base.stopping import StopRule
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.program.notes import Notes
 from counterfoil.program.passes import Weigh
 from counterfoil.program.update import ClipByNorm, WeightAverage
 from counterfoil.program.update.handing import Handing
 from counterfoil.program.update.torchs import AnyRule, optimizers_within
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.privatekeys import load_private_key
 from counterfoil.training.batches import Last, left_over
 from counterfoil.training.custom import CustomJob, batches_of, order_custom, rates_of_job, steps_per_epoch
@@ -41,6 +36,11 @@ from counterfoil.training.recordingfolder import is_unfinished
 from counterfoil.training.rows import Keep
 from counterfoil.training.schedules import Every, Pace, SchedulerFactory
 from counterfoil.training.wrapped import STARTS, decay_of, taken_off
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.precision import AnyPrecision
+from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.keys import SigningKey
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import DataError
-from counterfoil.base.turns import Turns
-from counterfoil.bundle.pattern import MAX_PATTERN
 from counterfoil.program.aggregation import parse_rule
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle.pattern import MAX_PATTERN
 
 MIXTAILOR = "mixtailor"
 """What names it in the place of a rule."""

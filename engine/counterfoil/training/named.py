@@ -12,10 +12,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from counterfoil.base.errors import CounterfoilError, DataError
 from counterfoil.base.raised import theirs
 from counterfoil.training.clientcode import place_failed, what_failed
 from counterfoil.training.custom import ClientJob
+from counterfoil_core.base.errors import CounterfoilError, DataError
 
 
 def load_job(reference: str) -> ClientJob:

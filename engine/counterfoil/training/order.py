@@ -12,35 +12,35 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from counterfoil.arithmetic.exact.admission import check_exact
-from counterfoil.base.arrays import Array
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import BundleError, DataError, ProgramError
-from counterfoil.base.generators import finish
-from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
-from counterfoil.base.sentence import say
-from counterfoil.base.stopping import StopRule
-from counterfoil.base.turns import Turns
-from counterfoil.bundle.lastcheckpoint import slots_to_leave_out
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import ArraySpec, ModuleNames, OrderManifest, check_file_name
-from counterfoil.bundle.shares import STACK, SUM, Shares
 from counterfoil.bundle.writer import BundleWriter, write_data_file
-from counterfoil.commit.rowtree import new_row_key, row_root
-from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.program.capture import CapturedStep
-from counterfoil.program.graph import Program
-from counterfoil.program.limits import Estimate, largest_estimate
 from counterfoil.program.recompute import AUTO, Segments, recomputing
-from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
 from counterfoil.signing.claims import Party, public_keys, sign_order
-from counterfoil.signing.keys import SigningKey
-from counterfoil.training.admitted import check_inputs
-from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.preparing import Preparing, staged
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_steps
 from counterfoil.training.united import united
+from counterfoil_core.arithmetic.exact.admission import check_exact
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import BundleError, DataError, ProgramError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle.lastcheckpoint import slots_to_leave_out
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import ArraySpec, ModuleNames, OrderManifest, check_file_name
+from counterfoil_core.bundle.shares import STACK, SUM, Shares
+from counterfoil_core.commit.rowtree import new_row_key, row_root
+from counterfoil_core.commit.state import state_root, tensor_digest
+from counterfoil_core.order.admitted import check_inputs
+from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.program.graph import Program
+from counterfoil_core.program.limits import Estimate, largest_estimate
+from counterfoil_core.program.torchdtypes import TORCH_DTYPES
+from counterfoil_core.signing.keys import SigningKey
 
 
 @dataclass(frozen=True)
@@ -377,7 +377,7 @@ def draft_order(
         data: The arrays that the batch inputs read, by name; the first axis is the row.
         seed: Seed of every random draw, 0 to 2^64 - 1.
         precision: The precision profile; float64 to 24 significand bits by default.
-        commit_every: See :class:`counterfoil.bundle.schema.OrderManifest`.
+        commit_every: See :class:`counterfoil_core.bundle.schema.OrderManifest`.
         checkpoint_every: See the same.
         notes: See :class:`OrderDraft`.
 
@@ -467,7 +467,7 @@ def assemble_order(
         data: The data arrays by name.
         seed: Seed of every random draw.
         precision: The precision profile; float64 to 24 significand bits by default.
-        commit_every: See :class:`counterfoil.bundle.schema.OrderManifest`.
+        commit_every: See :class:`counterfoil_core.bundle.schema.OrderManifest`.
         checkpoint_every: See the same.
         rates: See :class:`OrderDraft`.
         notes: See the same.

@@ -19,10 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
-from counterfoil.base.arrays import Array
-from counterfoil.base.errors import DataError
 from counterfoil.base.raised import theirs
-from counterfoil.bundle.schema import MAX_PROGRAMS
 from counterfoil.program.passes import Objective
 from counterfoil.program.restoring import Snapshot
 from counterfoil.program.steadiness import generators_kept
@@ -30,6 +27,9 @@ from counterfoil.training.forms import Forms
 from counterfoil.training.leaves import leaves, numbers_of
 from counterfoil.training.rows import Rows
 from counterfoil.training.tables import Shape
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.bundle.schema import MAX_PROGRAMS
 
 PADDED_PROGRAMS = 16
 """Programs of an order whose batches are padded."""

@@ -16,13 +16,13 @@ import torch
 from torch import Tensor
 
 import counterfoil
-from counterfoil.base.digest import Digest
 from counterfoil.base.joberrors import RankError, UnequalStatesError
 from counterfoil.base.messages import decode, encode
-from counterfoil.bundle.schema import MAX_ENVIRONMENT_TEXT
-from counterfoil.commit.statedigest import root_of
 from counterfoil.distributed.liveness import named
 from counterfoil.distributed.ranks import Ranks
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.bundle.schema import MAX_ENVIRONMENT_TEXT
+from counterfoil_core.commit.statedigest import root_of
 
 COMPARE_EVERY = 10
 """The states of all ranks are compared after every step that this divides, and before anything is stored or signed."""

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from counterfoil.base.generators import relay
+from counterfoil_core.base.generators import relay
 
 _Result = TypeVar("_Result")
 

@@ -19,9 +19,9 @@ from typing import IO, Any, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import open_input
 from counterfoil.training.datasets import CIFAR10_TRAIN, IDX_TRAIN
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import open_input
 
 MOST_IMAGES = 40
 MOST_ROWS = 30

@@ -20,37 +20,15 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.interpreter import StepResult
-from counterfoil.arithmetic.grid.fingerprinting import Kernels
-from counterfoil.arithmetic.machine import Machine, OpenMachine, open_machine
 from counterfoil.base.behind import LEAST_BEHIND, Behind
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CancelledError, FileWriteError, ObstacleError, SignatureError
 from counterfoil.base.joberrors import RecordingError, SignerError, UnequalStatesError
-from counterfoil.base.sentence import say
-from counterfoil.base.timestamps import timestamp
-from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.base.turns import Turns
 from counterfoil.base.wholefiles import check_room, check_target
-from counterfoil.bundle.extent import Extent
-from counterfoil.bundle.places import Places
-from counterfoil.bundle.reader import BundleReader, OrderContents
-from counterfoil.bundle.schema import OrderManifest, RunClaim
 from counterfoil.bundle.writer import BundleWriter, order_bytes, run_bytes
 from counterfoil.commit.frontier import MerkleFrontier
-from counterfoil.commit.merkle import leaf_hash
-from counterfoil.commit.state import state_root
-from counterfoil.commit.statedigest import root_of, root_on_device
 from counterfoil.distributed.ranks import joined
-from counterfoil.program.limits import Limits
 from counterfoil.signing.claims import accept_order, sign_claim
-from counterfoil.signing.consent import check_same_client, open_acceptance, open_signed_order
-from counterfoil.signing.keys import SigningKey
-from counterfoil.training.admitted import places_of
 from counterfoil.training.assisting import assist, record_started
 from counterfoil.training.executing import Executor, Recorded, Recorders, Restoring, open_executor, with_data
-from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.orderfile import prepare_order
 from counterfoil.training.peers import NoPeers, Peers, peers_of
 from counterfoil.training.recording import Recording
@@ -68,6 +46,28 @@ from counterfoil.training.stepfile import StoredStep, stored_step
 from counterfoil.training.tamper import Tamper
 from counterfoil.training.together import exchange_of
 from counterfoil.training.tree_head_file import TreeHeadFile, sign_head
+from counterfoil_core.arithmetic.compute.interpreter import StepResult
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.machine import Machine, OpenMachine, open_machine
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CancelledError, FileWriteError, ObstacleError, SignatureError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.timestamps import timestamp
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle.extent import Extent
+from counterfoil_core.bundle.places import Places
+from counterfoil_core.bundle.reader import BundleReader, OrderContents
+from counterfoil_core.bundle.schema import OrderManifest, RunClaim
+from counterfoil_core.commit.merkle import leaf_hash
+from counterfoil_core.commit.state import state_root
+from counterfoil_core.commit.statedigest import root_of, root_on_device
+from counterfoil_core.order.admitted import places_of
+from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.program.limits import Limits
+from counterfoil_core.signing.consent import check_same_client, open_acceptance, open_signed_order
+from counterfoil_core.signing.keys import SigningKey
 
 HEADS_EVERY = 10
 """Steps between two published tree heads, unless told otherwise."""

@@ -23,21 +23,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from counterfoil.base import canonical
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.canonical import CanonicalError
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import FileWriteError, SignatureError
 from counterfoil.base.joberrors import RecordingError
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import lock, sync_folder, write_whole, writing
-from counterfoil.bundle.extent import Extent
-from counterfoil.bundle.schema import OrderManifest, StepRecord, TreeHead
 from counterfoil.commit.frontier import MerkleFrontier
-from counterfoil.commit.merkle import leaf_hash
-from counterfoil.commit.state import state_root
-from counterfoil.signing.envelope import open_tree_head
-from counterfoil.signing.keys import PublicKey
 from counterfoil.training.recordingevents import RecordingChecked
 from counterfoil.training.recordingfolder import (
     ACCEPTANCE,
@@ -54,6 +42,18 @@ from counterfoil.training.recordingfolder import (
 )
 from counterfoil.training.statefile import Arrays, encode_state, read_state, state_name
 from counterfoil.training.stepfile import StoredStep, encode_step, first_seal, read_steps, steps_name
+from counterfoil_core.base import canonical
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.canonical import CanonicalError
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import FileWriteError, SignatureError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.bundle.extent import Extent
+from counterfoil_core.bundle.schema import OrderManifest, StepRecord, TreeHead
+from counterfoil_core.commit.merkle import leaf_hash
+from counterfoil_core.commit.state import state_root
+from counterfoil_core.signing.envelope import open_tree_head
+from counterfoil_core.signing.keys import PublicKey
 
 LEAST_SYNC_SECONDS = 1.0
 """The disk is waited for at most so often, except before something is published."""

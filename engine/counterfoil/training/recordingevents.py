@@ -8,7 +8,7 @@ from pathlib import Path
 
 from torch import Tensor
 
-from counterfoil.base.digest import Digest
+from counterfoil_core.base.digest import Digest
 
 
 @dataclass(frozen=True)

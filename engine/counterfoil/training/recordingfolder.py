@@ -9,9 +9,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from counterfoil.base.joberrors import RecordingError
-from counterfoil.base.obstacles import read_failure
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import lock, writing
+from counterfoil_core.base.obstacles import read_failure
+from counterfoil_core.base.sentence import say
 
 HEADER = "recording.json"
 HEADS = "heads.jsonl"

@@ -16,9 +16,6 @@ import numpy.typing as npt
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset, default_collate
 
-from counterfoil.base.arrays import Array
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import DataError
 from counterfoil.base.raised import theirs, told
 from counterfoil.program.whereabouts import in_brackets, where_raised
 from counterfoil.training.batches import Batches, check_whole, row_numbers, steps_of
@@ -26,6 +23,9 @@ from counterfoil.training.forms import Forms, schedule_of_parts
 from counterfoil.training.leaves import ITEM, is_bool, leaves, numbers_of, truth
 from counterfoil.training.preparing import Preparing
 from counterfoil.training.tables import Kind, Table
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import DataError
 
 _PROGRESS_SECONDS = 0.1
 Schedule = npt.NDArray[np.int64]

@@ -17,9 +17,9 @@ from torch import nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
-from counterfoil.base.errors import DataError
 from counterfoil.base.raised import theirs, told
-from counterfoil.kernels.cpu.philox import philox4x32
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.kernels.cpu.philox import philox4x32
 
 Every = Literal["step", "epoch"]
 """After what a scheduler moves on."""

@@ -17,16 +17,16 @@ from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from typing import Any
 
-from counterfoil.base.errors import CounterfoilError, ProgramError
-from counterfoil.base.generators import finish
-from counterfoil.base.precision import PROFILES
 from counterfoil.base.programs import hashing_otherwise, program_environment
 from counterfoil.base.raised import theirs, told
-from counterfoil.operators.node import Node
-from counterfoil.program.graph import Program
-from counterfoil.program.limits import LARGE
 from counterfoil.program.recompute import Segments
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.base.errors import CounterfoilError, ProgramError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.operators.node import Node
+from counterfoil_core.program.graph import Program
+from counterfoil_core.program.limits import LARGE
 
 _MODULE = "counterfoil.training.secondlook"
 REMEDY = (

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from counterfoil.base.digest import Digest
 from counterfoil.base.joberrors import RecordingError
-from counterfoil.bundle.schema import OrderManifest
-from counterfoil.bundle.shares import ShareRecord
 from counterfoil.signing.claims import sign_share
-from counterfoil.signing.keys import SigningKey
-from counterfoil.signing.parties import parties_of
 from counterfoil.training.sharing import SignShare, unsigned
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.bundle.schema import OrderManifest
+from counterfoil_core.bundle.shares import ShareRecord
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.parties import parties_of
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,16 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from counterfoil.arithmetic.combining import Given, common_exponents, side_by_side
-from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
-from counterfoil.base.digest import Digest
-from counterfoil.bundle.shares import ShareRecord
-from counterfoil.bundle.stepshares import StepShares, named_exponents
-from counterfoil.commit.statedigest import digests_of
-from counterfoil.program.graph import Program
 from counterfoil.training.exactsum import exact_sum
-from counterfoil.training.loaded import LoadedOrder
-from counterfoil.training.sharerecord import share_record
+from counterfoil_core.arithmetic.combining import Given, common_exponents, side_by_side
+from counterfoil_core.arithmetic.compute.interpreter import StepInputs, StepResult
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.bundle.shares import ShareRecord
+from counterfoil_core.bundle.stepshares import StepShares, named_exponents
+from counterfoil_core.commit.statedigest import digests_of
+from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.sharerecord import share_record
+from counterfoil_core.program.graph import Program
 
 
 @dataclass(frozen=True)

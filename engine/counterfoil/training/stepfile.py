@@ -15,11 +15,11 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.base import canonical
-from counterfoil.base.digest import DIGEST_BYTES, Digest
-from counterfoil.bundle.schema import StepRecord
-from counterfoil.bundle.stepshares import StepShares, read_shares
-from counterfoil.commit.fingerprints import fingerprint_bytes, fingerprints_digest
+from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import DIGEST_BYTES, Digest
+from counterfoil_core.bundle.schema import StepRecord
+from counterfoil_core.bundle.stepshares import StepShares, read_shares
+from counterfoil_core.commit.fingerprints import fingerprint_bytes, fingerprints_digest
 
 _NUMBERS = struct.Struct("<QQQQQd?")
 HEAD_BYTES = _NUMBERS.size + DIGEST_BYTES

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from counterfoil.base.arrays import Array
-from counterfoil.base.errors import DataError
 from counterfoil.training.leaves import check_dtype, is_bool, is_bool_list, leaves, numbers_of, structure
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.errors import DataError
 
 Shape = tuple[int, ...]
 Kind = Mapping[str, Shape]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from counterfoil.arithmetic.compute.interpreter import StepInputs
-from counterfoil.base.errors import DataError
+from counterfoil_core.arithmetic.compute.interpreter import StepInputs
+from counterfoil_core.base.errors import DataError
 
 Tamper = Callable[[StepInputs], StepInputs]
 """Changes the inputs of a step, or returns them as they are."""

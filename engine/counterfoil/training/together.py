@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from counterfoil.arithmetic.combining import Given
 from counterfoil.base.joberrors import RankError
 from counterfoil.base.messages import decode, encode
-from counterfoil.bundle.shares import Shares
 from counterfoil.distributed.ranks import Ranks
 from counterfoil.training.sharing import ShareDone
+from counterfoil_core.arithmetic.combining import Given
+from counterfoil_core.bundle.shares import Shares
 
 
 class Together:

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import read_input
 from counterfoil.base.raised import text_of, theirs
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import read_input
 
 MAX_TOKENIZER_BYTES = 256 * 2**20
 """Those of large models have 20 MB."""

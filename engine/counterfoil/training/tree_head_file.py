@@ -14,15 +14,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from counterfoil.base.digest import Digest
 from counterfoil.base.joberrors import TargetExistsError
-from counterfoil.base.sentence import say
-from counterfoil.base.timestamps import timestamp
 from counterfoil.base.wholefiles import check_target, write_whole, writing
-from counterfoil.bundle.schema import TreeHead
 from counterfoil.commit.frontier import MerkleFrontier
 from counterfoil.signing.claims import sign_tree_head
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.timestamps import timestamp
+from counterfoil_core.bundle.schema import TreeHead
+from counterfoil_core.signing.keys import SigningKey
 
 _WHAT = say("the file of tree heads")
 

@@ -17,28 +17,28 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.admission import read_program
-from counterfoil.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
-from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
-from counterfoil.arithmetic.grid.rounder import Rounder
-from counterfoil.arithmetic.machine import Machine
-from counterfoil.arithmetic.profiles import arithmetic_of
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import DeviceError, MemoryShortageError, NonFiniteError, ProgramError
-from counterfoil.base.generators import relay
 from counterfoil.base.joberrors import TrialError
-from counterfoil.base.precision import AnyPrecision, Precision
-from counterfoil.bundle.schema import OrderManifest
-from counterfoil.kernels.cache import compiling_time
-from counterfoil.kernels.grid import ZERO_SCALE
-from counterfoil.operators.node import Node
-from counterfoil.program.graph import Program
-from counterfoil.program.limits import LARGE
 from counterfoil.training.gradients import Gradient, gradients, passes_of
-from counterfoil.training.loaded import LoadedOrder
+from counterfoil_core.arithmetic.admission import read_program
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil_core.arithmetic.grid.rounder import Rounder
+from counterfoil_core.arithmetic.machine import Machine
+from counterfoil_core.arithmetic.profiles import arithmetic_of
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import DeviceError, MemoryShortageError, NonFiniteError, ProgramError
+from counterfoil_core.base.generators import relay
+from counterfoil_core.base.precision import AnyPrecision, Precision
+from counterfoil_core.bundle.schema import OrderManifest
+from counterfoil_core.kernels.cache import compiling_time
+from counterfoil_core.kernels.grid import ZERO_SCALE
+from counterfoil_core.operators.node import Node
+from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.program.graph import Program
+from counterfoil_core.program.limits import LARGE
 
 if TYPE_CHECKING:
-    from counterfoil.arithmetic.profiles import Recorder
+    from counterfoil_core.arithmetic.profiles import Recorder
 
 _LARGEST_CHANGE = 2.0**-4
 _COARSEST_BITS = 8

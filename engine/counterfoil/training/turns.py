@@ -17,12 +17,6 @@ import numpy.typing as npt
 from torch import nn
 from torch.optim.lr_scheduler import LRScheduler
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import BundleError, DataError, ProgramError
-from counterfoil.base.precision import AnyPrecision, is_exact
-from counterfoil.base.turns import Turns
-from counterfoil.bundle.pattern import MAX_PATTERN
-from counterfoil.bundle.schema import MAX_PROGRAMS, check_name
 from counterfoil.program.capture import CapturedStep
 from counterfoil.program.notes import Notes
 from counterfoil.program.passes import Objective
@@ -53,6 +47,12 @@ from counterfoil.training.rows import Keep, Rows, Schedule, read_rows
 from counterfoil.training.schedules import Every, Pace, SchedulerFactory
 from counterfoil.training.united import united
 from counterfoil.training.wrapped import taken_off
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import BundleError, DataError, ProgramError
+from counterfoil_core.base.precision import AnyPrecision, is_exact
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle.pattern import MAX_PATTERN
+from counterfoil_core.bundle.schema import MAX_PROGRAMS, check_name
 
 _SHOWN = 8
 """Names of parameters that a sentence lists."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from counterfoil.bundle.schema import ModuleNames
-from counterfoil.commit.state import tensor_digest
 from counterfoil.program.capture import CapturedStep
-from counterfoil.program.graph import Input, Program
+from counterfoil_core.bundle.schema import ModuleNames
+from counterfoil_core.commit.state import tensor_digest
+from counterfoil_core.program.graph import Input, Program
 
 
 def module_names(tied: Mapping[str, str], unsaved: Sequence[str]) -> ModuleNames | None:

@@ -13,8 +13,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import open_input
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import open_input
 
 _DTYPES = {"F32", "F16", "BF16"}
 """Dtypes whose numbers float32 holds exactly."""

@@ -18,10 +18,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.base.arrays import Array
-from counterfoil.base.dtypes import INTEGER_RANGES
 from counterfoil.training.forms import Forms
 from counterfoil.training.rows import Rows
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.dtypes import INTEGER_RANGES
 
 START = "window.start"
 """Name of the data array that says where a row's windows begin."""

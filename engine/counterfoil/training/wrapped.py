@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 from torch import nn
 from torch.optim.swa_utils import AveragedModel
 
-from counterfoil.base.errors import DataError
 from counterfoil.program.notes import Notes
 from counterfoil.program.unwrapped import function_within, model_within
 from counterfoil.program.update.rule import Wrapper
+from counterfoil_core.base.errors import DataError
 
 _Job = TypeVar("_Job")
 _WITHIN: Mapping[tuple[str, str], str] = {

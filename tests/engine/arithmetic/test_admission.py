@@ -6,12 +6,12 @@ import gc
 
 import pytest
 
-from counterfoil.arithmetic import admission
-from counterfoil.arithmetic.admission import read_program
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, LimitError, ProgramError
-from counterfoil.base.precision import PROFILES, Precision
-from counterfoil.program.limits import Limits
+from counterfoil_core.arithmetic import admission
+from counterfoil_core.arithmetic.admission import read_program
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, LimitError, ProgramError
+from counterfoil_core.base.precision import PROFILES, Precision
+from counterfoil_core.program.limits import Limits
 from support.hostile_programs import single
 
 SMALL = single("counterfoil.uniform", [[3, 5], 0], [("float32", [3, 5])])

@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.combining import ExactSum, common_exponents
-from counterfoil.base.errors import NonFiniteError
-from counterfoil.kernels.exact.combine import NOT_FINITE
 from counterfoil.training import exactsum
 from counterfoil.training.exactsum import exact_sum
+from counterfoil_core.arithmetic.combining import ExactSum, common_exponents
+from counterfoil_core.base.errors import NonFiniteError
+from counterfoil_core.kernels.exact.combine import NOT_FINITE
 
 SHAPES = {"b": (3, 5), "a": (), "d": (7,), "c": (0,)}
 

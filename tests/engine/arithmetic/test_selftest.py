@@ -17,23 +17,23 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic import knownproducts, machine, selftest
-from counterfoil.arithmetic.admission import check_types
-from counterfoil.arithmetic.compute.exactly import exactly
-from counterfoil.arithmetic.compute.interpreter import Interpreter
-from counterfoil.arithmetic.grid import tiles
-from counterfoil.arithmetic.grid.fingerprinting import Kernels
-from counterfoil.arithmetic.grid.unrounded import Unrounded
-from counterfoil.arithmetic.machine import Machine
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import DeviceError
-from counterfoil.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
-from counterfoil.commit.state import state_root
-from counterfoil.kernels.exact.forms import Profile
-from counterfoil.kernels.exact.products import Form
-from counterfoil.operators.draws.judge import drawn_element
-from counterfoil.operators.facts import DRAWS, OperatorClass
-from counterfoil.program.graph import Program
+from counterfoil_core.arithmetic import knownproducts, machine, selftest
+from counterfoil_core.arithmetic.admission import check_types
+from counterfoil_core.arithmetic.compute.exactly import exactly
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter
+from counterfoil_core.arithmetic.grid import tiles
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.unrounded import Unrounded
+from counterfoil_core.arithmetic.machine import Machine
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import DeviceError
+from counterfoil_core.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
+from counterfoil_core.commit.state import state_root
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.kernels.exact.products import Form
+from counterfoil_core.operators.draws.judge import drawn_element
+from counterfoil_core.operators.facts import DRAWS, OperatorClass
+from counterfoil_core.program.graph import Program
 
 CPU = torch.device("cpu")
 HERE = Machine(CPU, 1)
@@ -82,15 +82,16 @@ STALE = [
 def test_a_kernel_of_other_rules_is_noticed(tmp_path: Path, file: str, rule: str, other: str) -> None:
     """As a stale one would be: a copy of the package, of which one inner function is another one."""
     shutil.copytree(
-        Path(selftest.__file__).parents[1], tmp_path / "counterfoil", ignore=shutil.ignore_patterns("__pycache__")
+        Path(selftest.__file__).parents[1], tmp_path / "counterfoil_core", ignore=shutil.ignore_patterns("__pycache__")
     )
-    changed = tmp_path / "counterfoil" / file
+    changed = tmp_path / "counterfoil_core" / file
     text = changed.read_text(encoding="utf-8")
     assert rule in text
     changed.write_text(text.replace(rule, other) if rule else text, encoding="utf-8")
     script = (
-        "import torch\nfrom counterfoil.arithmetic import selftest\nfrom counterfoil.base.precision import Precision\n"
-        "from counterfoil.commit.sha256 import compiled\nfrom counterfoil.arithmetic.machine import Machine\n"
+        "import torch\nfrom counterfoil_core.arithmetic import selftest\n"
+        "from counterfoil_core.base.precision import Precision\n"
+        "from counterfoil_core.commit.sha256 import compiled\nfrom counterfoil_core.arithmetic.machine import Machine\n"
         "assert compiled(), 'SHA-256 wrongly'\n"
         "print(selftest.run_selftest(Machine(torch.device('cpu'), 1), Precision()))"
     )

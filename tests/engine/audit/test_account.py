@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.conclusion import Coverage, StepTally, conclude, conclude_adjudication
-from counterfoil.audit.values.account import accusation
 from counterfoil.audit.values.accountprose import account_of, bound_by, meaning_of
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.dispute import Dispute, Finding, Right
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.steptable import Tally
-from counterfoil.base.sentence import say
 from counterfoil.cli import main
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base.sentence import say
+from counterfoil_core.hearing.conclusion import Coverage, StepTally, conclude, conclude_adjudication
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.account import accusation
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.dispute import Dispute, Finding, Right
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.steptable import Tally
 from support.fake_engine import FakeEngine
 from support.jobs import audited, digits_order, record_job
 

@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterfoil.arithmetic.compute.operation import Compute, Operation, native
-from counterfoil.audit.adjudicator import adjudicate
-from counterfoil.audit.conclusion import StepTally, conclude_adjudication
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.outcome import CheckNumber, CheckState
-from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CounterfoilError, DeviceError, NonFiniteError, ObstacleError
-from counterfoil.commit.merkle import verify_inclusion
-from counterfoil.kernels.counts import Counts
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.arithmetic.compute.operation import Compute, Operation, native
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CounterfoilError, DeviceError, NonFiniteError, ObstacleError
+from counterfoil_core.commit.merkle import verify_inclusion
+from counterfoil_core.hearing.adjudicator import adjudicate
+from counterfoil_core.hearing.conclusion import StepTally, conclude_adjudication
+from counterfoil_core.kernels.counts import Counts
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.outcome import CheckNumber, CheckState
+from counterfoil_core.values.sampling import SegmentRequest
 from support.bent_recorder import bent, nearest_midpoint, rounding_site
 from support.bundles import same_state
 from support.capsules import DISPUTED, adjudicated, crafted, evidence_of, read, record_cheat, save
@@ -159,8 +159,8 @@ def test_a_machine_whose_arithmetic_is_off_accuses_nobody(
         return compute
 
     path = save(crafted(digits_job.run, 2), tmp_path / "crafted.cfoil")
-    monkeypatch.setattr("counterfoil.arithmetic.machine.perturbed", lambda name: off(1e-7))
-    monkeypatch.setattr("counterfoil.arithmetic.machine.native", off(1e-6))
+    monkeypatch.setattr("counterfoil_core.arithmetic.machine.perturbed", lambda name: off(1e-7))
+    monkeypatch.setattr("counterfoil_core.arithmetic.machine.native", off(1e-6))
     report = adjudicated(path)
     assert report.outcome is AdjudicationOutcome.INCONCLUSIVE, report.reason
     assert "Nobody is accused" in report.reason
@@ -176,8 +176,8 @@ def test_a_machine_that_is_always_off_in_the_same_way_accuses_nobody(
         return result * (1 + 1e-6) if operation.node.operator == "aten.convolution.default" else result
 
     path = save(crafted(digits_job.run, 2), tmp_path / "crafted.cfoil")
-    monkeypatch.setattr("counterfoil.arithmetic.machine.perturbed", lambda name: off)
-    monkeypatch.setattr("counterfoil.arithmetic.machine.native", off)
+    monkeypatch.setattr("counterfoil_core.arithmetic.machine.perturbed", lambda name: off)
+    monkeypatch.setattr("counterfoil_core.arithmetic.machine.native", off)
     report = adjudicated(path)
     assert report.outcome is AdjudicationOutcome.INCONCLUSIVE, report.reason
     assert report.dispute is not None

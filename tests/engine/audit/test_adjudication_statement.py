@@ -10,8 +10,13 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.statement.signed import Adjudication
-from counterfoil.audit.statement.verdict import (
+from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil_core.base import canonical
+from counterfoil_core.base.errors import GivenFileError, SignatureError
+from counterfoil_core.signing.envelope import sign_statement
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.signed import Adjudication
+from counterfoil_core.statement.verdict import (
     check_bundle_file,
     sign_adjudication,
     sign_verdict,
@@ -19,12 +24,7 @@ from counterfoil.audit.statement.verdict import (
     verify_signed,
     verify_verdict,
 )
-from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
-from counterfoil.base import canonical
-from counterfoil.base.errors import GivenFileError, SignatureError
-from counterfoil.signing.envelope import sign_statement
-from counterfoil.signing.keys import SigningKey
-from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil_core.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from support.capsules import DISPUTED, adjudicated, crafted, evidence_of, record_cheat, save
 from support.jobs import Job, digits_order
 from support.reports import verified_report

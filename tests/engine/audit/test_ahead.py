@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from counterfoil.arithmetic import machine, profiles
-from counterfoil.arithmetic.grid.ahead import RecordingAhead, ReplayingAhead
-from counterfoil.arithmetic.grid.fingerprinting import Kernels
-from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.arithmetic import machine, profiles
+from counterfoil_core.arithmetic.grid.ahead import RecordingAhead, ReplayingAhead
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.log import SiteLog
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.outcome import Outcome
 from support.forgery import rewrite_log
 from support.jobs import Job, audited, digits_order, record_job, sign_again
 from support.triton_device import DEVICES
@@ -51,7 +51,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[object]:
             return getattr(self._own, name)
 
     monkeypatch.setattr(machine, "Kernels", partial(Kernels, run_ahead=True))
-    for module in ("counterfoil.training.executing", "counterfoil.audit.step.replayer"):
+    for module in ("counterfoil.training.executing", "counterfoil_core.replay.replayer"):
         monkeypatch.setattr(f"{module}.arithmetic_of", Noted)
     return rounders
 

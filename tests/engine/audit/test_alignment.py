@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.audit.alignment import Agreed, Drifting, Ended, Lost, Reached, after, match_of
-from counterfoil.audit.values.steptable import StepMatch
+from counterfoil_core.hearing.alignment import Agreed, Drifting, Ended, Lost, Reached, after, match_of
+from counterfoil_core.values.steptable import StepMatch
 
 AGREED = Agreed("state 3", "state 2")
 DRIFTING = Drifting("own 3")

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.arithmetic import machine, profiles
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.grid.margin import Margin, is_proven, node_bounds, own_log_margins, site_margins
-from counterfoil.arithmetic.grid.neighbours import neighbours
-from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
-from counterfoil.audit.step import arbiter, elements, explain
-from counterfoil.audit.step.elements import is_defined, midpoint_distance, rounded_between, tolerance
-from counterfoil.audit.values.dispute import Right
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.kernels.grid import Grid
-from counterfoil.operators.judging.numbers import MP
+from counterfoil_core.arithmetic import machine, profiles
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.grid.margin import Margin, is_proven, node_bounds, own_log_margins, site_margins
+from counterfoil_core.arithmetic.grid.neighbours import neighbours
+from counterfoil_core.judge import arbiter, elements, explain
+from counterfoil_core.judge.elements import is_defined, midpoint_distance, rounded_between, tolerance
+from counterfoil_core.kernels.grid import Grid
+from counterfoil_core.operators.judging.numbers import MP
+from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
+from counterfoil_core.values.dispute import Right
+from counterfoil_core.values.outcome import Outcome
 from support.bent_recorder import Bent, bent, nearest_midpoint, rounding_site
 from support.jobs import Job, audited, digits_order, record_job, record_run, recorded_by
 from support.precisions import CALIBRATED, PROVEN
@@ -341,7 +341,7 @@ def test_control_the_same_run_on_sound_arithmetic(digits_job):
 
 
 def test_an_operator_without_an_exact_form_accuses_nobody(monkeypatch, poisoned, digits_job):
-    from counterfoil.operators.judging.numbers import NotExactError
+    from counterfoil_core.operators.judging.numbers import NotExactError
 
     def none(*_: Any) -> Any:
         raise NotExactError("nobody has written down its exact form")

@@ -12,33 +12,33 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.interpreter import Interpreter
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
-from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.grid.margin import node_bounds
-from counterfoil.arithmetic.grid.neighbours import Values
-from counterfoil.arithmetic.grid.replaying import Observation, ReplayingRounder
-from counterfoil.arithmetic.machine import Machine
-from counterfoil.audit.step import arbiter
-from counterfoil.audit.step.arbiter import arbitrate
-from counterfoil.audit.step.elements import Elements
-from counterfoil.audit.step.explain import Explanation
-from counterfoil.audit.step.replayer import NoResult, StepEndedError, StepReplayer, read_log
-from counterfoil.audit.step.sharedreplay import step_replayer
-from counterfoil.audit.step.shares import Logs, State
-from counterfoil.audit.values.dispute import Right
-from counterfoil.base.errors import NonFiniteError
-from counterfoil.base.generators import finish
-from counterfoil.base.precision import PROFILES
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import StepRecord
-from counterfoil.kernels.grid import ZERO_SCALE
-from counterfoil.operators.node import Node
-from counterfoil.program.torchdtypes import TORCH_DTYPES
-from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.orderfile import load_order as load
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil_core.arithmetic.grid.log import SiteLog
+from counterfoil_core.arithmetic.grid.margin import node_bounds
+from counterfoil_core.arithmetic.grid.neighbours import Values
+from counterfoil_core.arithmetic.grid.replaying import Observation, ReplayingRounder
+from counterfoil_core.arithmetic.machine import Machine
+from counterfoil_core.base.errors import NonFiniteError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import StepRecord
+from counterfoil_core.judge import arbiter
+from counterfoil_core.judge.arbiter import arbitrate
+from counterfoil_core.judge.elements import Elements
+from counterfoil_core.judge.explain import Explanation
+from counterfoil_core.kernels.grid import ZERO_SCALE
+from counterfoil_core.operators.node import Node
+from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.program.torchdtypes import TORCH_DTYPES
+from counterfoil_core.replay.replayer import NoResult, StepEndedError, StepReplayer, read_log
+from counterfoil_core.replay.sharedreplay import step_replayer
+from counterfoil_core.replay.shares import Logs, State
+from counterfoil_core.values.dispute import Right
 from support.dead_model import dead
 from support.jobs import digits_order, gpt2_order, record_job
 from support.precisions import CALIBRATED

@@ -13,11 +13,11 @@ from counterfoil.audit.askedruns import check_run, count_facts, facts_as_json
 from counterfoil.audit.runfacts import facts_of
 from counterfoil.audit.runrules import read_rules, subject_of
 from counterfoil.audit.statement.facts import fields_of
-from counterfoil.audit.values.runfacts import FactsProgress
 from counterfoil.audit.values.runrules import check_rules
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, GivenFileError, OrderMismatchError, SignatureError
 from counterfoil.signing.privatekeys import key_from_seed
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, GivenFileError, OrderMismatchError, SignatureError
+from counterfoil_core.values.runfacts import FactsProgress
 from support.jobs import Job
 
 

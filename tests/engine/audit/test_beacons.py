@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from counterfoil.audit import beacons
 from counterfoil.audit.beaconfile import read_beacon
-from counterfoil.audit.beacons import check_beacon, signature_holds
-from counterfoil.audit.values.beacon import QUICKNET, Beacon
-from counterfoil.base.errors import DataError
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.parties import beacons
+from counterfoil_core.parties.beacons import check_beacon, signature_holds
+from counterfoil_core.values.beacon import QUICKNET, Beacon
 
 ROUND = {
     "round": 1000,

@@ -20,17 +20,15 @@ from counterfoil.audit.boxed.asking import Asking
 from counterfoil.audit.boxed.messages import Answer, Failure, Refused
 from counterfoil.audit.boxed.session import AtHome, InBox, open_session
 from counterfoil.audit.boxed.tasks import TASKS
-from counterfoil.audit.values import events
-from counterfoil.audit.values.adjudication import AdjudicationFinished, AdjudicationOutcome
 from counterfoil.audit.values.following import FollowEnded, FollowState, StepFollowed
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.audit.values.workers import LocalWorkers, PartFiles
 from counterfoil.base.calls import Call
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import (
+from counterfoil.base.messages import FormError, decode, encode
+from counterfoil.cli import main
+from counterfoil.sandbox.box import SWITCH
+from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import (
     CancelledError,
     CounterfoilError,
     FileWriteError,
@@ -38,13 +36,15 @@ from counterfoil.base.errors import (
     ProgressError,
     WorkerError,
 )
-from counterfoil.base.generators import finish
-from counterfoil.base.messages import FormError, decode, encode
-from counterfoil.cli import main
-from counterfoil.program.limits import Limits
-from counterfoil.sandbox.box import SWITCH
-from counterfoil.signing.keys import SigningKey
-from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base.generators import finish
+from counterfoil_core.program.limits import Limits
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values import events
+from counterfoil_core.values.adjudication import AdjudicationFinished, AdjudicationOutcome
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.request import AuditRequest
+from counterfoil_core.values.sampling import SegmentRequest
+from counterfoil_core.values.workers import LocalWorkers, PartFiles
 from support.besides import recorder, request_of as follow_request, step_of
 from support.boxes import closed
 from support.jobs import Job, record_run
@@ -248,7 +248,7 @@ def test_cuda_and_the_switch_leave_work_at_home(monkeypatch: pytest.MonkeyPatch)
 SAYS = """
 import sys
 from counterfoil.audit.boxed.messages import *
-from counterfoil.audit.values import events
+from counterfoil_core.values import events
 from counterfoil.base.frames import write_frame
 from counterfoil.base.messages import encode
 def say(message): write_frame(sys.stdout.buffer, encode(message))
@@ -261,7 +261,7 @@ say(Loaded())
     "says",
     [
         "write_frame(sys.stdout.buffer, b'nonsense')",
-        "write_frame(sys.stdout.buffer, b'ccounterfoil.audit.values.outcome\\nOutcome\\n(VDISPUTED\\ntR.')",
+        "write_frame(sys.stdout.buffer, b'ccounterfoil_core.values.outcome\\nOutcome\\n(VDISPUTED\\ntR.')",
         "say(Said('Sentence'))",
         "say(Said({'is': 'AuditReport'}))",
         "say(Said({'is': 'OperatorDone', 'step': 'x', 'done': 1, 'total': 1}))",

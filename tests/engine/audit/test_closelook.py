@@ -20,13 +20,13 @@ from counterfoil import (
 )
 from counterfoil.audit.disputedrows import kind_of
 from counterfoil.audit.tensorsides import compare_sides
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, CommitmentError
-from counterfoil.base.generators import finish
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.orderfile import load_order
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, CommitmentError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.keys import SigningKey
 from support.bent_recorder import bent, rounding_site
 from support.bundles import flip_bit
 from support.jobs import Job, audited, record_job, record_run, recorded_by

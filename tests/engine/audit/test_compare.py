@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
-from counterfoil.audit.step.compare import (
+from counterfoil_core.commit.merkle import leaf_hash
+from counterfoil_core.commit.state import CHUNK_BYTES, tensor_digest
+from counterfoil_core.judge.compare import (
     ELEMENTS_BEFORE,
     ELEMENTS_SHOWN,
     compare_states,
@@ -17,8 +19,6 @@ from counterfoil.audit.step.compare import (
     detail_difference,
     ulp_distances,
 )
-from counterfoil.commit.merkle import leaf_hash
-from counterfoil.commit.state import CHUNK_BYTES, tensor_digest
 
 SPECIAL = st.sampled_from(
     [0.0, -0.0, math.inf, -math.inf, math.nan, 2.0**-149, -(2.0**-149), 3.4028234663852886e38, 1.0]

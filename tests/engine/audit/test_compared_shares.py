@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 import torch
 
-from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.audit.difference import compare_runs
-from counterfoil.audit.panel import run_panel
-from counterfoil.audit.values.dispute import COMBINE, UPDATE
-from counterfoil.audit.values.panel import Blame, PanelFinished, PanelOutcome, PanelReport, Standing
 from counterfoil.cli import main
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.arithmetic.grid.log import SiteLog
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.panel.panel import run_panel
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.dispute import COMBINE, UPDATE
+from counterfoil_core.values.panel import Blame, PanelFinished, PanelOutcome, PanelReport, Standing
 from support.jobs import Job, record_job, record_run, recorded_by, records_of
 from support.precisions import COARSE
 from support.shared import LIE, other_draws, other_gradient, other_rows, other_sum, shared_order

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
-import counterfoil
 from counterfoil.audit.boxed import compiling
 from counterfoil.audit.boxed.compiling import Compiled, compile_kernels
 from counterfoil.audit.boxed.kernels import HOMES, LOOPS
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, ObstacleError
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, ObstacleError
+from support.packages import sources
 
-PACKAGE = Path(counterfoil.__file__).parent
 PARTS = [f"part {number}" for number in range(9)]
 WORKER = f"""
 import json, sys, time
@@ -80,8 +79,8 @@ def test_it_can_be_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_every_module_with_kernels_is_loaded() -> None:
     declares = re.compile(r"^@kernel\(|= Region\(", re.MULTILINE)
     declaring = {
-        path.relative_to(PACKAGE).with_suffix("").as_posix().replace("/", ".")
-        for path in PACKAGE.rglob("*.py")
+        name.removesuffix(".py").replace("/", ".")
+        for name, path in sources()
         if declares.search(path.read_text(encoding="utf-8"))
     }
     # The loops for OpenSSL's functions are loaded where they are asked for.

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.conclusion import Coverage, conclude
-from counterfoil.audit.values.dispute import Dispute
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.report import Steering, SteeringRow
-from counterfoil.audit.values.steptable import Tally
-from counterfoil.base.errors import BundleError, CommitmentError, DeviceError, LogError, NonFiniteError
+from counterfoil_core.base.errors import BundleError, CommitmentError, DeviceError, LogError, NonFiniteError
+from counterfoil_core.hearing.conclusion import Coverage, conclude
+from counterfoil_core.values.dispute import Dispute
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil_core.values.report import Steering, SteeringRow
+from counterfoil_core.values.steptable import Tally
 from support.reports import dispute
 
 PASSED, FAILED, WARNING = CheckState.PASSED, CheckState.FAILED, CheckState.WARNING

@@ -7,13 +7,13 @@ import json
 import numpy as np
 import pytest
 
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
 from counterfoil.audit.difference import _compared, compare_runs
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, CommitmentError
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, CommitmentError
+from counterfoil_core.bundle.reader import BundleReader
 from support.bundles import flip_bit
 from support.jobs import digits_order, record_job, record_run, recorded_by
 from support.other_direction import OtherDirection

@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 import torch
 
-from counterfoil.audit.parts.work import Task
 from counterfoil.audit.parts.workplace import open_workplace
-from counterfoil.audit.step import replayer
-from counterfoil.audit.step.replayer import Digests
-from counterfoil.audit.values.events import DisputeLocated, StepReplayed
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.digest import Digest
-from counterfoil.base.generators import finish
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.state import state_root
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.generators import finish
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.commit.state import state_root
+from counterfoil_core.hearing.work import Task
+from counterfoil_core.replay import replayer
+from counterfoil_core.replay.replayer import Digests
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.events import DisputeLocated, StepReplayed
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import audited, digits_order, record_run, replace_bytes, sign_again
 
 

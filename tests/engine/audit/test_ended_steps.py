@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.audit.inspection import open_inspection
-from counterfoil.audit.step.arbiter import judge_end
-from counterfoil.audit.step.judgement import look_at_end, look_at_state
-from counterfoil.audit.step.looks import judge
-from counterfoil.audit.step.replayer import NoResult, StepReplayer, reached, read_log
-from counterfoil.audit.step.sharedreplay import step_replayer
-from counterfoil.audit.values.dispute import Right
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.steptable import StepMatch
-from counterfoil.base.errors import NonFiniteError
-from counterfoil.base.generators import finish
-from counterfoil.training.loaded import LoadedOrder
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.base.errors import NonFiniteError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.hearing.inspection import open_inspection
+from counterfoil_core.judge.arbiter import judge_end
+from counterfoil_core.judge.judgement import look_at_end, look_at_state
+from counterfoil_core.judge.looks import judge
+from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.replay.replayer import NoResult, StepReplayer, reached, read_log
+from counterfoil_core.replay.sharedreplay import step_replayer
+from counterfoil_core.values.dispute import Right
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.steptable import StepMatch
 from support.jobs import Job, audited
 
 STEP = 3

@@ -15,25 +15,25 @@ from benchmarks.imitations import IMITATIONS
 from torch import Tensor
 
 from counterfoil import cli
-from counterfoil.arithmetic import machine, profiles
-from counterfoil.arithmetic.compute.exactly import exactly
-from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
-from counterfoil.arithmetic.compute.operation import Compute, Operation
-from counterfoil.arithmetic.grid import unrounded
-from counterfoil.audit import adjudicator, session
-from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.overview import summarise
-from counterfoil.audit.panel import run_panel
-from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
-from counterfoil.audit.step.defined_elements import same_value, spacing
-from counterfoil.audit.step.explain import changed_alone
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.dispute import Right
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.panel import Blame, PanelFinished, PanelOutcome, PanelReport
-from counterfoil.kernels.cpu.rounding import mix_values
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.arithmetic import machine, profiles
+from counterfoil_core.arithmetic.compute.exactly import exactly
+from counterfoil_core.arithmetic.compute.interpreter import StepInputs, StepResult
+from counterfoil_core.arithmetic.compute.operation import Compute, Operation
+from counterfoil_core.arithmetic.grid import unrounded
+from counterfoil_core.hearing import adjudicator, session
+from counterfoil_core.hearing.inspection import open_inspection
+from counterfoil_core.judge.defined_elements import same_value, spacing
+from counterfoil_core.judge.explain import changed_alone
+from counterfoil_core.kernels.cpu.rounding import mix_values
+from counterfoil_core.panel.panel import run_panel
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.dispute import Right
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil_core.values.panel import Blame, PanelFinished, PanelOutcome, PanelReport
 from support.capsules import adjudicated, evidence_of, save
 from support.exact_jobs import CLASSES, plain_order
 from support.jobs import Audited, Job, audited, logged_as, record_job, record_run, replaced

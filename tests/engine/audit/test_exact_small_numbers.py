@@ -17,12 +17,12 @@ from benchmarks.imitations import IMITATIONS
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.audit.values.dispute import Right
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.precision import ExactPrecision
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.dispute import Right
+from counterfoil_core.values.outcome import Outcome
 from support import jobs as jobs_module
 from support.jobs import Job, audited, draw, own_order, record_job, record_run, replaced
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from counterfoil.arithmetic.grid.neighbours import Values, neighbours, on_grid, quanta
-from counterfoil.audit.step import explain as module
-from counterfoil.audit.step.explain import explain, mixed, pair_or_triple, subsets, unmixed
-from counterfoil.kernels import rules
-from counterfoil.kernels.cpu.rounding import CpuKernel, mix_values
-from counterfoil.kernels.grid import Grid
+from counterfoil_core.arithmetic.grid.neighbours import Values, neighbours, on_grid, quanta
+from counterfoil_core.judge import explain as module
+from counterfoil_core.judge.explain import explain, mixed, pair_or_triple, subsets, unmixed
+from counterfoil_core.kernels.cpu.rounding import CpuKernel, mix_values
+from counterfoil_core.kernels.grid import Grid
+from support import kernelrules as rules
 
 GRID = Grid(exponent=0, significand_bits=24, guard_bits=8, margin_bits=44)
 KEY = 0xC0FFEE1234567890

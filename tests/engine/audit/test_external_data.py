@@ -11,16 +11,16 @@ import pytest
 from torch import nn
 
 from counterfoil.audit.overview import inspect
-from counterfoil.audit.values.events import AuditStarted, CheckChanged
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CancelledError, DataError, GivenFileError
 from counterfoil.bundle.writer import write_data_file
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import DataChecked, StepRecorded
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CancelledError, DataError, GivenFileError
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.events import AuditStarted, CheckChanged
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 from support.bundles import flip_bit, test_key
 from support.jobs import audited, classify, digits_order, draw, own_order
 
@@ -122,8 +122,8 @@ def test_a_stranger_s_file_condemns_nobody(job: Outside, tmp_path: Path) -> None
 
 
 def test_a_file_that_changes_under_the_replay_accuses_nobody(job: Outside, tmp_path: Path) -> None:
-    from counterfoil.audit.session import run_audit
-    from counterfoil.audit.values.request import AuditRequest
+    from counterfoil_core.hearing.session import run_audit
+    from counterfoil_core.values.request import AuditRequest
 
     path = tmp_path / "big.cfdata"
     path.write_bytes(job.data.read_bytes())
@@ -143,8 +143,8 @@ def test_a_file_that_changes_under_the_replay_accuses_nobody(job: Outside, tmp_p
 
 
 def test_a_stopped_check_concludes_nothing(job: Outside, tmp_path: Path) -> None:
-    from counterfoil.audit.session import run_audit
-    from counterfoil.audit.values.request import AuditRequest
+    from counterfoil_core.hearing.session import run_audit
+    from counterfoil_core.values.request import AuditRequest
 
     token = CancelToken()
     for event in run_audit(AuditRequest(job.run, job.order, data=job.data), token):

@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.program.chains import schedule
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.program.chains import schedule
+from counterfoil_core.values.outcome import Outcome
 from support.expectations import verified
 from support.jobs import audited, classify, draw, own_order, record_job, record_run
 

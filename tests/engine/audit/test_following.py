@@ -18,9 +18,6 @@ from torch.nn import functional
 from counterfoil.audit import following
 from counterfoil.audit.awaiting import wait_for_recording
 from counterfoil.audit.parts.partfile import read_part
-from counterfoil.audit.session import run_audit
-from counterfoil.audit.step.replayer import StepReplayer
-from counterfoil.audit.values import events
 from counterfoil.audit.values.following import (
     FollowEnded,
     FollowRequest,
@@ -31,17 +28,20 @@ from counterfoil.audit.values.following import (
     StepFollowed,
     StepSealed,
 )
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import GivenFileError, ObstacleError
-from counterfoil.base.precision import ExactPrecision
-from counterfoil.bundle.schema import StepRecord
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import GivenFileError, ObstacleError
+from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.bundle.schema import StepRecord
+from counterfoil_core.hearing.session import run_audit
+from counterfoil_core.replay.replayer import StepReplayer
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values import events
+from counterfoil_core.values.outcome import Outcome
 from support.besides import Events, audit_of, ending, follow_beside, killed_after, recorder, request_of, step_of
 from support.heads import heads_of, write_heads
 from support.jobs import Job, audited, digits_order, draw, record_run

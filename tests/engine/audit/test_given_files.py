@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.adjudicator import adjudicate
 from counterfoil.audit.overview import inspect
-from counterfoil.audit.panel import run_panel
-from counterfoil.audit.session import run_audit
 from counterfoil.audit.values.comparedorders import with_client_order
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import GivenFileError, OrderMismatchError
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import GivenFileError, OrderMismatchError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.hearing.adjudicator import adjudicate
+from counterfoil_core.hearing.session import run_audit
+from counterfoil_core.panel.panel import run_panel
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil_core.values.request import AuditRequest
 from support.jobs import Job, audited, digits_order
 
 

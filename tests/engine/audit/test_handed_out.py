@@ -12,13 +12,13 @@ from torch import nn
 
 import counterfoil
 from counterfoil.audit.handedout import handed_out, handed_out_by
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.dispute import UPDATE
 from counterfoil.audit.values.handed import HandedOut, HandedRows
-from counterfoil.bundle.capsule import CapsuleContents
-from counterfoil.commit.state import CHUNK_BYTES
-from counterfoil.signing.keys import SigningKey
-from counterfoil.training.admitted import share_rows
+from counterfoil_core.bundle.capsule import CapsuleContents
+from counterfoil_core.commit.state import CHUNK_BYTES
+from counterfoil_core.order.admitted import share_rows
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.dispute import UPDATE
 from support.capsules import adjudicated, crafted, crafted_part, save
 from support.jobs import Job, record_job
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from counterfoil.audit.overview import inspect, inspect_stages
-from counterfoil.audit.values.outcome import CheckNumber, CheckState
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import BundleError, CancelledError, GivenFileError
-from counterfoil.bundle.reader import BundleReader
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import BundleError, CancelledError, GivenFileError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.values.outcome import CheckNumber, CheckState
 from support.bundles import flip_bit
 from support.jobs import digits_order
 

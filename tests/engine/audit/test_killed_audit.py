@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.session import run_audit
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import FileWriteError
 from counterfoil.cli import main
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import FileWriteError
+from counterfoil_core.hearing.session import run_audit
+from counterfoil_core.values.request import AuditRequest
 from support.capsules import record_cheat
 from support.jobs import Job, digits_order, record_job
 
@@ -219,7 +219,7 @@ def test_a_capsule_that_memory_was_lacking_for_is_not_said_to_be_needless(
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr("counterfoil.audit.segments.gather", failing)
+        patch.setattr("counterfoil_core.hearing.segments.gather", failing)
         assert main(audit) == 4
     said = capsys.readouterr()
     assert "The capsule was not written" in said.err

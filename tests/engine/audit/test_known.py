@@ -6,10 +6,20 @@ from dataclasses import replace
 
 from hypothesis import given, strategies as st
 
-from counterfoil.audit.known import DecisionsOmitted, Fact, Known, Learned, SegmentJudged, TimePassed, Trouble, fold
-from counterfoil.audit.step.steering import Account
-from counterfoil.audit.values.dispute import TensorDivergence
-from counterfoil.audit.values.events import (
+from counterfoil_core.base.errors import CancelledError, CommitmentError, NonFiniteError, WorkerError
+from counterfoil_core.hearing.known import (
+    DecisionsOmitted,
+    Fact,
+    Known,
+    Learned,
+    SegmentJudged,
+    TimePassed,
+    Trouble,
+    fold,
+)
+from counterfoil_core.replay.steering import Account
+from counterfoil_core.values.dispute import TensorDivergence
+from counterfoil_core.values.events import (
     AuditStarted,
     CheckChanged,
     DivergenceMeasured,
@@ -17,11 +27,10 @@ from counterfoil.audit.values.events import (
     OperatorDone,
     StepReplayed,
 )
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
-from counterfoil.audit.values.sampling import Sample, Selection, ranges
-from counterfoil.audit.values.steptable import Recorded, StepTable
-from counterfoil.audit.values.workers import Place, ReplayedAt, ReplayedBy
-from counterfoil.base.errors import CancelledError, CommitmentError, NonFiniteError, WorkerError
+from counterfoil_core.values.outcome import Check, CheckNumber, CheckState
+from counterfoil_core.values.sampling import Sample, Selection, ranges
+from counterfoil_core.values.steptable import Recorded, StepTable
+from counterfoil_core.values.workers import Place, ReplayedAt, ReplayedBy
 from support.reports import step_row
 
 PLACES = [

@@ -21,8 +21,6 @@ from hypothesis import given, strategies as st
 from counterfoil.audit import ledger as module
 from counterfoil.audit.ledger import read_ledger
 from counterfoil.audit.statement.afterwards import sign_reply, sign_withdrawal, verdict_digest
-from counterfoil.audit.statement.verdict import sign_adjudication, sign_verdict
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.ledger import (
     LedgerRun,
     LedgerVerdict,
@@ -33,16 +31,18 @@ from counterfoil.audit.values.ledger import (
     run_of,
     with_policy,
 )
-from counterfoil.audit.values.outcome import CheckState
-from counterfoil.audit.values.report import AuditReport
-from counterfoil.audit.values.sampling import NonceSource, Sample, Selection, draw_segments, ranges
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CancelledError, GivenFileError
-from counterfoil.base.generators import finish
 from counterfoil.cli import main
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.privatekeys import key_from_seed
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CancelledError, GivenFileError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import sign_adjudication, sign_verdict
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.outcome import CheckState
+from counterfoil_core.values.report import AuditReport
+from counterfoil_core.values.sampling import NonceSource, Sample, Selection, draw_segments, ranges
 from support.reports import adjudication_report, checks, disputed_report, verified_report
 
 POLICY = RatePolicy()

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.arithmetic.compute.interpreter import StepInputs
-from counterfoil.arithmetic.selftest import tiny_program
-from counterfoil.audit.step.locate import first_differing_operator
-from counterfoil.audit.values.events import StepReplayed
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.state import state_root, tensor_digest
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.arithmetic.compute.interpreter import StepInputs
+from counterfoil_core.arithmetic.selftest import tiny_program
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.commit.state import state_root, tensor_digest
+from counterfoil_core.judge.locate import first_differing_operator
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.events import StepReplayed
 from support.jobs import Job, audited, digits_order, record_job
 
 
@@ -51,7 +51,7 @@ def test_names_the_operators_around_it() -> None:
 
 
 def test_as_many_operators_are_named_before_as_after(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("counterfoil.audit.step.locate.NEIGHBOURS", 2)
+    monkeypatch.setattr("counterfoil_core.judge.locate.NEIGHBOURS", 2)
     program = tiny_program()
     trainer = np.zeros(len(program.sites), dtype=np.uint64)
     replay = trainer.copy()

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.step.replayer import StepReplayer
-from counterfoil.audit.values.events import DivergenceMeasured, StepReplayed
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.steptable import StepMatch
-from counterfoil.base.errors import NonFiniteError
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base.errors import NonFiniteError
+from counterfoil_core.replay.replayer import StepReplayer
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.events import DivergenceMeasured, StepReplayed
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.steptable import StepMatch
 from support.jobs import Audited, audited, digits_order, record_job
 
 DISPUTED, ENDED = 2, 4

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.values.orders import GivenOrder, HeldOrder, OrderFinding, compare_orders
-from counterfoil.audit.values.outcome import CheckState
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CounterfoilError, GivenFileError, OrderMismatchError, SignatureError
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CounterfoilError, GivenFileError, OrderMismatchError, SignatureError
+from counterfoil_core.values.orders import GivenOrder, HeldOrder, OrderFinding, compare_orders
+from counterfoil_core.values.outcome import CheckState
 
 PAGE = Path(__file__).parents[3] / "docs" / "threat-model.md"
 A, B = Digest.of(b"A"), Digest.of(b"B")

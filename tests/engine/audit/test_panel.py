@@ -11,16 +11,21 @@ from typing import Any
 import pytest
 import torch
 
-from counterfoil.arithmetic import machine
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
-from counterfoil.audit import referee
-from counterfoil.audit.panel import distinct_names, run_panel
-from counterfoil.audit.step import replayer as steps
-from counterfoil.audit.step.judgement import SecondLook
-from counterfoil.audit.values.dispute import Right
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.panel import (
+from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.arithmetic import machine
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, DataError, DeviceError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.judge.judgement import SecondLook
+from counterfoil_core.panel import referee
+from counterfoil_core.panel.panel import distinct_names, run_panel
+from counterfoil_core.replay import replayer as steps
+from counterfoil_core.values.dispute import Right
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.panel import (
     Blame,
     PanelAdmitted,
     PanelCompared,
@@ -30,11 +35,6 @@ from counterfoil.audit.values.panel import (
     Standing,
     StepJudged,
 )
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, DataError, DeviceError
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.privatekeys import generate_key, load_private_key
-from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, nearest_midpoint, rounding_site
 from support.bundles import flip_bit
 from support.jobs import audited, digits_order, record_run, recorded_by, replace_bytes, sign_again
@@ -248,7 +248,7 @@ def noisy() -> Any:
 def test_unsound_hardware_accuses_nobody(monkeypatch, digits_job, provider):
     bad = provider("bad", tamper=LabelFlip(3))
     monkeypatch.setattr(machine, "native", noisy())
-    monkeypatch.setattr("counterfoil.audit.panel.run_selftest", lambda *_: "not asked")
+    monkeypatch.setattr("counterfoil_core.panel.panel.run_selftest", lambda *_: "not asked")
     report = panel(digits_job.run, bad)
     assert report.partings[0].blame is Blame.UNCLEAR
     assert report.outcome is PanelOutcome.UNDECIDED

@@ -15,23 +15,23 @@ import pytest
 import torch
 
 import counterfoil
-from counterfoil.audit import segments
-from counterfoil.audit.adjudicator import part_name
-from counterfoil.audit.statement.verdict import sign_adjudication, verify_adjudication
-from counterfoil.audit.step.partjudgement import judge_sum
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.dispute import COMBINE, UPDATE, Right
-from counterfoil.audit.values.events import AuditFinished
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.base.errors import CommitmentError
-from counterfoil.bundle.capsule import CapsuleContents
-from counterfoil.bundle.schema import StepRecord
-from counterfoil.bundle.shares import SharesRoot
-from counterfoil.bundle.stepparts import AddedTensor, StepPart, UpdateInputs
-from counterfoil.bundle.stepshares import combined_root, exponents_digest
-from counterfoil.commit.state import tensor_digest
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.base.errors import CommitmentError
+from counterfoil_core.bundle.capsule import CapsuleContents
+from counterfoil_core.bundle.schema import StepRecord
+from counterfoil_core.bundle.shares import SharesRoot
+from counterfoil_core.bundle.stepparts import AddedTensor, StepPart, UpdateInputs
+from counterfoil_core.bundle.stepshares import combined_root, exponents_digest
+from counterfoil_core.commit.state import tensor_digest
+from counterfoil_core.hearing import segments
+from counterfoil_core.hearing.adjudicator import part_name
+from counterfoil_core.judge.partjudgement import judge_sum
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import sign_adjudication, verify_adjudication
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.dispute import COMBINE, UPDATE, Right
+from counterfoil_core.values.events import AuditFinished
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.sampling import SegmentRequest
 from support.bundles import opened_for_change
 from support.capsules import adjudicated, crafted_part, evidence_of, read, refused, save
 from support.forgery import checkpoint, forge_checkpoint

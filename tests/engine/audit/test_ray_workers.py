@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from counterfoil.audit.parts.partfile import Message, Ready
-from counterfoil.audit.values.events import WorkersReported
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.workers import RayWorkers
+from counterfoil_core.values.events import WorkersReported
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.workers import RayWorkers
 from support.jobs import Job
 from support.resuming import anywhere, ended, request_of, same_end, whole
 

@@ -10,13 +10,13 @@ from safetensors.torch import save_file
 
 from counterfoil.audit.recognition import capsule_subject, recognise
 from counterfoil.audit.values.recognised import FileUse
-from counterfoil.base.errors import BundleError, GivenFileError
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.privatekeys import generate_key
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base.errors import BundleError, GivenFileError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.keys import SigningKey
 from support.jobs import Job, audited, digits_order, record_job
 
 

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.arithmetic.compute.operation import Operation, native
-from counterfoil.audit.values.outcome import CheckNumber
-from counterfoil.base.digest import Digest
-from counterfoil.base.precision import ExactPrecision
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.orderfile import load_order
+from counterfoil_core.arithmetic.compute.operation import Operation, native
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.outcome import CheckNumber
 from independent.bundle import Bundle, leaf
 from independent.exact import replayer_of
 from support.bundles import test_key

@@ -12,21 +12,21 @@ import torch
 from torch import Tensor, nn
 
 import counterfoil
-from counterfoil.arithmetic.compute.interpreter import StepInputs
-from counterfoil.arithmetic.machine import open_machine
 from counterfoil.audit.redundant import Copy, right_copy
-from counterfoil.audit.step.sharedreplay import SharedReplayer, step_replayer
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import DataError
-from counterfoil.base.generators import finish
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.redundancy.agreement import Given
 from counterfoil.redundancy.assignment import subset_assignment
 from counterfoil.redundancy.distortion import strongest_lies
 from counterfoil.redundancy.roster import Roster
-from counterfoil.signing.keys import SigningKey
-from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.orderfile import prepare_order
+from counterfoil_core.arithmetic.compute.interpreter import StepInputs
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.replay.sharedreplay import SharedReplayer, step_replayer
+from counterfoil_core.signing.keys import SigningKey
 from support.jobs import record_job, record_run
 
 PARTIES, COPIES, FAULTY, STEPS = 5, 3, 2, 3

@@ -9,13 +9,13 @@ import pytest
 
 from counterfoil.audit.boxed.files import absolute, paths_in
 from counterfoil.audit.boxed.session import InBox, open_session
-from counterfoil.audit.values.events import AuditFinished, StepReplayed
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.base.cancel import CancelToken
 from counterfoil.remote import opening
-from counterfoil.remote.address import Address
 from counterfoil.remote.transfer import Patience
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.remote.address import Address
+from counterfoil_core.values.events import AuditFinished, StepReplayed
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.request import AuditRequest
 from support.boxes import closed  # noqa: F401
 from support.jobs import Job
 from support.servers import serving

@@ -15,22 +15,22 @@ import pytest
 from counterfoil.audit.boxed.answers import QUESTIONS, Answers
 from counterfoil.audit.boxed.messages import Answer, Refused
 from counterfoil.audit.overview import inspect
-from counterfoil.audit.statement.verdict import check_bundle_file, sign_verdict, verify_verdict
-from counterfoil.audit.statement.write import verdict_statement
-from counterfoil.audit.values.outcome import CheckNumber, Outcome
-from counterfoil.audit.values.report import AuditReport
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.base.calls import Call
-from counterfoil.base.errors import CounterfoilError, GivenFileError, SignatureError
 from counterfoil.base.messages import decode, encode
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.remote.address import Address
-from counterfoil.signing.envelope import sign_statement
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.privatekeys import generate_key
 from counterfoil.training.recipes.gpt2 import Gpt2Size
+from counterfoil_core.base.errors import CounterfoilError, GivenFileError, SignatureError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.remote.address import Address
+from counterfoil_core.signing.envelope import sign_statement
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import check_bundle_file, sign_verdict, verify_verdict
+from counterfoil_core.statement.write import verdict_statement
+from counterfoil_core.values.outcome import CheckNumber, Outcome
+from counterfoil_core.values.report import AuditReport
+from counterfoil_core.values.request import AuditRequest
+from counterfoil_core.values.sampling import SegmentRequest
 from support.capsules import evidence_of, record_cheat, save
 from support.jobs import Job, audited, digits_order, gpt2_order, record_job
 from support.servers import Served, serving

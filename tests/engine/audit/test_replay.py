@@ -14,27 +14,27 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.arithmetic import machine, selftest
-from counterfoil.arithmetic.compute.interpreter import Interpreter
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
-from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
-from counterfoil.arithmetic.grid.log import SiteLog, decode
-from counterfoil.arithmetic.grid.replaying import ReplayingRounder
-from counterfoil.audit.session import run_audit
-from counterfoil.audit.statement.verdict import sign_verdict
-from counterfoil.audit.values.events import AuditStarted, CheckChanged, DisputeLocated, DivergenceMeasured, StepReplayed
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.steptable import StepMatch
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import SignatureError
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.state import state_root
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.orderfile import load_order
 from counterfoil.training.recipes.gpt2 import Gpt2Size
+from counterfoil_core.arithmetic import machine, selftest
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil_core.arithmetic.grid.log import SiteLog, decode
+from counterfoil_core.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.commit.state import state_root
+from counterfoil_core.hearing.session import run_audit
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import sign_verdict
+from counterfoil_core.values.events import AuditStarted, CheckChanged, DisputeLocated, DivergenceMeasured, StepReplayed
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil_core.values.request import AuditRequest
+from counterfoil_core.values.steptable import StepMatch
 from support.jobs import Job, audited, digits_order, gpt2_order, record_job
 
 CPU = torch.device("cpu")
@@ -273,7 +273,7 @@ def test_unsound_hardware_accuses_nobody(monkeypatch, digits_job, seed):
     monkeypatch.setattr(machine, "native", noisy(2.0**-30, seed))
     # The self-test finds so much noise at once.
     assert audited(digits_job.run, digits_job.order).report.outcome is Outcome.ERROR
-    monkeypatch.setattr("counterfoil.audit.session.run_selftest", lambda *_: "not asked")
+    monkeypatch.setattr("counterfoil_core.hearing.session.run_selftest", lambda *_: "not asked")
     result = audited(digits_job.run, digits_job.order)
     report = result.report
     assert report.outcome is Outcome.INCONCLUSIVE

@@ -15,10 +15,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.audit.overview import inspect
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.precision import Precision
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.operators.facts import UNIFORM
 from counterfoil.program.update import (
     Adagrad,
     Adam,
@@ -36,6 +32,10 @@ from counterfoil.program.update import (
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.orderfile import load_order
+from counterfoil_core.base.precision import Precision
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.operators.facts import UNIFORM
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import audited, classify, draw, record_job
 
 ROWS = 48

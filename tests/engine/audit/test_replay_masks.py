@@ -13,14 +13,14 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.base.errors import NonFiniteError
-from counterfoil.base.precision import PROFILES
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.program.update import Sgd
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.custom import CustomJob, order_custom
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.base.errors import NonFiniteError
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 from support.jobs import Job, audited, classify, record_job, replaced
 from support.masked import INF, MASKED_DATA, PATHS, TIME, WIDTH, masked_order
 

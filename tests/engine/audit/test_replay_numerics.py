@@ -12,18 +12,18 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.arithmetic.compute.interpreter import Interpreter
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
-from counterfoil.arithmetic.grid.magnitude import largest
-from counterfoil.arithmetic.grid.scales.rules import RULES
-from counterfoil.audit import session
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.program.update import AdamW, Sgd
 from counterfoil.training import executing
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.orderfile import load_order
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.grid.magnitude import largest
+from counterfoil_core.arithmetic.grid.scales.rules import RULES
+from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.hearing import session
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import Job, audited, classify, draw, own_order, record_job
 
 LABELS = np.arange(64, dtype=np.int64) * 7 % 10

@@ -11,18 +11,18 @@ import pytest
 import torch
 from torch import nn
 
-from counterfoil.arithmetic.compute.interpreter import Interpreter
-from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
-from counterfoil.arithmetic.grid.fingerprinting import Kernels, step_key
-from counterfoil.arithmetic.grid.log import SiteLog, decode
-from counterfoil.arithmetic.grid.replaying import ReplayingRounder
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.precision import PROFILES, AnyPrecision, Precision
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.orderfile import load_order
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil_core.arithmetic.grid.log import SiteLog, decode
+from counterfoil_core.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
+from counterfoil_core.base.precision import PROFILES, AnyPrecision, Precision
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.program.torchdtypes import TORCH_DTYPES
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import Job, audited, digits_order, gpt2_order, own_order, record_job
 
 BFLOAT16 = "float32-bfloat16"

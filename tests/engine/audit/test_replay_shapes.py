@@ -11,16 +11,16 @@ import pytest
 import torch
 from torch import nn
 
-from counterfoil.arithmetic.compute.interpreter import StepInputs
 from counterfoil.audit.overview import inspect
 from counterfoil.audit.timing import plan_audit
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.plan import Plan
-from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.base.precision import AnyPrecision, ExactPrecision
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.arithmetic.compute.interpreter import StepInputs
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.sampling import SegmentRequest
 from independent.bundle import Bundle, leaf
 from independent.exact import replayer_of
 from support.capsules import adjudicated, evidence_of, read, save

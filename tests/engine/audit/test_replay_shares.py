@@ -11,17 +11,17 @@ import pytest
 
 import counterfoil
 from counterfoil.audit.overview import inspect
-from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
 from counterfoil.audit.values.delivery import DeliveryOutcome
-from counterfoil.audit.values.dispute import Dispute, Right
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.base.errors import BundleError
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest, StepRecord
-from counterfoil.bundle.shares import ShareRecord, SharesRoot
-from counterfoil.bundle.stepshares import read_shares
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.base.errors import BundleError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import OrderManifest, StepRecord
+from counterfoil_core.bundle.shares import ShareRecord, SharesRoot
+from counterfoil_core.bundle.stepshares import read_shares
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
+from counterfoil_core.values.dispute import Dispute, Right
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.sampling import SegmentRequest
 from support.crews import Bent, crewed
 from support.delivered import compared, delivered, exported
 from support.expectations import run_root, verified

@@ -10,21 +10,21 @@ import pytest
 
 from counterfoil.audit import keeping
 from counterfoil.audit.overview import inspect
-from counterfoil.audit.panel import run_panel
 from counterfoil.audit.timing import plan_audit
-from counterfoil.audit.values.events import ResumedFromCheckpoint
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.panel import PanelFinished, PanelOutcome
 from counterfoil.audit.values.plan import Plan
-from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError
-from counterfoil.base.precision import AnyPrecision, ExactPrecision
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.calibration import Calibration, calibrate
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordingResumed, StepRecorded
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.panel.panel import run_panel
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.events import ResumedFromCheckpoint
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.panel import PanelFinished, PanelOutcome
+from counterfoil_core.values.sampling import SegmentRequest
 from support.expectations import verified
 from support.jobs import Job, audited, record_job, record_run
 from support.resuming import ended, request_of, stopped_after, whole

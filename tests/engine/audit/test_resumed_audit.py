@@ -16,21 +16,21 @@ import msgspec
 import pytest
 import torch
 
-from counterfoil.arithmetic import machine
-from counterfoil.arithmetic.compute.operation import native
 from counterfoil.audit import keeping
 from counterfoil.audit.keeping import Keeper, Shelf, decode, encode, load
-from counterfoil.audit.keptaudit import Basis
-from counterfoil.audit.known import Judged, Known
-from counterfoil.audit.session import find_progress
-from counterfoil.audit.values.events import AuditStarted, Event, ProgressRestored
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.sampling import Sample, SegmentRequest, Selection
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import ProgressError
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.arithmetic import machine
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import ProgressError
+from counterfoil_core.hearing.keptaudit import Basis
+from counterfoil_core.hearing.known import Judged, Known
+from counterfoil_core.hearing.session import find_progress
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.events import AuditStarted, Event, ProgressRestored
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.sampling import Sample, SegmentRequest, Selection
 from support.exact_jobs import CLASSES, plain_order
 from support.jobs import Job, digits_order, record_job, record_run, sign_again
 from support.resuming import ended, progress_of, request_of, rows_of, same_end, stopped_after, whole

@@ -14,16 +14,16 @@ from torch import nn
 
 import counterfoil
 from counterfoil.audit.handedout import handed_out
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.dispute import UPDATE
 from counterfoil.audit.values.handed import HandedRows
-from counterfoil.base.errors import BundleError, DataError
-from counterfoil.bundle.capsule import CapsuleContents
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest
-from counterfoil.commit.rowtree import ROW_KEY_BYTES, row_proofs
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import sign_order_file
+from counterfoil_core.base.errors import BundleError, DataError
+from counterfoil_core.bundle.capsule import CapsuleContents
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import OrderManifest
+from counterfoil_core.commit.rowtree import ROW_KEY_BYTES, row_proofs
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.dispute import UPDATE
 from support.bundles import opened_for_change
 from support.capsules import (
     DISPUTED,

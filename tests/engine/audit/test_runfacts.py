@@ -23,9 +23,23 @@ from torch.utils.flop_counter import FlopCounterMode
 from counterfoil.audit.programfacts import kind_of, operations_of, rows_used, tokens_read
 from counterfoil.audit.runfacts import facts_of
 from counterfoil.audit.statement.facts import differing, open_facts, sign_facts
-from counterfoil.audit.statement.verdict import preview_verdict, sign_verdict, verify_verdict
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.runfacts import (
+from counterfoil.cli import main
+from counterfoil.cli.terminal import shows
+from counterfoil.program.capture import capture
+from counterfoil.program.update import Sgd
+from counterfoil.signing.privatekeys import key_from_seed
+from counterfoil.training.custom import CustomJob, order_custom
+from counterfoil.training.order import OrderDraft
+from counterfoil.training.recipes.digits import DigitsNet
+from counterfoil_core.base.errors import GivenFileError, RefusedError, SignatureError
+from counterfoil_core.base.precision import ExactPrecision, Precision
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.operators.node import TensorType
+from counterfoil_core.program.graph import Program
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import preview_verdict, sign_verdict, verify_verdict
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.runfacts import (
     CONVOLUTION,
     ELEMENTWISE,
     INTEGERS,
@@ -35,20 +49,6 @@ from counterfoil.audit.values.runfacts import (
     RunFacts,
     seconds_between,
 )
-from counterfoil.base.errors import GivenFileError, RefusedError, SignatureError
-from counterfoil.base.precision import ExactPrecision, Precision
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.cli import main
-from counterfoil.cli.terminal import shows
-from counterfoil.operators.node import TensorType
-from counterfoil.program.capture import capture
-from counterfoil.program.graph import Program
-from counterfoil.program.update import Sgd
-from counterfoil.signing.keys import SigningKey
-from counterfoil.signing.privatekeys import key_from_seed
-from counterfoil.training.custom import CustomJob, order_custom
-from counterfoil.training.order import OrderDraft
-from counterfoil.training.recipes.digits import DigitsNet
 from support.jobs import TINY_GPT2, Job, audited, classify, digits_order, draw, gpt2_order, own_order, record_job
 from support.shared import shared_order
 

@@ -11,8 +11,11 @@ from math import comb
 import pytest
 from hypothesis import given, strategies as st
 
-from counterfoil.audit.values.beacon import QUICKNET, Beacon
-from counterfoil.audit.values.sampling import (
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.bundle.extent import Extent
+from counterfoil_core.values.beacon import QUICKNET, Beacon
+from counterfoil_core.values.sampling import (
     NonceSource,
     Sample,
     SegmentRequest,
@@ -27,9 +30,6 @@ from counterfoil.audit.values.sampling import (
     segment,
     segment_count,
 )
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import DataError
-from counterfoil.bundle.extent import Extent
 from support.bundles import make_contents
 
 NONCE = "5e" * 32

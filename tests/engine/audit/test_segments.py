@@ -7,19 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
 from counterfoil.audit.timing import plan_audit
-from counterfoil.audit.values.events import AuditStarted, ResumedFromCheckpoint, StepReplayed
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.plan import Plan, PlanProgress, make_plan
-from counterfoil.audit.values.sampling import SegmentRequest, Selection
-from counterfoil.base import canonical
-from counterfoil.base.errors import RefusedError, SignatureError
-from counterfoil.bundle.extent import Extent
-from counterfoil.program.limits import Estimate
-from counterfoil.signing.envelope import open_statement, sign_statement
-from counterfoil.signing.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base import canonical
+from counterfoil_core.base.errors import RefusedError, SignatureError
+from counterfoil_core.bundle.extent import Extent
+from counterfoil_core.program.limits import Estimate
+from counterfoil_core.signing.envelope import open_statement, sign_statement
+from counterfoil_core.signing.intoto import VERDICT_PREDICATE, make_statement
+from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
+from counterfoil_core.values.events import AuditStarted, ResumedFromCheckpoint, StepReplayed
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil_core.values.sampling import SegmentRequest, Selection
 from support.jobs import audited, record_run
 
 

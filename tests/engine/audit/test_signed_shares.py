@@ -15,26 +15,26 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 import counterfoil
-from counterfoil.audit.statement.verdict import (
+from counterfoil.audit.values.accountprose import bound_by
+from counterfoil.base.joberrors import RecordingError
+from counterfoil.signing.privatekeys import key_from_seed
+from counterfoil.training.order import OrderDraft
+from counterfoil_core.base.errors import BundleError, DataError, SignatureError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import OrderManifest
+from counterfoil_core.bundle.shares import Shares
+from counterfoil_core.bundle.stepshares import read_shares
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.parties import share_statement
+from counterfoil_core.signing.publickeys import key_id_of
+from counterfoil_core.statement.verdict import (
     sign_adjudication,
     sign_verdict,
     verify_adjudication,
     verify_verdict,
 )
-from counterfoil.audit.values.accountprose import bound_by
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import BundleError, DataError, SignatureError
-from counterfoil.base.joberrors import RecordingError
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest
-from counterfoil.bundle.shares import Shares
-from counterfoil.bundle.stepshares import read_shares
-from counterfoil.signing.keys import SigningKey
-from counterfoil.signing.parties import share_statement
-from counterfoil.signing.privatekeys import key_from_seed
-from counterfoil.signing.publickeys import key_id_of
-from counterfoil.training.order import OrderDraft
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.outcome import Outcome
 from support.bundles import change, opened_for_change
 from support.capsules import adjudicated, evidence_of, save
 from support.expectations import verified

@@ -10,14 +10,14 @@ import pytest
 
 from counterfoil.audit.parts import crew as crews
 from counterfoil.audit.parts.crew import LEAST_PATIENCE, LONGER, PATIENCE, Crew, patience_for
-from counterfoil.audit.parts.given import Found, Missing
 from counterfoil.audit.parts.partfile import Died, Message, Ready, SegmentDone, StepDone
 from counterfoil.audit.parts.processes import Processes
-from counterfoil.audit.parts.result import Identity, SegmentResult
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.workers import LocalWorkers, Place, ReplayedBy
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import WorkerError
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import WorkerError
+from counterfoil_core.hearing.given import Found, Missing
+from counterfoil_core.hearing.result import Identity, SegmentResult
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.workers import LocalWorkers, Place, ReplayedBy
 from support.resuming import ended, request_of, whole
 
 IDENTITY = Identity(Digest.of(b"file"), Digest.of(b"order"), Digest.of(b"run"))
@@ -200,7 +200,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(Processes, "give", stop)
     monkeypatch.setattr(crews, "LEAST_PATIENCE", 6.0)
     monkeypatch.setattr(crews, "LONGER", 1)
-    monkeypatch.setattr("counterfoil.audit.session.patience_for", lambda _flops: 6.0)
+    monkeypatch.setattr("counterfoil_core.hearing.session.patience_for", lambda _flops: 6.0)
     return stopped
 
 

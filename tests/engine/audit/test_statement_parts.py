@@ -14,16 +14,16 @@ import pytest
 from hypothesis import given, strategies as st
 from msgspec import UNSET
 
-from counterfoil.audit.statement.model import VerdictStatement, read_statement
-from counterfoil.audit.statement.parts import parts_of, sentence_of
-from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
-from counterfoil.audit.statement.write import verdict_statement
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
-from counterfoil.base import canonical
-from counterfoil.base.errors import SignatureError
-from counterfoil.base.sentence import Sentence, joined, say
-from counterfoil.signing.envelope import sign_statement
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.base import canonical
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.base.sentence import Sentence, joined, say
+from counterfoil_core.signing.envelope import sign_statement
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.model import VerdictStatement, read_statement
+from counterfoil_core.statement.parts import parts_of, sentence_of
+from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
+from counterfoil_core.statement.write import verdict_statement
+from counterfoil_core.values.outcome import Check, CheckNumber, CheckState
 from support.bundles import test_key
 from support.jobs import Job, audited
 from support.reports import verified_report

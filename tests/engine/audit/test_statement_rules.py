@@ -15,8 +15,14 @@ import msgspec
 import pytest
 
 from counterfoil import __version__
-from counterfoil.audit.statement.dispute_rules import _wrong_finding
-from counterfoil.audit.statement.model import (
+from counterfoil.cli.jsonform import as_json
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.signing.envelope import sign_statement
+from counterfoil_core.signing.intoto import SHORT_RUN_PREDICATE
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.dispute_rules import _wrong_finding
+from counterfoil_core.statement.model import (
     MAX_INPUTS,
     MAX_LINES,
     MAX_SENTENCE,
@@ -26,22 +32,16 @@ from counterfoil.audit.statement.model import (
     VerdictStatement,
     read_statement,
 )
-from counterfoil.audit.statement.rules import RULES, judge
-from counterfoil.audit.statement.signed import Adjudication, Verdict
-from counterfoil.audit.statement.verdict import preview_verdict, verify_signed
-from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.beacon import QUICKNET
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.report import AuditReport
-from counterfoil.audit.values.sampling import NonceSource, Sample, Selection, draw_segments, ranges
-from counterfoil.audit.values.workers import Place, ReplayedAt
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import SignatureError
-from counterfoil.cli.jsonform import as_json
-from counterfoil.signing.envelope import sign_statement
-from counterfoil.signing.intoto import SHORT_RUN_PREDICATE
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.statement.rules import RULES, judge
+from counterfoil_core.statement.signed import Adjudication, Verdict
+from counterfoil_core.statement.verdict import preview_verdict, verify_signed
+from counterfoil_core.statement.write import adjudication_statement, verdict_statement
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.beacon import QUICKNET
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil_core.values.report import AuditReport
+from counterfoil_core.values.sampling import NonceSource, Sample, Selection, draw_segments, ranges
+from counterfoil_core.values.workers import Place, ReplayedAt
 from support.bundles import test_key
 from support.reports import (
     STEP,

@@ -9,9 +9,9 @@ import pytest
 
 from counterfoil.audit.statement import afterwards as module
 from counterfoil.audit.statement.afterwards import sign_reply, sign_withdrawal, statements_beside
-from counterfoil.base.digest import Digest
-from counterfoil.signing.keys import SigningKey
-from counterfoil.signing.predicates import MAX_BYTES
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.predicates import MAX_BYTES
 
 VERDICT, OTHER = Digest.of(b"verdict"), Digest.of(b"another")
 

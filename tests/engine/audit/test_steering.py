@@ -12,13 +12,13 @@ import torch
 from hypothesis import given, strategies as st
 from torch import Tensor, nn
 
-from counterfoil.audit.step.steering import DOUBT, HONEST_SHARE, Account, SteeringSites, logged_sites, looks_chosen
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.report import NAMED_SITES
-from counterfoil.base.turns import Turns
-from counterfoil.kernels.counts import Counts
-from counterfoil.operators.node import Node, TensorType, Value
-from counterfoil.program.graph import Input, Program
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.kernels.counts import Counts
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.program.graph import Input, Program
+from counterfoil_core.replay.steering import DOUBT, HONEST_SHARE, Account, SteeringSites, logged_sites, looks_chosen
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.report import NAMED_SITES
 from support.jobs import audited, own_order, record_job
 
 

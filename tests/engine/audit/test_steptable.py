@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from counterfoil.audit.values.steptable import Recorded, StepMatch, StepRow, StepTable, Tally, packed_steps, unpack
-from counterfoil.base.digest import Digest
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.values.steptable import Recorded, StepMatch, StepRow, StepTable, Tally, packed_steps, unpack
 from support.reports import empty_table, step_row, table_of
 
 STEPS = 12

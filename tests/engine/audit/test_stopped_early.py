@@ -13,28 +13,28 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.panel import run_panel
 from counterfoil.audit.parts.partial import replay_part
-from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
-from counterfoil.audit.statement.write import verdict_statement
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.panel import PanelFinished, PanelOutcome, Standing
-from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.audit.values.workers import PartFiles
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import DataError, SignatureError
-from counterfoil.base.generators import finish
-from counterfoil.base.stopping import StopRule
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest
 from counterfoil.delivery.basis import basis_of
 from counterfoil.exports.curves import read_curves
 from counterfoil.exports.summary import properties
-from counterfoil.signing.envelope import open_claim, sign_statement
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.recordingevents import RecordFinished, RunAssembled, StepRecorded
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import DataError, SignatureError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import OrderManifest
+from counterfoil_core.panel.panel import run_panel
+from counterfoil_core.signing.envelope import open_claim, sign_statement
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
+from counterfoil_core.statement.write import verdict_statement
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil_core.values.panel import PanelFinished, PanelOutcome, Standing
+from counterfoil_core.values.sampling import SegmentRequest
+from counterfoil_core.values.workers import PartFiles
 from support.capsules import adjudicated, evidence_of, save
 from support.crews import Bent, crewed
 from support.delivered import compared, delivered, exported

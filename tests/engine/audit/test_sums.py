@@ -9,10 +9,10 @@ import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 
-from counterfoil.audit.step import sums
-from counterfoil.bundle.shares import NO_EXPONENT, sum_bits
-from counterfoil.kernels import rules
-from counterfoil.kernels.exact import combine
+from counterfoil_core.bundle.shares import NO_EXPONENT, sum_bits
+from counterfoil_core.judge import sums
+from counterfoil_core.kernels.exact import combine
+from support import kernelrules as rules
 
 LARGEST = float(np.finfo(np.float32).max)
 NUMBERS = st.one_of(

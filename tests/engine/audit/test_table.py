@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from counterfoil.audit.table import write_steps_csv
-from counterfoil.audit.values.steptable import StepMatch, StepRow, StepTable
-from counterfoil.base.errors import FileWriteError
+from counterfoil_core.base.errors import FileWriteError
+from counterfoil_core.values.steptable import StepMatch, StepRow, StepTable
 from support.reports import step_row, table_of
 
 

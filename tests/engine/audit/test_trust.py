@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
-from counterfoil.audit.values.trust import (
+from counterfoil_core.values.outcome import Check, CheckNumber, CheckState
+from counterfoil_core.values.trust import (
     Level,
     MachineTrust,
     OrderTrust,

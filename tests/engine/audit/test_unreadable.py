@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from counterfoil import AuditFinished, AuditRequest, Outcome, run_audit, sign_verdict, verify_verdict
-from counterfoil.audit.statement.verdict import check_bundle_file
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import GivenFileError, SignatureError
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import GivenFileError, SignatureError
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import check_bundle_file
 
 
 def test_the_verdict_names_the_refused_file(tmp_path: Path, trainer_key: SigningKey) -> None:

@@ -14,20 +14,20 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from counterfoil.audit.statement.verdict import (
+from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import GivenFileError, SignatureError
+from counterfoil_core.signing.envelope import claimed_key_ids, sign_statement
+from counterfoil_core.signing.keys import SigningKey, load_public_key
+from counterfoil_core.statement.verdict import (
     check_bundle_file,
     preview_verdict,
     sign_verdict,
     verdict_statement,
     verify_verdict,
 )
-from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.base import canonical
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import GivenFileError, SignatureError
-from counterfoil.signing.envelope import claimed_key_ids, sign_statement
-from counterfoil.signing.keys import SigningKey, load_public_key
-from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 from support.reports import STEP, checks, disputed_report, trees, verified_report
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "check-a-verdict.md"

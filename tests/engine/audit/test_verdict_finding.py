@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.statement.verdict import verdict_statement, verify_verdict
-from counterfoil.audit.values.dispute import ACCUSING, DisputedElement, Finding, Right
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.report import AuditReport
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import SignatureError
-from counterfoil.signing.envelope import sign_statement
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.signing.envelope import sign_statement
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import verdict_statement, verify_verdict
+from counterfoil_core.values.dispute import ACCUSING, DisputedElement, Finding, Right
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.report import AuditReport
 from support.bundles import test_key
 from support.reports import disputed_report
 

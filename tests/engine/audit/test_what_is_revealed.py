@@ -12,10 +12,10 @@ import torch
 from torch import nn
 
 import counterfoil
-from counterfoil.base import canonical
-from counterfoil.base.digest import Digest
-from counterfoil.commit.state import tensor_digest
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.commit.state import tensor_digest
+from counterfoil_core.signing.keys import SigningKey
 from support.jobs import Job, record_job
 
 ROWS, CLASSES, BATCH, STEP, RATE = 40, 10, 8, 2, 0.125

@@ -11,12 +11,12 @@ import pytest
 
 from counterfoil.audit.parts import helpers
 from counterfoil.audit.parts.processes import Processes
-from counterfoil.audit.parts.work import Task
-from counterfoil.audit.statement.write import verdict_statement
-from counterfoil.audit.values.events import WorkersReported
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.workers import LocalWorkers
-from counterfoil.base.cancel import CancelToken
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.hearing.work import Task
+from counterfoil_core.statement.write import verdict_statement
+from counterfoil_core.values.events import WorkersReported
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.workers import LocalWorkers
 from support.jobs import Job
 from support.resuming import ended, request_of, same_end, stopped_after, whole
 

@@ -10,13 +10,13 @@ from functools import cache
 import pytest
 
 from counterfoil.audit.parts.plan import Schedule
-from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
-from counterfoil.audit.values.events import Event, WorkersReported
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import SignatureError
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
+from counterfoil_core.values.events import Event, WorkersReported
+from counterfoil_core.values.outcome import Outcome
 from support.crews import Bent, crewed
 from support.exact_jobs import CLASSES, plain_order
 from support.jobs import Job, digits_order, record_job, record_run
@@ -104,8 +104,8 @@ def test_no_worker_is_left(digits_job, monkeypatch):
 
 
 def test_a_worker_that_opened_another_file_is_not_asked(digits_job, cheat, monkeypatch):
-    from counterfoil.audit.parts.work import Task
     from counterfoil.audit.parts.workplace import open_workplace
+    from counterfoil_core.hearing.work import Task
 
     with open_workplace(Task(str(cheat.run), threads=1)) as elsewhere, crewed(monkeypatch, lambda _: Bent(elsewhere)):
         report = ended(whole(request_of(digits_job))).report

@@ -7,7 +7,7 @@ from typing import NoReturn
 import pytest
 
 from counterfoil.base.behind import Behind
-from counterfoil.base.errors import CancelledError, FileWriteError
+from counterfoil_core.base.errors import CancelledError, FileWriteError
 
 
 def test_one_thing_at_a_time_in_another_thread() -> None:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import BundleError, CancelledError
 from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import BundleError, CancelledError
 
 
 @pytest.fixture

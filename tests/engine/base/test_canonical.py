@@ -6,8 +6,8 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
-from counterfoil.base import canonical
-from counterfoil.base.canonical import CanonicalError
+from counterfoil_core.base import canonical
+from counterfoil_core.base.canonical import CanonicalError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 LARGEST = canonical.MAX_EXACT_INTEGER

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from counterfoil.base.cards import AMD, CUDA, float64_advice, float64_note, float64_share
-from counterfoil.base.precision import PROFILES
+from counterfoil_core.base.precision import PROFILES
 
 DATA_CENTRE = [(8, 0), (9, 0), (10, 0)]
 GEFORCE = [(7, 5), (8, 6), (8, 9), (12, 0)]

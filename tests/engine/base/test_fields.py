@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import BundleError
-from counterfoil.base.fields import Fields
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import BundleError
+from counterfoil_core.base.fields import Fields
 
 GOOD = "0123456789abcdef" * 4
 NO_DIGESTS = [

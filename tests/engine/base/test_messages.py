@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given, strategies as st
 from msgspec import Meta
 
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.steptable import Recorded
-from counterfoil.audit.values.workers import LocalWorkers, PartFiles, RayWorkers, Workers
-from counterfoil.base.digest import Digest
 from counterfoil.base.messages import MAX_SPOKEN, FormError, decode, encode
-from counterfoil.base.sentence import Sentence, packed, say
-from counterfoil.program.limits import LARGE, Limits
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.sentence import Sentence, packed, say
+from counterfoil_core.program.limits import LARGE, Limits
+from counterfoil_core.values.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil_core.values.steptable import Recorded
+from counterfoil_core.values.workers import LocalWorkers, PartFiles, RayWorkers, Workers
 
 Floats = npt.NDArray[np.float64]
 

@@ -10,14 +10,14 @@ import msgspec
 import pytest
 
 from counterfoil.audit.keeping import decode, encode
-from counterfoil.audit.keptaudit import Basis, KeptAudit
-from counterfoil.audit.values.dispute import Dispute, Finding, Right, named_parts
-from counterfoil.audit.values.sampling import Sample, SegmentRequest, Selection
-from counterfoil.audit.values.steptable import StepTable
 from counterfoil.base import messages
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import BundleError, ProgressError
-from counterfoil.base.sentence import Sentence, enumeration, fill, joined, packed, say, unpacked
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import BundleError, ProgressError
+from counterfoil_core.base.sentence import Sentence, enumeration, fill, joined, packed, say, unpacked
+from counterfoil_core.hearing.keptaudit import Basis, KeptAudit
+from counterfoil_core.values.dispute import Dispute, Finding, Right, named_parts
+from counterfoil_core.values.sampling import Sample, SegmentRequest, Selection
+from counterfoil_core.values.steptable import StepTable
 
 NESTED = say("{0} {1:.3g} of {2:,} in {3}.", say("Step {0}", 4), 0.12345, 100000, "{curly}")
 

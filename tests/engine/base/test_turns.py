@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.base.turns import Turns
+from counterfoil_core.base.turns import Turns
 
 PATTERN = ("d", "d", "g", "d", "h")
 TURNS = Turns({"d": 1, "g": 2, "h": 3}, PATTERN)

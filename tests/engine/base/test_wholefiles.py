@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from counterfoil.base import wholefiles
-from counterfoil.base.errors import FileWriteError
 from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.base.wholefiles import (
     LEFTOVER_SECONDS,
@@ -23,6 +22,7 @@ from counterfoil.base.wholefiles import (
     whole_file,
     write_whole,
 )
+from counterfoil_core.base.errors import FileWriteError
 from support.full_disk import TESTS, can_mount, run_code
 
 OLD = b"what was there before"
@@ -156,7 +156,7 @@ def test_room_is_looked_at_first(target: Path) -> None:
 LIMITED = """
 import resource
 from pathlib import Path
-from counterfoil.base.errors import FileWriteError
+from counterfoil_core.base.errors import FileWriteError
 from counterfoil.base.wholefiles import whole_file, write_whole
 path = Path({path!r})
 {limit}

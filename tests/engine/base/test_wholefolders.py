@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.base.errors import FileWriteError
 from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.base.wholefolders import whole_folder
+from counterfoil_core.base.errors import FileWriteError
 
 
 def test_it_has_its_name_at_the_end(tmp_path: Path) -> None:

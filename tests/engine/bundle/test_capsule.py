@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import BundleError, FileWriteError
-from counterfoil.base.turns import Turns
-from counterfoil.bundle import layout
-from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader, OrderPart, ProvenLeaf
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.bundle.schema import StepRecord
-from counterfoil.commit.state import ChunkProof, chunk_proofs
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import BundleError, FileWriteError
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle import layout
+from counterfoil_core.bundle.capsule import CapsuleContents, CapsuleReader, OrderPart, ProvenLeaf
+from counterfoil_core.bundle.schema import StepRecord
+from counterfoil_core.commit.state import ChunkProof, chunk_proofs
 from support.bundles import change, make_contents, same_state
 from support.hdf5_files import same_as_h5py
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import (
+from counterfoil.bundle.writer import BundleWriter, write_data_file
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import (
     BundleError,
     CancelledError,
     CommitmentError,
@@ -19,12 +20,11 @@ from counterfoil.base.errors import (
     GivenFileError,
     ProofError,
 )
-from counterfoil.base.turns import Turns
-from counterfoil.bundle.datafile import CheckedRows, DataFile
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import ArraySpec, OrderManifest
-from counterfoil.bundle.writer import BundleWriter, write_data_file
-from counterfoil.commit.state import StreamedDigest, chunk_proofs, chunk_tree, tensor_digest
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle.datafile import CheckedRows, DataFile
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import ArraySpec, OrderManifest
+from counterfoil_core.commit.state import StreamedDigest, chunk_proofs, chunk_tree, tensor_digest
 from support.bundles import flip_bit, make_contents, opened_for_change, write_bundle
 
 Array = NDArray[Any]
@@ -72,7 +72,7 @@ def data_file(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("block", [1, 20_000, 8 * 2**20])
 def test_rows_come_back_in_the_order_asked_for(data_file: Path, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("counterfoil.bundle.datafile.BLOCK_BYTES", block)
+    monkeypatch.setattr("counterfoil_core.bundle.datafile.BLOCK_BYTES", block)
     data = arrays()
     rng = np.random.default_rng(0)
     with DataFile.open(data_file) as file:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from counterfoil.base.errors import (
+from counterfoil_core.base.errors import (
     BundleError,
     CommitmentError,
     DeviceError,
@@ -12,11 +12,11 @@ from counterfoil.base.errors import (
     OrderMismatchError,
     ServedError,
 )
-from counterfoil.bundle import fetched
-from counterfoil.bundle.fetched import AT_ONCE_BLOCKS, BLOCK_BYTES, GAP_BLOCKS, LONGEST_BLOCKS, FetchedFile
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.remote.address import Address
-from counterfoil.remote.ranges import Span
+from counterfoil_core.bundle import fetched
+from counterfoil_core.bundle.fetched import AT_ONCE_BLOCKS, BLOCK_BYTES, GAP_BLOCKS, LONGEST_BLOCKS, FetchedFile
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.remote.address import Address
+from counterfoil_core.remote.ranges import Span
 from support.jobs import Job
 
 SIZE = 40 * BLOCK_BYTES + 100

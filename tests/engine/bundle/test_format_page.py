@@ -14,14 +14,14 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
-from counterfoil.base.turns import Turns
-from counterfoil.bundle.capsule import CapsuleContents, ProvenLeaf
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import run_tree
-from counterfoil.operators.node import TensorType, Value
-from counterfoil.program.graph import Input, Program
-from counterfoil.training.loaded import LoadedOrder
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle.capsule import CapsuleContents, ProvenLeaf
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import run_tree
+from counterfoil_core.operators.node import TensorType, Value
+from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.program.graph import Input, Program
 from support.bundles import Contents, make_contents, write_bundle
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from counterfoil.bundle.hdf5 import checksum
-from counterfoil.bundle.hdf5.checksum import lookup3, lookup3_all
+from counterfoil_core.bundle.hdf5 import checksum
+from counterfoil_core.bundle.hdf5.checksum import lookup3, lookup3_all
 from support.hostile import lookup3 as reference
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.base.errors import BundleError
-from counterfoil.bundle.hdf5.walk import StructureLimits, walk
 from counterfoil.bundle.writer import write_data_file
+from counterfoil_core.base.errors import BundleError
+from counterfoil_core.bundle.hdf5.walk import StructureLimits, walk
 from support.bundles import make_contents, write_bundle
 from support.hdf5_bombs import bushy
 from support.hdf5_files import Block, blocks_of, changed, read_by_us, same_as_h5py, source_of

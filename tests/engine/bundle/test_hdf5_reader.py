@@ -13,13 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from hypothesis.extra import numpy as npst
 
-from counterfoil.base.errors import BundleError
-from counterfoil.bundle.checked import CheckedFile
-from counterfoil.bundle.datafile import DataFile
-from counterfoil.bundle.hdf5.format import DatasetInfo
-from counterfoil.bundle.hdf5.walk import Inventory
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.writer import write_data_file
+from counterfoil_core.base.errors import BundleError
+from counterfoil_core.bundle.checked import CheckedFile
+from counterfoil_core.bundle.datafile import DataFile
+from counterfoil_core.bundle.hdf5.format import DatasetInfo
+from counterfoil_core.bundle.hdf5.walk import Inventory
+from counterfoil_core.bundle.reader import BundleReader
 from support.bundles import make_contents, write_bundle
 from support.hdf5_files import inventory_of, read_by_us, same_as_h5py
 

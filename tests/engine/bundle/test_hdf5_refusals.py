@@ -8,13 +8,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from counterfoil.base.errors import BundleError
-from counterfoil.bundle.hdf5 import format as structures
-from counterfoil.bundle.hdf5.format import HeaderMessage, parse_object, parse_space
-from counterfoil.bundle.hdf5.source import MAX_METADATA_BYTES, UNDEFINED, ByteSource
-from counterfoil.bundle.hdf5.walk import StructureLimits, walk
-from counterfoil.bundle.kind import BUNDLE, CAPSULE, DATA_FILE, FileKind, check_mark
 from counterfoil.bundle.writer import write_data_file
+from counterfoil_core.base.errors import BundleError
+from counterfoil_core.bundle.hdf5 import format as structures
+from counterfoil_core.bundle.hdf5.format import HeaderMessage, parse_object, parse_space
+from counterfoil_core.bundle.hdf5.source import MAX_METADATA_BYTES, UNDEFINED, ByteSource
+from counterfoil_core.bundle.hdf5.walk import StructureLimits, walk
+from counterfoil_core.bundle.kind import BUNDLE, CAPSULE, DATA_FILE, FileKind, check_mark
 from support.hdf5_files import Block, blocks_of, changed, inventory_of, only, read_by_us, source_of
 
 

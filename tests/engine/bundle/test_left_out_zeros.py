@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from counterfoil.bundle.filewriter import held_bytes, zero_tensors
-from counterfoil.bundle.hdf5.format import MOST_ZEROS
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.state import state_root
+from counterfoil_core.bundle.hdf5.format import MOST_ZEROS
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.commit.state import state_root
 from support.bundles import Array, make_contents, opened_for_change, same_state, write_bundle
 from support.hdf5_files import same_as_h5py
 

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterfoil.base import canonical
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import BundleError, CommitmentError
-from counterfoil.base.turns import Turns
-from counterfoil.bundle import layout
-from counterfoil.bundle.pattern import CHARACTERS, MAX_LISTED, MAX_PATTERN
-from counterfoil.bundle.places import Places
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import MAX_PROGRAMS, OrderManifest
 from counterfoil.bundle.writer import BundleWriter
+from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import BundleError, CommitmentError
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle import layout
+from counterfoil_core.bundle.pattern import CHARACTERS, MAX_LISTED, MAX_PATTERN
+from counterfoil_core.bundle.places import Places
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import MAX_PROGRAMS, OrderManifest
 from independent.bundle import written_pattern
 from support.bundles import Contents, flip_bit, make_contents, opened_for_change
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.base.errors import BundleError, CommitmentError, FileChangedError
-from counterfoil.bundle import checked
-from counterfoil.bundle.checked import CheckedFile
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.orderfile import load_order
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordStarted, StepRecorded
+from counterfoil_core.base.errors import BundleError, CommitmentError, FileChangedError
+from counterfoil_core.bundle import checked
+from counterfoil_core.bundle.checked import CheckedFile
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.keys import SigningKey
 from support.bundles import make_contents, write_bundle
 from support.expectations import run_root, verified
 from support.jobs import Job, record_run
@@ -87,7 +87,7 @@ def test_small_parts_are_read_once(path: Path, dataset: str, row: int | None) ->
 
 def test_what_is_loaded_is_read_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check and load are one: no byte of the order is read or hashed twice."""
-    monkeypatch.setattr("counterfoil.bundle.checked.BLOCK_BYTES", 700)
+    monkeypatch.setattr("counterfoil_core.bundle.checked.BLOCK_BYTES", 700)
     read: list[tuple[str, int]] = []
     reading = CheckedFile._read
 

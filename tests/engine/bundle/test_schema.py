@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from counterfoil.base import canonical
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import BundleError
-from counterfoil.base.precision import PROFILES, ExactPrecision, Precision, precision_from_json
-from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, check_name, run_tree
-from counterfoil.bundle.sources import Source, SourceFile
-from counterfoil.commit.merkle import MerkleTree, leaf_hash
+from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import BundleError
+from counterfoil_core.base.precision import PROFILES, ExactPrecision, Precision, precision_from_json
+from counterfoil_core.bundle.schema import OrderManifest, RunClaim, StepRecord, check_name, run_tree
+from counterfoil_core.bundle.sources import Source, SourceFile
+from counterfoil_core.commit.merkle import MerkleTree, leaf_hash
 from support.bundles import make_contents
 
 MANIFEST = make_contents().manifest

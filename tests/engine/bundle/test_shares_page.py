@@ -18,17 +18,17 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base import canonical
-from counterfoil.base.errors import BundleError, ProgramError
-from counterfoil.base.precision import ExactPrecision
-from counterfoil.base.turns import Turns
-from counterfoil.bundle.schema import OrderManifest
-from counterfoil.program.graph import Program
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.privatekeys import key_from_seed
-from counterfoil.training.admitted import check_inputs
 from counterfoil.training.custom import CustomJob, order_custom
+from counterfoil_core.base import canonical
+from counterfoil_core.base.errors import BundleError, ProgramError
+from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle.schema import OrderManifest
+from counterfoil_core.order.admitted import check_inputs
+from counterfoil_core.program.graph import Program
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.outcome import Outcome
 from independent.bundle import Bundle, RefusedError, Share, SiteLog, leaf
 from independent.replay import Part
 from independent.shares import SharedStep, SharedSteps, State

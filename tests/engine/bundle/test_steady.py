@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CancelledError, FileChangedError, GivenFileError
-from counterfoil.base.generators import finish
-from counterfoil.bundle import steady
-from counterfoil.bundle.steady import LEAST_BLOCK, MOST_BLOCKS, SteadyFile, block_size
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CancelledError, FileChangedError, GivenFileError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.bundle import steady
+from counterfoil_core.bundle.steady import LEAST_BLOCK, MOST_BLOCKS, SteadyFile, block_size
 
 SIZE = 5 * LEAST_BLOCK + 17
 

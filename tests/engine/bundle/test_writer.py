@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterfoil.base.errors import BundleError, FileWriteError
-from counterfoil.base.turns import Turns
 from counterfoil.bundle import filewriter
-from counterfoil.bundle.places import Places
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.writer import BundleWriter
+from counterfoil_core.base.errors import BundleError, FileWriteError
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle.places import Places
+from counterfoil_core.bundle.reader import BundleReader
 from support.bundles import Contents, make_contents, test_key, write_bundle, write_run
 from support.full_disk import can_mount, run_code
 
@@ -126,7 +126,7 @@ def test_a_full_disk_ends_in_a_sentence_and_leaves_nothing(tmp_path: Path, limit
     code = f"""
 import resource, sys
 from pathlib import Path
-from counterfoil.base.errors import FileWriteError
+from counterfoil_core.base.errors import FileWriteError
 from support.bundles import make_contents, test_key, write_bundle
 folder = Path({str(tmp_path)!r})
 key = test_key(folder.parent)
@@ -150,7 +150,7 @@ except FileWriteError as error:
 FULL = """
 from pathlib import Path
 from counterfoil.bundle import filewriter
-from counterfoil.base.errors import FileWriteError
+from counterfoil_core.base.errors import FileWriteError
 from support.bundles import make_contents, test_key, write_bundle
 path = Path({path!r})
 {settings}

@@ -16,7 +16,6 @@ import pytest
 from typer.main import get_command
 
 from counterfoil import __version__
-from counterfoil.base.errors import CancelledError
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.programs import PASSPHRASE_VARIABLE
 from counterfoil.cli import main
@@ -25,6 +24,7 @@ from counterfoil.signing.privatekeys import load_private_key
 from counterfoil.training.recipes import digits
 from counterfoil.training.recorder import record
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base.errors import CancelledError
 from support.interrupted import stop_after
 from support.jobs import captured_once, replaced
 
@@ -448,8 +448,8 @@ def test_a_full_disk_leaves_the_old_file(
 def test_an_interrupted_replay_is_inconclusive(
     job: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from counterfoil.audit import session
-    from counterfoil.audit.values import events
+    from counterfoil_core.hearing import session
+    from counterfoil_core.values import events
 
     original = session.run_audit
 

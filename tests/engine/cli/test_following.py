@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from counterfoil.cli import main
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.recordingevents import StepRecorded
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.signing.keys import SigningKey
 from support.besides import recorder
 from support.jobs import Job
 

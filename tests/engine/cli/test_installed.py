@@ -23,7 +23,7 @@ def wheel(tmp_path: Path) -> Path:
     """A folder as an installer leaves it."""
     files = {
         "counterfoil/__init__.py": b"one = 1\n",
-        "counterfoil/audit/session.py": b"two = 2\n",
+        "counterfoil_core/hearing/session.py": b"two = 2\n",
         "counterfoil_app/main.py": b"three = 3\n",
         f"{RECORDS}/METADATA": f"Metadata-Version: 2.1\nName: counterfoil\nVersion: {__version__}\n".encode(),
     }

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.base.digest import Digest
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.signing.claims import sign_order
 from counterfoil.signing.privatekeys import load_private_key
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.bundle.reader import BundleReader
 from support.bundles import opened_for_change
 from support.jobs import Job, digits_order
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import typer.main
 
-from counterfoil.base.precision import PROFILES
-from counterfoil.base.stopping import StopRule
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cli import main
 from counterfoil.cli.orders import order_app
 from counterfoil.signing.privatekeys import generate_key
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import OrderManifest
 
 
 def order(path: Path) -> OrderManifest:

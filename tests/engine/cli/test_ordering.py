@@ -22,13 +22,13 @@ from counterfoil import (
     order_forms,
     record,
 )
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CancelledError, DataError
 from counterfoil.cli import main
 from counterfoil.cli.orderforms import OWN, SCRIPT
 from counterfoil.cli.orderprogram import failure_of, option_of
 from counterfoil.signing.comparison import comparison_beside
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CancelledError, DataError
+from counterfoil_core.signing.keys import SigningKey
 from support.job_fixtures import once, trainer_key
 
 __all__ = ["once", "trainer_key"]

@@ -12,11 +12,11 @@ import pytest
 
 from counterfoil.audit.parts.partfile import Part, read_part, write_part
 from counterfoil.audit.parts.slurm import array_job, shares
-from counterfoil.audit.values.workers import Place
 from counterfoil.base.joberrors import PartError
 from counterfoil.cli import main
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.workers import Place
 from support.crews import flattered
 from support.forgery import checkpoint, store_checkpoint
 from support.jobs import Job, record_run

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from counterfoil.audit.signers import Signers, signers_of_capsule, signers_of_run
-from counterfoil.base.errors import FileChangedError
 from counterfoil.cli import main
 from counterfoil.cli.revoked import Revoked, check_same_signers, revoked_signers
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.privatekeys import key_from_seed, load_private_key
 from counterfoil.signing.revocations import Cause, Revocation, RevocationList, open_revocations, sign_revocations
 from counterfoil.training.recipes import digits
 from counterfoil.training.recorder import record
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base.errors import FileChangedError
+from counterfoil_core.signing.keys import SigningKey
 from support.jobs import captured_once, replaced
 from support.reports import verified_report
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from counterfoil.base.joberrors import RecordingError
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.signing.consent import open_signed_order
 from counterfoil.signing.privatekeys import load_private_key
 from counterfoil.training.calibration import calibrate
 from counterfoil.training.order import sign_order_file
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.consent import open_signed_order
 from support.interrupted import go_on, stop_after
 from support.jobs import digits_order
 

@@ -7,10 +7,10 @@ import pymerkle
 import pytest
 from hypothesis import given, strategies as st
 
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import ProofError
 from counterfoil.commit.frontier import MerkleFrontier
-from counterfoil.commit.merkle import (
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import ProofError
+from counterfoil_core.commit.merkle import (
     MerkleTree,
     first_difference,
     inclusion_proof_length,

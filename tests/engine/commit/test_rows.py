@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 
-from counterfoil.base.errors import ProofError
-from counterfoil.commit.rows import ProvenRows, chunks_of_rows
-from counterfoil.commit.state import CHUNK_BYTES, ChunkProof, chunk_proofs, tensor_digest
+from counterfoil_core.base.errors import ProofError
+from counterfoil_core.commit.rows import ProvenRows, chunks_of_rows
+from counterfoil_core.commit.state import CHUNK_BYTES, ChunkProof, chunk_proofs, tensor_digest
 
 ARRAY = np.random.default_rng(1).standard_normal((500, 77)).astype(np.float32)
 

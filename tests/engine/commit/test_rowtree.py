@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CancelledError, ProofError
-from counterfoil.commit.rowtree import SaltedRows, new_row_key, row_leaves, row_proofs, row_root, row_salt
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CancelledError, ProofError
+from counterfoil_core.commit.rowtree import SaltedRows, new_row_key, row_leaves, row_proofs, row_root, row_salt
 
 KEY = b"k" * 32
 ARRAY = np.random.default_rng(1).standard_normal((37, 3)).astype(np.float32)

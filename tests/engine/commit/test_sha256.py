@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from counterfoil.commit import sha256 as module
-from counterfoil.commit.merkle import MerkleTree, leaf_hash
-from counterfoil.commit.state import tensor_digest
+from counterfoil_core.commit import sha256 as module
+from counterfoil_core.commit.merkle import MerkleTree, leaf_hash
+from counterfoil_core.commit.state import tensor_digest
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import DataError, ProofError
-from counterfoil.commit import state as module
-from counterfoil.commit.merkle import MerkleTree, leaf_hash
-from counterfoil.commit.state import (
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import DataError, ProofError
+from counterfoil_core.commit import state as module
+from counterfoil_core.commit.merkle import MerkleTree, leaf_hash
+from counterfoil_core.commit.state import (
     CHUNK_BYTES,
     TENSOR_DTYPES,
     chunk_proofs,

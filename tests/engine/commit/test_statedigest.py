@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.base.errors import DataError
-from counterfoil.commit import state as commit, statedigest
-from counterfoil.commit.state import state_root
-from counterfoil.commit.statedigest import root_of, root_on_device
-from counterfoil.kernels.cuda import sha256 as sha256_triton
-from counterfoil.kernels.cuda.sha256 import leaf_hashes
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.commit import state as commit, statedigest
+from counterfoil_core.commit.state import state_root
+from counterfoil_core.commit.statedigest import root_of, root_on_device
+from counterfoil_core.kernels.cuda import sha256 as sha256_triton
+from counterfoil_core.kernels.cuda.sha256 import leaf_hashes
 from support.triton_device import DEVICES, ON_DEVICE
 
 pytestmark = pytest.mark.parametrize("device", DEVICES)

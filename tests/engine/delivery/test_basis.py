@@ -6,12 +6,12 @@ import dataclasses
 
 import pytest
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import SignatureError
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import run_tree
 from counterfoil.delivery.basis import basis_of
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import run_tree
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import Job
 from support.resuming import ended, request_of, whole
 

@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional
 
 from counterfoil.audit.values.delivery import DeliveryOutcome
-from counterfoil.bundle.reader import BundleReader
+from counterfoil_core.bundle.reader import BundleReader
 from support.delivered import compared, delivered
 from support.jobs import classify, draw, own_order, record_job
 

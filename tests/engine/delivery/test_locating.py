@@ -20,23 +20,23 @@ from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset
 
 from counterfoil.audit.values.located import Place, StepWeights
-from counterfoil.base import canonical
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import GivenFileError, ProofError, RefusedError, SignatureError
-from counterfoil.base.generators import finish
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.sources import Source, SourceFile
 from counterfoil.cli import main
 from counterfoil.delivery import locating
 from counterfoil.delivery.locating import RowUse, locate_rows
 from counterfoil.delivery.rowproof import prove_rows, read_proofs, verify_row, write_proofs
 from counterfoil.delivery.rowuse import open_row_use, sign_row_use
-from counterfoil.operators.node import Node, TensorType, Value
-from counterfoil.program.graph import Input, Program
 from counterfoil.program.rowreads import positions_read
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training.custom import CustomJob, order_custom
+from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import GivenFileError, ProofError, RefusedError, SignatureError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.sources import Source, SourceFile
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.program.graph import Input, Program
+from counterfoil_core.signing.keys import SigningKey
 from support.jobs import Job, digits_order, record_job
 
 KEY, OTHER = key_from_seed(b"\1" * 32), key_from_seed(b"\2" * 32)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from counterfoil.base.joberrors import WeightsError
-from counterfoil.bundle.steady import SteadyFile
 from counterfoil.delivery import tensorfile
 from counterfoil.delivery.tensorfile import TensorFile, open_tensors
+from counterfoil_core.bundle.steady import SteadyFile
 
 ZEROS = b"\0" * 8
 

@@ -15,9 +15,7 @@ from torch import nn
 from torch.nn import functional
 
 from counterfoil.audit.values.delivery import DeliveryOutcome, Relation
-from counterfoil.base.errors import DataError, GivenFileError
 from counterfoil.base.joberrors import TargetExistsError, WeightsError
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.delivery.adapters import Adapter, merged_weight
 from counterfoil.delivery.comparison import compare_merge
 from counterfoil.delivery.export import export_weights
@@ -25,6 +23,8 @@ from counterfoil.delivery.numbers import cast
 from counterfoil.delivery.tensorfile import StoredTensor
 from counterfoil.delivery.weights import DeliveredWeights
 from counterfoil.program.update import Sgd, WeightAverage
+from counterfoil_core.base.errors import DataError, GivenFileError
+from counterfoil_core.bundle.reader import BundleReader
 from support.delivered import basis_for, compared, delivered, exported
 from support.jobs import Job, draw, own_order, record_job
 

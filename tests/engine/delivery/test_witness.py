@@ -18,12 +18,7 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.base.arrays import Array
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CounterfoilError, DataError, FileWriteError, SignatureError
 from counterfoil.base.joberrors import RecordingError, TargetExistsError
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.delivery import snapshots, witnessing
 from counterfoil.delivery.snapshots import Kind, Line, make_line, open_log, sign_line, take_snapshot
@@ -32,6 +27,11 @@ from counterfoil.delivery.witnessing import Witness, newest_state, seconds_until
 from counterfoil.signing.privatekeys import generate_key, key_from_seed
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil.training.statefile import encode_state, read_state, state_name
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CounterfoilError, DataError, FileWriteError, SignatureError
+from counterfoil_core.bundle.reader import BundleReader
 from support.jobs import Job
 
 KEY, OTHER = key_from_seed(b"\7" * 32), key_from_seed(b"\x08" * 32)

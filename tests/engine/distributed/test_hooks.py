@@ -20,9 +20,9 @@ from torch.nn.parallel import DistributedDataParallel
 
 import counterfoil
 from counterfoil import ExactAllreduceState, exact_allreduce_hook, set_exact_reduce_scatter
-from counterfoil.base.errors import DataError
 from counterfoil.distributed import hooks
-from counterfoil.kernels import rules
+from counterfoil_core.base.errors import DataError
+from support import kernelrules as rules
 from support.exact_gradients import CASES, STEPS, WORLDS
 
 TESTS = Path(__file__).parents[2]

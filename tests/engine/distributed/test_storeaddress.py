@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError
 from counterfoil.base.joberrors import RankError
 from counterfoil.distributed import storeaddress
 from counterfoil.distributed.ranks import joined
 from counterfoil.distributed.storeaddress import StoreAddress, store_address
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError
 
 
 @pytest.fixture(autouse=True)

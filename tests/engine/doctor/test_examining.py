@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from counterfoil import CancelToken, MachineFact, MachinePage, MachineProgress, MachineState
-from counterfoil.base.errors import CancelledError
 from counterfoil.base.messages import decode
-from counterfoil.base.precision import PROFILES, Precision, is_exact
 from counterfoil.cli import main
 from counterfoil.doctor import examining, looking, probing
 from counterfoil.doctor.examining import DISPLAY, examine_machine
 from counterfoil.doctor.findings import facts_of
 from counterfoil.doctor.seen import Box, Broken, Display, Kernels, Loaded, Seen, SelfTest
+from counterfoil_core.base.errors import CancelledError
+from counterfoil_core.base.precision import PROFILES, Precision, is_exact
 
 STANDS_IN = """
 import sys

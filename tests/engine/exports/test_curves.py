@@ -10,13 +10,13 @@ import shutil
 import numpy as np
 import pytest
 
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import FileChangedError
 from counterfoil.base.joberrors import WeightsError
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.delivery.modeldigest import model_digest
 from counterfoil.signing.privatekeys import generate_key
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import FileChangedError
+from counterfoil_core.bundle.reader import BundleReader
 from support.delivered import compared, delivered, exported
 
 

@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.statement.verdict import check_capsule_file, sign_verdict, verify_verdict
-from counterfoil.base.errors import DataError, SignatureError
 from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.cli import main
 from counterfoil.exports.handover import (
@@ -30,11 +28,13 @@ from counterfoil.exports.handover import (
     readme,
     write_hand_over,
 )
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training.recipes import digits
 from counterfoil.training.recorder import record
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base.errors import DataError, SignatureError
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import check_capsule_file, sign_verdict, verify_verdict
 from support.jobs import captured_once, replaced
 from support.reports import disputed_report, verified_report
 

@@ -15,12 +15,6 @@ from threading import Thread
 import pytest
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-from counterfoil.audit.statement.verdict import preview_verdict, verify_verdict
-from counterfoil.audit.values.outcome import CheckState, Outcome
-from counterfoil.audit.values.report import AuditReport
-from counterfoil.audit.values.sampling import NonceSource, Sample, Selection, draw_segments, ranges
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import DataError, SignatureError
 from counterfoil.cli import main
 from counterfoil.exports.modelcard import model_card
 from counterfoil.exports.summary import (
@@ -32,8 +26,14 @@ from counterfoil.exports.summary import (
     svr_statement,
     vsa_statement,
 )
-from counterfoil.signing.keys import load_public_key
 from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import DataError, SignatureError
+from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.statement.verdict import preview_verdict, verify_verdict
+from counterfoil_core.values.outcome import CheckState, Outcome
+from counterfoil_core.values.report import AuditReport
+from counterfoil_core.values.sampling import NonceSource, Sample, Selection, draw_segments, ranges
 from support.reports import checks, disputed_report, trees, verified_report
 
 TIME = datetime(2026, 1, 31, 12, tzinfo=UTC)

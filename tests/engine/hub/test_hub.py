@@ -16,22 +16,22 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from counterfoil.audit.statement.verdict import preview_verdict, verify_verdict
-from counterfoil.audit.values.outcome import CheckState, Outcome
-from counterfoil.audit.values.report import AuditReport
-from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.base.errors import DataError
-from counterfoil.bundle.layout import checkpoint_path
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.hub.architecture import find_architecture
 from counterfoil.hub.folder import Judged, Wanted, Written, write_folder
 from counterfoil.hub.source import read_source
 from counterfoil.program.update import Sgd, WeightAverage
-from counterfoil.signing.keys import SigningKey, load_public_key
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training.huggingface import FineTuning, Lora, order_huggingface
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.bundle.layout import checkpoint_path
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.keys import SigningKey, load_public_key
+from counterfoil_core.statement.verdict import preview_verdict, verify_verdict
+from counterfoil_core.values.outcome import CheckState, Outcome
+from counterfoil_core.values.report import AuditReport
+from counterfoil_core.values.sampling import SegmentRequest
 from support import small_models
 from support.bundles import opened_for_change, test_key
 from support.jobs import audited, draw, own_order, record_job, record_run, replace_bytes

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from counterfoil.kernels import buffers
-from counterfoil.kernels.buffers import Arena
-from counterfoil.kernels.exact import elementwise
+from counterfoil_core.kernels import buffers
+from counterfoil_core.kernels.buffers import Arena
+from counterfoil_core.kernels.exact import elementwise
 
 LARGE = (1024, 512)
 SIZE = 4 * 1024 * 512

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,14 +18,14 @@ from typing import Any
 
 import pytest
 
-import counterfoil
-from counterfoil.kernels import cache as kernelcache
+from counterfoil_core.kernels import cache as kernelcache
+from support.packages import COURT, ENGINE, PACKAGES
 
-PACKAGE = Path(counterfoil.__file__).parent
 KERNELS = [
     path
-    for path in sorted(PACKAGE.rglob("*.py"))
-    if "import numba" in (text := path.read_text(encoding="utf-8")) or "from counterfoil.kernels.cache import" in text
+    for path in sorted(COURT.rglob("*.py"))
+    if "import numba" in (text := path.read_text(encoding="utf-8"))
+    or "from counterfoil_core.kernels.cache import" in text
 ]
 
 SERVER = """
@@ -45,7 +46,7 @@ for line in sys.stdin:
         sys.path.insert(0, given["folder"])
         sys.dont_write_bytecode = True
         try:
-            from counterfoil import outer
+            from counterfoil_core import outer
             answer = [outer.asked(3), outer.back(3), outer.hits()]
         except BaseException as error:
             answer = repr(error)
@@ -58,9 +59,9 @@ for line in sys.stdin:
 """
 OUTER = """
 from numba import types
-from counterfoil.inner import added, plus
-from counterfoil.kernels.cache import callback, kernel
-from counterfoil.numbers import CONSTANT
+from counterfoil_core.inner import added, plus
+from counterfoil_core.kernels.cache import callback, kernel
+from counterfoil_core.numbers import CONSTANT
 
 @kernel(nogil=True)
 def asked(x):
@@ -78,7 +79,7 @@ def hits():
     return sum(asked.stats.cache_hits.values()) + _COMPILED.cache_hits
 """
 INNER = """
-from counterfoil.kernels.cache import inlined, kernel
+from counterfoil_core.kernels.cache import inlined, kernel
 
 @kernel(nogil=True)
 def added(x):
@@ -88,7 +89,7 @@ def added(x):
 def plus(x):
     return x + 1
 """
-NUMBERS = "from counterfoil.further import FURTHER\n\nCONSTANT = 100 * FURTHER\n"
+NUMBERS = "from counterfoil_core.further import FURTHER\n\nCONSTANT = 100 * FURTHER\n"
 FURTHER = "FURTHER = 1\n"
 Asked = Callable[..., Any]
 
@@ -119,7 +120,7 @@ def asked(server: subprocess.Popen[str]) -> Asked:
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     """A package of that name with the real module that keeps kernels, and a kernel made of four files."""
-    folder = tmp_path / "counterfoil"
+    folder = tmp_path / "counterfoil_core"
     (folder / "kernels").mkdir(parents=True)
     (folder / "kernels" / "__init__.py").touch()
     shutil.copy(kernelcache.__file__, folder / "kernels")
@@ -165,10 +166,12 @@ def test_a_change_further_in_is_seen(package: Path, asked: Asked, name: str, old
 
 def test_numba_by_itself_does_not_see_it(package: Path, asked: Asked) -> None:
     """The control: the same kernels under numba's own cache."""
-    change(package, "outer", "from counterfoil.kernels.cache import callback, kernel", "from numba import cfunc, njit")
+    change(
+        package, "outer", "from counterfoil_core.kernels.cache import callback, kernel", "from numba import cfunc, njit"
+    )
     change(package, "outer", "@kernel(nogil=True)", "@njit(nogil=True, cache=True)")
     change(package, "outer", "callback(types.int64(types.int64), _back)", "cfunc('i8(i8)', cache=True)(_back)")
-    change(package, "inner", "from counterfoil.kernels.cache import inlined, kernel", "from numba import njit")
+    change(package, "inner", "from counterfoil_core.kernels.cache import inlined, kernel", "from numba import njit")
     change(package, "inner", "@kernel(nogil=True)", "@njit(nogil=True, cache=True)")
     change(package, "inner", "@inlined", "@njit(inline='always')")
     assert asked(package.parent) == [114, 1114, 0]
@@ -268,6 +271,13 @@ def test_what_is_declared_is_compiled_ahead(package: Path, asked: Asked) -> None
     assert asked(package.parent) == [114, 1114, 12]
 
 
+def test_no_kernel_lies_outside_of_the_court() -> None:
+    """The key follows imports within one package: a kernel of another one would be kept under too small a key."""
+    assert len(kernelcache.sources(COURT / "kernels" / "cpu" / "rounding.py")) == 19
+    declares = re.compile(r"from counterfoil_core\.kernels\.cache import [^\n]*\b(kernel|inlined|callback)\b")
+    assert not [path for path in ENGINE.rglob("*.py") if declares.search(path.read_text(encoding="utf-8"))]
+
+
 def test_every_kernel_goes_through_one_door() -> None:
     """Nobody else compiles or keeps, so nobody can keep too long."""
     words = (
@@ -282,8 +292,8 @@ def test_every_kernel_goes_through_one_door() -> None:
         "CFunc",
     )
     found = [
-        f"{path.relative_to(PACKAGE)}: {word}"
-        for root in (PACKAGE, PACKAGE.parents[1] / "app")
+        f"{path.relative_to(root)}: {word}"
+        for root in (*PACKAGES, ENGINE.parents[1] / "app")
         for path in root.rglob("*.py")
         if path != Path(kernelcache.__file__)
         for word in words
@@ -305,8 +315,8 @@ def imported(path: Path) -> Iterator[Path]:
             continue
         for name in names:
             first, *rest = name.split(".")
-            if first == "counterfoil":
-                place = PACKAGE.joinpath(*rest)
+            if first == "counterfoil_core":
+                place = COURT.joinpath(*rest)
                 yield from (
                     each for each in (place.with_name(f"{place.name}.py"), place / "__init__.py") if each.is_file()
                 )
@@ -320,17 +330,17 @@ def test_the_key_holds_whatever_a_kernel_can_be_made_of(path: Path) -> None:
             seen.add(one)
             waiting += imported(one)
     keyed = kernelcache.sources(path)
-    assert {each.relative_to(PACKAGE).as_posix() for each in seen} <= set(keyed)
-    assert keyed[path.relative_to(PACKAGE).as_posix()] == path.read_bytes()
+    assert {each.relative_to(COURT).as_posix() for each in seen} <= set(keyed)
+    assert keyed[path.relative_to(COURT).as_posix()] == path.read_bytes()
 
 
 def test_kernels_are_made_of_what_their_files_import_by_name() -> None:
     """A name that a package hands on lazily would come from a file that the key does not hold."""
     for path in KERNELS:
         for name in kernelcache.sources(path):
-            for node in ast.walk(ast.parse((PACKAGE / name).read_text(encoding="utf-8"))):
-                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("counterfoil"):
-                    place = PACKAGE.joinpath(*(node.module or "").split(".")[1:])
+            for node in ast.walk(ast.parse((COURT / name).read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("counterfoil_core"):
+                    place = COURT.joinpath(*(node.module or "").split(".")[1:])
                     if place.is_dir():
                         own = (place / "__init__.py").read_text(encoding="utf-8")
                         for alias in node.names:
@@ -341,10 +351,10 @@ def test_kernels_are_made_of_what_their_files_import_by_name() -> None:
 @pytest.mark.slow
 def test_a_changed_rule_of_rounding_is_seen_by_the_instructions(tmp_path: Path) -> None:
     """What went unseen: ``rounding._mix`` within ``instructions.watch``."""
-    copied = tmp_path / "counterfoil"
-    shutil.copytree(PACKAGE, copied, ignore=shutil.ignore_patterns("__pycache__"))
+    copied = tmp_path / "counterfoil_core"
+    shutil.copytree(COURT, copied, ignore=shutil.ignore_patterns("__pycache__"))
     script = (
-        "import numpy as np\nfrom counterfoil.arithmetic.grid.instructions import watch\n"
+        "import numpy as np\nfrom counterfoil_core.arithmetic.grid.instructions import watch\n"
         "print(watch(np.arange(9.0), np.uint64(0), np.uint64(0)), sum(watch.stats.cache_hits.values()))"
     )
 

@@ -9,7 +9,7 @@ import pytest
 from support.triton_compiled import compiled, float64_instructions
 
 _COMPILE = """
-from counterfoil.kernels.cuda import exact as kernels
+from counterfoil_core.kernels.cuda import exact as kernels
 
 def numbers(names, ones=()):
     # Types of numbers; those that are 1 are compiled in, and so arrive as constants.

@@ -14,22 +14,22 @@ import torch
 from hypothesis import HealthCheck, given, settings, strategies as st
 from torch import Tensor
 
-from counterfoil.base.errors import NonFiniteError, ProgramError
-from counterfoil.kernels import devices, rules
-from counterfoil.kernels.cuda import exact
-from counterfoil.kernels.exact import cuts, device_products, elementwise, forms, products, sums
-from counterfoil.kernels.exact.bracket import ROOM, bracketed, bracketed_by_torch
-from counterfoil.kernels.exact.convolutions import convolution, input_gradient, weight_gradient
-from counterfoil.kernels.exact.digits import digit_count, split
-from counterfoil.kernels.exact.forms import is_sound, sound_forms
-from counterfoil.kernels.exact.functions import evaluate
-from counterfoil.kernels.exact.geometry import Geometry, runs
-from counterfoil.kernels.exact.limits import sum_bits
-from counterfoil.kernels.exact.products import Form
-from counterfoil.kernels.exact.quantise import exponents_of, quantise
-from counterfoil.kernels.exact.refusals import Noted, noting
-from counterfoil.kernels.exact.single import from_int64
-from support import definite_reference as reference
+from counterfoil_core.base.errors import NonFiniteError, ProgramError
+from counterfoil_core.kernels import devices
+from counterfoil_core.kernels.cuda import exact
+from counterfoil_core.kernels.exact import cuts, device_products, elementwise, forms, products, sums
+from counterfoil_core.kernels.exact.bracket import ROOM, bracketed, bracketed_by_torch
+from counterfoil_core.kernels.exact.convolutions import convolution, input_gradient, weight_gradient
+from counterfoil_core.kernels.exact.digits import digit_count, split
+from counterfoil_core.kernels.exact.forms import is_sound, sound_forms
+from counterfoil_core.kernels.exact.functions import evaluate
+from counterfoil_core.kernels.exact.geometry import Geometry, runs
+from counterfoil_core.kernels.exact.limits import sum_bits
+from counterfoil_core.kernels.exact.products import Form
+from counterfoil_core.kernels.exact.quantise import exponents_of, quantise
+from counterfoil_core.kernels.exact.refusals import Noted, noting
+from counterfoil_core.kernels.exact.single import from_int64
+from support import definite_reference as reference, kernelrules as rules
 from support.definite_reference import bits_of, same_bits, wild
 from support.triton_device import DEVICES, ON_DEVICE
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.grid import magnitude
-from counterfoil.arithmetic.grid.scales.rules import RULES
+from counterfoil_core.arithmetic.grid import magnitude
+from counterfoil_core.arithmetic.grid.scales.rules import RULES
 
 STRANGE = {
     "ordinary": [],

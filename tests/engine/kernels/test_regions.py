@@ -6,16 +6,14 @@ import ast
 import math
 import struct
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import counterfoil
-from counterfoil.kernels.cpu.regions import Region, add_atomically, claimed, entered, left, record_at
+from counterfoil_core.kernels.cpu.regions import Region, add_atomically, claimed, entered, left, record_at
+from support.packages import sources
 
-PACKAGE = Path(counterfoil.__file__).parent
 THREADS = [1, 2, 4]
 FILL = np.dtype([("size", "i8"), ("number", "u8")])
 EVERY = np.dtype([("parts", "i8"), ("key", "u8"), ("tau", "f8"), ("axes", "i8", 3), ("total", "u8"), ("tops", "f8", 2)])
@@ -97,7 +95,7 @@ def test_without_the_marks_it_goes_unnoticed(unraised: list[str]) -> None:
 
 def _regions() -> dict[str, ast.FunctionDef]:
     found = {}
-    for path in PACKAGE.rglob("*.py"):
+    for name, path in sources():
         tree = ast.parse(path.read_text(encoding="utf-8"))
         names = {
             node.args[0].id
@@ -109,7 +107,7 @@ def _regions() -> dict[str, ast.FunctionDef]:
         }
         for node in tree.body:
             if isinstance(node, ast.FunctionDef) and node.name in names:
-                found[f"{path.relative_to(PACKAGE).as_posix()}: {node.name}"] = node
+                found[f"{name}: {node.name}"] = node
     return found
 
 

@@ -9,12 +9,12 @@ import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 
-from counterfoil.arithmetic.grid.fingerprinting import Kernels
-from counterfoil.kernels.cpu.rounding import _CHUNK, PART, CpuKernel, Unrounded
-from counterfoil.kernels.grid import Grid
-from counterfoil.kernels.result import Rounded
-from counterfoil.kernels.rules import fingerprint
-from counterfoil.kernels.torch.rounding import TorchKernel
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.kernels.cpu.rounding import _CHUNK, PART, CpuKernel, Unrounded
+from counterfoil_core.kernels.grid import Grid
+from counterfoil_core.kernels.result import Rounded
+from counterfoil_core.kernels.torch.rounding import TorchKernel
+from support.kernelrules import fingerprint
 
 KEY = 0x0123456789ABCDEF
 STRANGE = [0.0, -0.0, 2.0**-149, -(2.0**-149), 2.0**-126, -(2.0**-127), math.inf, -math.inf, math.nan]

@@ -9,7 +9,7 @@ import pytest
 from support.triton_compiled import compiled, float64_instructions
 
 _COMPILE = """
-from counterfoil.kernels.cuda import rounding as kernels
+from counterfoil_core.kernels.cuda import rounding as kernels
 
 words = dict.fromkeys(("slot", "entries", "cursor"), "*i64")
 constants = {"p": 24, "size": 2048}

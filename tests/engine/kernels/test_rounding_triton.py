@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.kernels.cpu.rounding import CpuKernel
-from counterfoil.kernels.cuda.rounding import BLOCK, TritonKernel
-from counterfoil.kernels.grid import Grid
-from counterfoil.kernels.result import Rounded
-from counterfoil.kernels.rules import fingerprint
+from counterfoil_core.kernels.cpu.rounding import CpuKernel
+from counterfoil_core.kernels.cuda.rounding import BLOCK, TritonKernel
+from counterfoil_core.kernels.grid import Grid
+from counterfoil_core.kernels.result import Rounded
+from support.kernelrules import fingerprint
 from support.triton_device import DEVICES
 
 pytestmark = pytest.mark.parametrize("device", DEVICES)

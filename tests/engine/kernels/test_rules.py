@@ -13,17 +13,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.grid.following import judged
-from counterfoil.kernels import devices, rules
-from counterfoil.kernels.cpu.philox import philox4x32, words, words_by_torch
-from counterfoil.kernels.cpu.rounding import CpuKernel, mix_values
-from counterfoil.kernels.exact import fused
-from counterfoil.kernels.exact.digits import KARATSUBA_BLOCK, digit_count, recombined, split
-from counterfoil.kernels.exact.products import Form, matmul
-from counterfoil.kernels.exact.quantise import quantise
-from counterfoil.kernels.grid import Grid
-from counterfoil.kernels.result import Rounded
-from counterfoil.kernels.torch.rounding import TorchKernel, mix
+from counterfoil_core.arithmetic.grid.following import judged
+from counterfoil_core.kernels import devices
+from counterfoil_core.kernels.cpu.philox import philox4x32, words, words_by_torch
+from counterfoil_core.kernels.cpu.rounding import CpuKernel, mix_values
+from counterfoil_core.kernels.exact import fused
+from counterfoil_core.kernels.exact.digits import KARATSUBA_BLOCK, digit_count, recombined, split
+from counterfoil_core.kernels.exact.products import Form, matmul
+from counterfoil_core.kernels.exact.quantise import quantise
+from counterfoil_core.kernels.grid import Grid
+from counterfoil_core.kernels.result import Rounded
+from counterfoil_core.kernels.torch.rounding import TorchKernel, mix
+from support import kernelrules as rules
 from support.definite_reference import bits_of
 
 TRITON = find_spec("triton") is not None
@@ -84,7 +85,7 @@ def test_one_rounding_to_float32_is_numpys() -> None:
 
 def kernel_of(form: str) -> tuple[Callable[..., Rounded], str]:
     if form == "triton":
-        from counterfoil.kernels.cuda.rounding import TritonKernel
+        from counterfoil_core.kernels.cuda.rounding import TritonKernel
 
         return TritonKernel().round, DEVICE
     return (CpuKernel(1).round, "") if form == "cpu" else (TorchKernel().round, "cpu")
@@ -156,7 +157,7 @@ def test_what_is_not_finite_shows_in_the_largest_exponent(form: str, bad: float)
 
 
 def directed_by_triton(own: np.ndarray, rounded: np.ndarray, ups: np.ndarray, grid: Grid, dtype: torch.dtype) -> Tensor:
-    from counterfoil.kernels.cuda.rounding import SLOTS, Pass, Slot
+    from counterfoil_core.kernels.cuda.rounding import SLOTS, Pass, Slot
 
     slot = torch.zeros(SLOTS, dtype=torch.int64, device=DEVICE)
     slot[Slot.KEY], slot[Slot.FLOOR], slot[Slot.EXPONENT] = KEYS[1] - 2**64, grid.floor_biased, grid.exponent
@@ -210,7 +211,7 @@ def test_fingerprints(key: int) -> None:
     assert CpuKernel(1).fingerprint(bits.view(np.uint64), key) == integers
     assert TorchKernel().fingerprint(torch.from_numpy(bits), key) == integers
     if TRITON:
-        from counterfoil.kernels.cuda.rounding import TritonKernel
+        from counterfoil_core.kernels.cuda.rounding import TritonKernel
 
         assert TritonKernel().fingerprint_finite(torch.from_numpy(strange).to(DEVICE), key) == expected
         assert TritonKernel().fingerprint(torch.from_numpy(bits).to(DEVICE), key) == integers
@@ -287,7 +288,7 @@ def test_digits(count: int) -> None:
         assert cut.unit == -bits
         assert cut.planes[:, 0].tolist() == expected
     if TRITON:
-        from counterfoil.kernels.cuda import exact
+        from counterfoil_core.kernels.cuda import exact
 
         there, flag = x.to(DEVICE), torch.zeros(1, dtype=torch.int32, device=DEVICE)
         top = exact.largest(there, (1, 1, 1, x.numel()))

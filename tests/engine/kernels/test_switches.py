@@ -24,8 +24,8 @@ FILES = (
 CHECKED = {"NUMBA_BOUNDSCHECK": "1", "COUNTERFOIL_REGIONS": "0", "OMP_NUM_THREADS": "2"}
 OUTSIDE = """
 import numpy as np
-from counterfoil.kernels.cache import kernel
-from counterfoil.kernels.cpu import regions
+from counterfoil_core.kernels.cache import kernel
+from counterfoil_core.kernels.cpu import regions
 
 @kernel(nogil=True)
 def at(x, place):

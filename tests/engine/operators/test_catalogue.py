@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from counterfoil.arithmetic.compute.forms.table import FORMS
-from counterfoil.arithmetic.grid.scales.rules import MAGNITUDES, RULES
-from counterfoil.operators.catalogue import allowed_names, classify, is_allowed
-from counterfoil.operators.facts import DRAWS, OperatorClass
+from counterfoil_core.arithmetic.compute.forms.table import FORMS
+from counterfoil_core.arithmetic.grid.scales.rules import MAGNITUDES, RULES
+from counterfoil_core.operators.catalogue import allowed_names, classify, is_allowed
+from counterfoil_core.operators.facts import DRAWS, OperatorClass
 
 NAMES = [name for name in allowed_names() if name not in DRAWS]
 

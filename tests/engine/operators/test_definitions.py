@@ -14,11 +14,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.operation import Operation
-from counterfoil.operators.catalogue import allowed_names, classify
-from counterfoil.operators.facts import DRAWS, OperatorClass
-from counterfoil.operators.judge import defined_kinds, exact_output
-from counterfoil.operators.uses import INTEGER_KINDS, ROUNDED_UNLESS_INTEGER
+from counterfoil_core.arithmetic.compute.operation import Operation
+from counterfoil_core.operators.catalogue import allowed_names, classify
+from counterfoil_core.operators.facts import DRAWS, OperatorClass
+from counterfoil_core.operators.judge import defined_kinds, exact_output
+from counterfoil_core.operators.uses import INTEGER_KINDS, ROUNDED_UNLESS_INTEGER
 from support.exact_calls import Call, all_calls, digest
 
 CALLS = all_calls()

@@ -16,15 +16,15 @@ from benchmarks.imitations import IMITATIONS
 from hypothesis import given as drawn_from, settings, strategies as st
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.exactly import exactly
-from counterfoil.arithmetic.compute.operation import Operation, make_operation
-from counterfoil.arithmetic.compute.perturbed import exactly_perturbed
-from counterfoil.arithmetic.exact.operators import SINGLES
-from counterfoil.kernels.exact.forms import Profile
-from counterfoil.operators.catalogue import allowed_names, classify
-from counterfoil.operators.facts import DRAWS, OperatorClass
-from counterfoil.operators.judge import defined_output
-from counterfoil.operators.node import Node, TensorType
+from counterfoil_core.arithmetic.compute.exactly import exactly
+from counterfoil_core.arithmetic.compute.operation import Operation, make_operation
+from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.arithmetic.otherwise.perturbed import exactly_perturbed
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.operators.catalogue import allowed_names, classify
+from counterfoil_core.operators.facts import DRAWS, OperatorClass
+from counterfoil_core.operators.judge import defined_output
+from counterfoil_core.operators.node import Node, TensorType
 from support.definite_calls import CALLS, EXACT_CALLS, SITUATIONS, function_calls, in_situation
 from support.definite_reference import bits_of, wild
 from support.exact_calls import Call

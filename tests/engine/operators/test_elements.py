@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.exact.operators import SINGLES
-from counterfoil.operators.judge import defined_output, single_kinds
-from counterfoil.operators.judging.numbers import NotExactError
-from counterfoil.operators.pointwise.judge.singles import FUNCTION_KINDS
+from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.operators.judge import defined_output, single_kinds
+from counterfoil_core.operators.judging.numbers import NotExactError
+from counterfoil_core.operators.pointwise.judge.singles import FUNCTION_KINDS
 from support.definite_calls import CALLS, draw, places
 from support.definite_reference import bits_of, wild
 from support.exact_forms import called, node_of

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.grid.scales import pointwise
-from counterfoil.operators.catalogue import classify
-from counterfoil.operators.judge import exact_output
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.grid.scales import pointwise
+from counterfoil_core.operators.catalogue import classify
+from counterfoil_core.operators.judge import exact_output
 from support.boundary_calls import MOODS, boundary_calls, fuzzed_names
 from support.error_bounds import HARMLESS, rounded_names, worst
 from support.operator_calls import listed, operation_of

@@ -7,11 +7,11 @@ import importlib
 import numpy as np
 import pytest
 
-from counterfoil.operators import judge
-from counterfoil.operators.catalogue import allowed_names, classify
-from counterfoil.operators.facts import OperatorClass
-from counterfoil.operators.judge import exact_kinds, exact_output
-from counterfoil.operators.judging.numbers import NotExactError
+from counterfoil_core.operators import judge
+from counterfoil_core.operators.catalogue import allowed_names, classify
+from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.operators.judge import exact_kinds, exact_output
+from counterfoil_core.operators.judging.numbers import NotExactError
 from support.exact_forms import distances, off
 from support.operator_calls import CALLS, OTHER_CALLS, Call, operation_of
 
@@ -32,7 +32,9 @@ def test_each_family_judges_what_it_declares_and_nobody_judges_twice() -> None:
     tables: dict[str, list[str]] = {}
     for family in judge._FAMILIES:
         name = family.__name__.split(".")[2]
-        declared = {operator.kind for operator in importlib.import_module(f"counterfoil.operators.{name}.facts").FACTS}
+        declared = {
+            operator.kind for operator in importlib.import_module(f"counterfoil_core.operators.{name}.facts").FACTS
+        }
         for table, judged in vars(family.JUDGE).items():
             assert set(judged) <= declared, (name, table)
             tables.setdefault(table, []).extend(judged)

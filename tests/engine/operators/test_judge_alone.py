@@ -21,20 +21,19 @@ import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 
-import counterfoil.arithmetic.compute
-import counterfoil.kernels.exact
-from counterfoil.arithmetic.compute.operation import make_operation
-from counterfoil.arithmetic.exact.operators import SINGLES
-from counterfoil.kernels.exact import draws as made_draws, sums as made_sums
-from counterfoil.kernels.exact.forms import Profile
-from counterfoil.kernels.exact.truth import nearest_single
-from counterfoil.operators.draws.judge import drawn_element
-from counterfoil.operators.facts import EXPONENTIAL, NORMAL, UNIFORM
-from counterfoil.operators.judge import defined_output
-from counterfoil.operators.judging.ieee import rounded
-from counterfoil.operators.judging.quantisation import exponents_of, quantised, terms_bits
-from counterfoil.operators.node import Node, TensorType
-from counterfoil.operators.pointwise.judge.singles import FUNCTION_KINDS, value_of
+import counterfoil_core.kernels.exact
+from counterfoil_core.arithmetic.compute.operation import make_operation
+from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.kernels.exact import draws as made_draws, sums as made_sums
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.kernels.exact.truth import nearest_single
+from counterfoil_core.operators.draws.judge import drawn_element
+from counterfoil_core.operators.facts import EXPONENTIAL, NORMAL, UNIFORM
+from counterfoil_core.operators.judge import defined_output
+from counterfoil_core.operators.judging.ieee import rounded
+from counterfoil_core.operators.judging.quantisation import exponents_of, quantised, terms_bits
+from counterfoil_core.operators.node import Node, TensorType
+from counterfoil_core.operators.pointwise.judge.singles import FUNCTION_KINDS, value_of
 from support.definite_calls import CALLS
 from support.definite_reference import bits_of
 
@@ -153,14 +152,14 @@ def test_the_judge_does_without_the_maker(monkeypatch: pytest.MonkeyPatch) -> No
     before = [judged() for _, judged in judges]
     x = torch.randn(3, 4)
     assert made_sums.total(x).numel() == 1
-    for package in (counterfoil.kernels.exact, counterfoil.arithmetic.compute):
+    for package in (counterfoil_core.kernels.exact, counterfoil_core.arithmetic.compute):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if "triton" in found.name:
                 continue
             module = importlib.import_module(found.name)
             for name, value in list(vars(module).items()):
                 own = getattr(value, "__module__", "").startswith(
-                    ("counterfoil.kernels.exact", "counterfoil.arithmetic.compute")
+                    ("counterfoil_core.kernels.exact", "counterfoil_core.arithmetic.compute")
                 )
                 if isinstance(value, FunctionType) and own:
                     monkeypatch.setattr(module, name, broken)
@@ -178,20 +177,20 @@ ALONE = """
 import sys
 class Absent:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[:2] in [["counterfoil", room] for room in ("arithmetic", "kernels")]:
+        if name.split(".")[:2] in [["counterfoil_core", room] for room in ("arithmetic", "kernels")]:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Absent())
 import torch
-from counterfoil.audit.step import defined_elements
-from counterfoil.operators.draws.judge import drawn_element
-from counterfoil.operators.judge import defined_output
-from counterfoil.program.graph import Node, TensorType
+from counterfoil_core.judge import defined_elements
+from counterfoil_core.operators.draws.judge import drawn_element
+from counterfoil_core.operators.judge import defined_output
+from counterfoil_core.program.graph import Node, TensorType
 node = Node("aten.index_add.default", (), (), (TensorType("float32", (2,)),), 0, "", "forward")
 arguments = dict(self=torch.zeros(2), dim=0, index=torch.tensor([1, 1]), source=torch.tensor([1e-8, 3e-17]), alpha=1)
 element = defined_output(node, arguments, 0, 20).element
 print(element(0), element(1), drawn_element("counterfoil.uniform", 0, seed=1, step=1, draw=0))
 try:
-    import counterfoil.kernels.exact
+    import counterfoil_core.kernels.exact
 except ModuleNotFoundError:
     print("absent")
 """

@@ -12,9 +12,9 @@ DECLARED = """
 import sys
 from pathlib import Path
 
-from counterfoil.operators.bounds import FUNCTION, constant
-from counterfoil.operators.facts import Trait, rounded
-from counterfoil.operators.pointwise import facts
+from counterfoil_core.operators.bounds import FUNCTION, constant
+from counterfoil_core.operators.facts import Trait, rounded
+from counterfoil_core.operators.pointwise import facts
 
 if sys.argv[2] == "declared":
     facts.FACTS += tuple(rounded("output", constant(FUNCTION), "erfinv.default", Trait.LAST_BIT))
@@ -23,10 +23,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from counterfoil.base.errors import CounterfoilError
-from counterfoil.base.precision import Precision
-from counterfoil.arithmetic.grid.margin import kinds_without_bound
-from counterfoil.signing.keys import key_from_seed
+from counterfoil_core.base.errors import CounterfoilError
+from counterfoil_core.base.precision import Precision
+from counterfoil_core.arithmetic.grid.margin import kinds_without_bound
+from counterfoil_core.signing.keys import key_from_seed
 from support.jobs import audited, draw, own_order, record_job
 
 x = np.clip(draw((16, 4), 1), -0.9, 0.9).astype(np.float32)

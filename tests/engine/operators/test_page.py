@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from counterfoil.operators.catalogue import allowed_names
+from counterfoil_core.operators.catalogue import allowed_names
 from support.scripts import load_script
 
 ROOT = Path(__file__).parents[3]

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from counterfoil.arithmetic.compute.declared import check_by_library
-from counterfoil.base.dtypes import STATE_DTYPES
-from counterfoil.base.errors import ProgramError
-from counterfoil.operators.catalogue import allowed_names
-from counterfoil.operators.node import Node, TensorType, Value
-from counterfoil.operators.results import SHAPE_RULES
-from counterfoil.operators.shaping import Results
-from counterfoil.operators.signatures import check_arguments, check_pieces, signature_of
-from counterfoil.operators.uses import undefined_use
-from counterfoil.program.declared import gives_what_it_declares, results_by_rule
-from counterfoil.program.graph import MAX_ELEMENTS, Input, Program
+from counterfoil_core.arithmetic.compute.declared import check_by_library
+from counterfoil_core.base.dtypes import STATE_DTYPES
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.operators.catalogue import allowed_names
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.operators.results import SHAPE_RULES
+from counterfoil_core.operators.shaping import Results
+from counterfoil_core.operators.signatures import check_arguments, check_pieces, signature_of
+from counterfoil_core.operators.uses import undefined_use
+from counterfoil_core.program.declared import gives_what_it_declares, results_by_rule
+from counterfoil_core.program.graph import MAX_ELEMENTS, Input, Program
 from support.shape_calls import ShapeCall, examples, f, i, variants
 
 WITHOUT_RULE: frozenset[str] = frozenset()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.base.errors import ProgramError
-from counterfoil.operators import signatures
-from counterfoil.operators.catalogue import allowed_names
-from counterfoil.operators.facts import UNIFORM
-from counterfoil.operators.node import Node, TensorType, Value
-from counterfoil.operators.schemas import SCHEMAS
-from counterfoil.operators.signatures import Parameter, check_arguments, defaults_of, overload, signature_of
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.operators import signatures
+from counterfoil_core.operators.catalogue import allowed_names
+from counterfoil_core.operators.facts import UNIFORM
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.operators.schemas import SCHEMAS
+from counterfoil_core.operators.signatures import Parameter, check_arguments, defaults_of, overload, signature_of
 
 X = TensorType("float32", (4,))
 

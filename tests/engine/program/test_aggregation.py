@@ -13,9 +13,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError
-from counterfoil.base.precision import AnyPrecision
 from counterfoil.program.aggregation import (
     RULES,
     Aggregating,
@@ -32,7 +29,10 @@ from counterfoil.program.aggregation import (
 )
 from counterfoil.program.aggregation.vectors import Layout
 from counterfoil.program.update import ClipByNorm, Sgd
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.precision import AnyPrecision
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.outcome import Outcome
 from support.aggregating import EXACT, ROUNDED, Prefix, Shares, Stacked, aggregated, captured, objective
 from support.jobs import audited, draw, own_order, record_job
 

@@ -17,13 +17,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.base.errors import ProgramError
-from counterfoil.operators.node import TensorType
 from counterfoil.program.asked import Asked, AskedValues, PlainNames
 from counterfoil.program.asked.asking import Policy
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.noform import NoFormError
 from counterfoil.program.update import Sgd
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.operators.node import TensorType
 
 BATCH = {"x": TensorType("float32", (4, 3)), "y": TensorType("int64", (4,))}
 Log = Callable[[Tensor, Tensor, Tensor], Any]

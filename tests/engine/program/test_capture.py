@@ -6,15 +6,15 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
-from counterfoil.arithmetic.admission import check_types
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.base.errors import DataError, ProgramError
-from counterfoil.operators.facts import UNIFORM
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.graph import Program
 from counterfoil.program.philoxdraws import uniform
 from counterfoil.program.update import AdamW, Sgd
+from counterfoil_core.arithmetic.admission import check_types
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.base.errors import DataError, ProgramError
+from counterfoil_core.operators.facts import UNIFORM
+from counterfoil_core.operators.node import TensorType
+from counterfoil_core.program.graph import Program
 from support.jobs import capture_on
 
 

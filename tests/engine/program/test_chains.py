@@ -8,12 +8,12 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from counterfoil.operators.facts import OperatorClass
-from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.program.capture import capture
-from counterfoil.program.chains import Chain, Code, schedule
-from counterfoil.program.graph import Input, Program, node_values
 from counterfoil.program.update import AdamW
+from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.program.chains import Chain, Code, schedule
+from counterfoil_core.program.graph import Input, Program, node_values
 
 WHOLE, ONE, OTHER = TensorType("float32", (8, 9)), TensorType("float32", ()), TensorType("float32", (9, 8))
 

@@ -10,10 +10,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.kernels.exact.forms import Profile
-from counterfoil.kernels.exact.functions import evaluate
-from counterfoil.kernels.exact.products import matmul
-from counterfoil.kernels.exact.sums import total
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.kernels.exact.functions import evaluate
+from counterfoil_core.kernels.exact.products import matmul
+from counterfoil_core.kernels.exact.sums import total
 from support.definite_reference import same_bits
 from support.single import singly
 

@@ -12,10 +12,10 @@ from torch import Tensor
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from counterfoil.arithmetic.exact.operators import SINGLES
-from counterfoil.operators.catalogue import allowed_names, classify
-from counterfoil.operators.facts import OperatorClass
 from counterfoil.program.composites import COMPOSITES, MUTATING
+from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.operators.catalogue import allowed_names, classify
+from counterfoil_core.operators.facts import OperatorClass
 from support.operator_calls import CALLS, OTHER_CALLS
 from support.single import listed, name_of, singly
 

@@ -10,13 +10,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.base.errors import ProgramError
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.graph import Program
 from counterfoil.program.update import AdamW, Sgd
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.operators.node import TensorType
+from counterfoil_core.program.graph import Program
+from counterfoil_core.signing.keys import SigningKey
 from support.expectations import verified
 from support.jobs import capture_on, draw, own_order, record_job
 

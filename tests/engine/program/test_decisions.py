@@ -12,12 +12,12 @@ from torch import Tensor, nn
 from torch.distributions import Categorical, Distribution
 from torch.nn import functional
 
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.base.errors import NonFiniteError, ProgramError
-from counterfoil.operators.node import TensorType
 from counterfoil.program import lowering
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.update import Sgd
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.base.errors import NonFiniteError, ProgramError
+from counterfoil_core.operators.node import TensorType
 from support.asserting import asserts
 
 EDGES = torch.tensor([[0, 1, 2, 3, 3, 1], [1, 2, 3, 0, 3, 1]])

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from benchmarks.every_operator import every_operator
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.operators.node import Node, TensorType, Value
-from counterfoil.program.declared import undecided
-from counterfoil.program.graph import Input, Program
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.program.declared import undecided
+from counterfoil_core.program.graph import Input, Program
 
 TESTS = Path(__file__).parents[2]
 FILES = [

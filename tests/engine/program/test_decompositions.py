@@ -11,12 +11,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.base.errors import ProgramError
-from counterfoil.operators.catalogue import is_allowed
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.update import Sgd
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.operators.catalogue import is_allowed
+from counterfoil_core.operators.node import TensorType
 from support.jobs import capture_on, draw
 
 

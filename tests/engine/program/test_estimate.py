@@ -10,17 +10,17 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils.flop_counter import FlopCounterMode
 
-from counterfoil.arithmetic.admission import check_types, read_program
-from counterfoil.arithmetic.selftest import tiny_program
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, LimitError, ProgramError
-from counterfoil.base.memory import memory_total
-from counterfoil.base.precision import Precision
-from counterfoil.operators.node import Argument, Node, TensorType, Value
-from counterfoil.program import limits
-from counterfoil.program.estimate import estimate, least_memory, node_flops
-from counterfoil.program.graph import Input, Program
-from counterfoil.program.limits import (
+from counterfoil_core.arithmetic.admission import check_types, read_program
+from counterfoil_core.arithmetic.selftest import tiny_program
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, LimitError, ProgramError
+from counterfoil_core.base.memory import memory_total
+from counterfoil_core.base.precision import Precision
+from counterfoil_core.operators.node import Argument, Node, TensorType, Value
+from counterfoil_core.program import limits
+from counterfoil_core.program.estimate import estimate, least_memory, node_flops
+from counterfoil_core.program.graph import Input, Program
+from counterfoil_core.program.limits import (
     LARGE,
     MAX_OPERATORS,
     Estimate,

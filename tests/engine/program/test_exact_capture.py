@@ -9,13 +9,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.arithmetic.compute.exactly import exactly
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.arithmetic.exact.admission import check_exact
-from counterfoil.base.errors import ProgramError
-from counterfoil.kernels.exact.forms import Profile
-from counterfoil.operators.facts import OperatorClass
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.update import (
     Adagrad,
@@ -31,6 +24,13 @@ from counterfoil.program.update import (
     UpdateRule,
     WeightAverage,
 )
+from counterfoil_core.arithmetic.compute.exactly import exactly
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.arithmetic.exact.admission import check_exact
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.operators.node import TensorType
 from support.jobs import draw
 
 X, LABELS = torch.from_numpy(draw((12, 5), 1)), torch.arange(12) % 3

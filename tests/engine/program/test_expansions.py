@@ -12,16 +12,16 @@ from torch import Tensor, nn
 from torch.distributions import Gamma
 from torch.nn import functional
 
-from counterfoil.arithmetic.compute.exactly import exactly
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.arithmetic.exact.admission import check_exact
-from counterfoil.base.errors import ProgramError
-from counterfoil.base.precision import ExactPrecision
-from counterfoil.kernels.exact.forms import Profile
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.update import Sgd
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.arithmetic.compute.exactly import exactly
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.arithmetic.exact.admission import check_exact
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.operators.node import TensorType
+from counterfoil_core.signing.keys import SigningKey
 from support.expectations import verified
 from support.jobs import draw, own_order, record_job
 

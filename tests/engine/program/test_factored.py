@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import counterfoil
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import NonFiniteError
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.program.update import factored
 from counterfoil.training.custom import order_custom
+from counterfoil_core.base.errors import NonFiniteError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.values.outcome import Outcome
 from support.bundles import test_key
 from support.jobs import audited, record_job
 

@@ -10,16 +10,16 @@ import torch
 from hypothesis import given, settings, strategies as st
 from torch import nn
 
-from counterfoil.arithmetic.admission import check_types
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.arithmetic.compute.prepared import Frame, Unit
-from counterfoil.arithmetic.selftest import tiny_inputs, tiny_program
-from counterfoil.base import canonical
-from counterfoil.base.errors import ProgramError
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.operators.catalogue import allowed_names
-from counterfoil.operators.node import TensorType
-from counterfoil.program.graph import Program, node_values
+from counterfoil_core.arithmetic.admission import check_types
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.arithmetic.compute.prepared import Frame, Unit
+from counterfoil_core.arithmetic.selftest import tiny_inputs, tiny_program
+from counterfoil_core.base import canonical
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.operators.catalogue import allowed_names
+from counterfoil_core.operators.node import TensorType
+from counterfoil_core.program.graph import Program, node_values
 from support.jobs import Job, capture_on
 
 TINY = tiny_program()

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from counterfoil.base.errors import DataError
-from counterfoil.bundle.schema import check_name
 from counterfoil.program.held import names_in_order
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.bundle.schema import check_name
 
 
 def layers(*paths: str) -> nn.Module:

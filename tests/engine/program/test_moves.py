@@ -9,12 +9,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.base.errors import ProgramError
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.moves import MOVES
 from counterfoil.program.update import Sgd
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.operators.node import TensorType
 from support.jobs import draw
 
 Function = Callable[[Tensor], Tensor]

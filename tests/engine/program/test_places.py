@@ -7,18 +7,18 @@ import pytest
 import torch
 from torch import nn
 
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.arithmetic.grid.fingerprinting import Kernels, place_key
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
-from counterfoil.base.precision import Precision
-from counterfoil.kernels.cpu.rounding import CANONICAL_NAN, CpuKernel
-from counterfoil.kernels.torch.rounding import TorchKernel
-from counterfoil.operators.catalogue import allowed_names, decided_arguments
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import Program
-from counterfoil.program.places import PlaceSort
 from counterfoil.program.update import Sgd
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, place_key
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.base.precision import Precision
+from counterfoil_core.kernels.cpu.rounding import CANONICAL_NAN, CpuKernel
+from counterfoil_core.kernels.torch.rounding import TorchKernel
+from counterfoil_core.operators.catalogue import allowed_names, decided_arguments
+from counterfoil_core.operators.node import TensorType
+from counterfoil_core.program.graph import Program
+from counterfoil_core.program.places import PlaceSort
 
 BATCH = {"x": TensorType("float32", (4, 3)), "labels": TensorType("int64", (4,))}
 CPU = torch.device("cpu")

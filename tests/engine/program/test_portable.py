@@ -10,13 +10,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.arithmetic.compute.operation import Operation, native
-from counterfoil.operators.catalogue import is_allowed
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.portable import PORTABLE
 from counterfoil.program.update import Sgd
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.arithmetic.compute.operation import Operation, native
+from counterfoil_core.operators.catalogue import is_allowed
+from counterfoil_core.operators.node import TensorType
 
 EDGES = [-40.0, -3.0 - 2**-20, -3.0, -3.0 + 2**-20, -1.0, -(2.0**-30), 0.0, 1.0, 3.0 - 2**-20, 3.0, 3.0 + 2**-20, 40.0]
 FUNCTIONS = {

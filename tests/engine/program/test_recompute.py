@@ -12,20 +12,20 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.arithmetic.admission import read_program
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, DataError
-from counterfoil.base.generators import finish
-from counterfoil.base.precision import ExactPrecision, Precision
-from counterfoil.operators.facts import UNIFORM
-from counterfoil.operators.node import Node, TensorType, Value
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.estimate import estimate, least_memory
-from counterfoil.program.graph import Input, Program, node_values
 from counterfoil.program.promptly import updating_promptly
 from counterfoil.program.recompute import AUTO, computed_again, recomputing
 from counterfoil.program.update import AdamW, Sgd, UpdateRule
+from counterfoil_core.arithmetic.admission import read_program
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, DataError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.base.precision import ExactPrecision, Precision
+from counterfoil_core.operators.facts import UNIFORM
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.program.estimate import estimate, least_memory
+from counterfoil_core.program.graph import Input, Program, node_values
 from support.jobs import capture_on, draw, own_order
 
 ROWS, WIDTH = 8, 6

@@ -10,12 +10,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.base.errors import DataError, ProgramError
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.graph import BUFFER, GRADIENT, Program
 from counterfoil.program.sharing import capture_shares
 from counterfoil.program.update import Sgd
+from counterfoil_core.base.errors import DataError, ProgramError
+from counterfoil_core.operators.node import TensorType
+from counterfoil_core.program.graph import BUFFER, GRADIENT, Program
 
 BATCH = {"x": TensorType("float32", (4, 3))}
 

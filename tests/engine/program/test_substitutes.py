@@ -12,11 +12,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.base.errors import NonFiniteError, ProgramError
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.base.errors import NonFiniteError, ProgramError
+from counterfoil_core.operators.node import TensorType
 from support.jobs import draw
 
 Objective = Callable[[nn.Module, Mapping[str, Tensor]], Tensor]

@@ -10,12 +10,12 @@ import torch
 from torch import distributions, nn
 from torch.nn import functional
 
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.base.errors import ProgramError
-from counterfoil.operators.facts import DRAWS
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.operators.facts import DRAWS
+from counterfoil_core.operators.node import TensorType
 
 ROWS, COUNT = 3, 4
 STEPS = 400

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base import canonical
+from counterfoil_core.base import canonical
+from counterfoil_core.values.outcome import Outcome
 from support.random_programs import outcome
 
 

@@ -11,11 +11,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from counterfoil.arithmetic.compute import interpreter
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.base.errors import DataError
-from counterfoil.operators.facts import OperatorClass
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
 from counterfoil.program.update import (
     Adagrad,
@@ -31,6 +26,11 @@ from counterfoil.program.update import (
     UpdateRule,
     WeightAverage,
 )
+from counterfoil_core.arithmetic.compute import interpreter
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.operators.node import TensorType
 from support.jobs import draw
 
 BATCH, STEPS = 12, 6

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.operators.node import Argument, Node, TensorType, Value
-from counterfoil.program.estimate import estimate
-from counterfoil.program.graph import Input, Program
-from counterfoil.program.workspaces import workspace
+from counterfoil_core.operators.node import Argument, Node, TensorType, Value
+from counterfoil_core.program.estimate import estimate
+from counterfoil_core.program.graph import Input, Program
+from counterfoil_core.program.workspaces import workspace
 
 BITS = 20
 SLACK = 4 * 2**20
@@ -83,12 +83,12 @@ def measure() -> None:
 
     import torch
 
-    from counterfoil.arithmetic.compute.allocation import give_back_freed_memory
-    from counterfoil.arithmetic.compute.exactly import exactly
-    from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-    from counterfoil.kernels import buffers
-    from counterfoil.kernels.exact import cuts
-    from counterfoil.kernels.exact.forms import Profile
+    from counterfoil_core.arithmetic.compute.allocation import give_back_freed_memory
+    from counterfoil_core.arithmetic.compute.exactly import exactly
+    from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+    from counterfoil_core.kernels import buffers
+    from counterfoil_core.kernels.exact import cuts
+    from counterfoil_core.kernels.exact.forms import Profile
 
     torch.set_num_threads(1)
     compute = exactly(Profile.on(torch.device("cpu"), BITS))

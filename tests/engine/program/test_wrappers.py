@@ -17,11 +17,11 @@ from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.parallel import DataParallel, DistributedDataParallel
 
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.base.errors import CounterfoilError, DataError, ProgramError
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.update import Sgd
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.base.errors import CounterfoilError, DataError, ProgramError
+from counterfoil_core.operators.node import TensorType
 
 BATCH = {"x": TensorType("float32", (4, 3)), "y": TensorType("int64", (4,))}
 Step = Callable[[nn.Module, Mapping[str, Tensor]], Tensor]

@@ -9,13 +9,13 @@ from itertools import chain, combinations
 
 import pytest
 
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import DataError
 from counterfoil.redundancy.agreement import Doubt, Given, agree, agreement_graph
 from counterfoil.redundancy.assignment import shares_of, subset_assignment, without
 from counterfoil.redundancy.cliques import maximal_cliques
 from counterfoil.redundancy.distortion import distorted_share, grouped_share, strongest_lies
 from counterfoil.redundancy.roster import Roster
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import DataError
 
 
 def right(share: int) -> Digest:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.base.errors import GivenFileError
-from counterfoil.remote.address import Address, hushed, is_address, place_of, shown_place
+from counterfoil_core.base.errors import GivenFileError
+from counterfoil_core.remote.address import Address, hushed, is_address, place_of, shown_place
 
 SECRET = "https://me:secret@example.org:8443/runs/my%20run.cfoil?X-Amz-Signature=abc#part"
 
@@ -66,8 +66,8 @@ def test_a_malformed_address_is_refused_and_its_query_is_not_repeated() -> None:
 
 def test_the_libraries_for_networks_are_not_loaded_before_an_address_is_opened() -> None:
     code = (
-        "import sys, counterfoil, counterfoil.audit.session, counterfoil.audit.overview, counterfoil.cli.app\n"
-        "import counterfoil.bundle.fetched, counterfoil.cli.elsewhere, counterfoil.audit.boxed.work\n"
+        "import sys, counterfoil, counterfoil_core.hearing.session, counterfoil.audit.overview, counterfoil.cli.app\n"
+        "import counterfoil_core.bundle.fetched, counterfoil.cli.elsewhere, counterfoil.audit.boxed.work\n"
         "found = {'aiohttp', 's3fs', 'counterfoil.remote.opening', 'counterfoil.remote.http'} & set(sys.modules)\n"
         "print(sorted(found))\n"
     )

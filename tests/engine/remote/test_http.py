@@ -10,11 +10,11 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, FileChangedError, FileReadError, GivenFileError
-from counterfoil.remote.address import Address
 from counterfoil.remote.opening import copied, near, open_transfer
 from counterfoil.remote.transfer import Transfer
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, FileChangedError, FileReadError, GivenFileError
+from counterfoil_core.remote.address import Address
 from support.servers import Served, serving
 
 DATA = bytes(range(256)) * 400

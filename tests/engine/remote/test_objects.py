@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from counterfoil.base.errors import FileChangedError, FileReadError, GivenFileError
-from counterfoil.remote.address import Address
 from counterfoil.remote.objects import StoredFile
 from counterfoil.remote.opening import copied, open_transfer
 from counterfoil.remote.transfer import Patience
+from counterfoil_core.base.errors import FileChangedError, FileReadError, GivenFileError
+from counterfoil_core.remote.address import Address
 from support.servers import serving
 
 DATA = bytes(range(256)) * 400

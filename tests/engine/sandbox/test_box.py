@@ -129,7 +129,7 @@ def test_memory_is_limited_by_what_there_is() -> None:
 import resource
 closed = box.enter([])
 limit, _ = resource.getrlimit(resource.RLIMIT_DATA)
-from counterfoil.base.memory import memory_total
+from counterfoil_core.base.memory import memory_total
 print(0 < limit <= memory_total() + 2**36, resource.getrlimit(resource.RLIMIT_CORE))
 try: bytearray(2**45)
 except MemoryError: print("refused")

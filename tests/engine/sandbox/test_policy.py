@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.base import memory
 from counterfoil.sandbox.policy import DEVICES, SYSTEM, make_policy
+from counterfoil_core.base import memory
 
 
 def test_the_job_the_installation_and_the_system_are_read() -> None:

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, CounterfoilError, FileWriteError, GivenFileError, KeyFileError
 from counterfoil.sealed import opening
 from counterfoil.sealed.agefile import MOST_HEADER_BYTES, can_seal, is_sealed
 from counterfoil.sealed.opening import make_sealing_key, opened, private_folder
 from counterfoil.sealed.recipients import MOST_RECIPIENTS, read_recipients, recipients_path
 from counterfoil.sealed.writing import check_recipients, seal_file
 from counterfoil.signer.client import Passphrase
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, CounterfoilError, FileWriteError, GivenFileError, KeyFileError
 
 pyrage = pytest.importorskip("pyrage", reason="the extra sealing is not installed")
 PLAIN = b"\x89HDF\r\n\x1a\n" + bytes(range(256)) * 1000

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from counterfoil.base import canonical
-from counterfoil.base.errors import KeyFileError, SignatureError
 from counterfoil.base.programs import DESCRIPTOR_VARIABLE
 from counterfoil.signer import asking
 from counterfoil.signer.environment import drop_passphrase, take_descriptor
 from counterfoil.signer.gate import Gate, Purpose
-from counterfoil.signing.intoto import (
+from counterfoil_core.base import canonical
+from counterfoil_core.base.errors import KeyFileError, SignatureError
+from counterfoil_core.signing.intoto import (
     COMPARISON_PREDICATE,
     FACTS_PREDICATE,
     NOTE_PREDICATE,
@@ -29,7 +29,7 @@ from counterfoil.signing.intoto import (
     VERDICT_PREDICATE,
     make_statement,
 )
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.signing.keys import SigningKey
 
 posix = pytest.mark.skipif(os.name != "posix", reason="descriptors and terminals of POSIX")
 ORDER, OTHER = ("a.order", {"sha256": "ab" * 32}), ("a.order", {"sha256": "cd" * 32})

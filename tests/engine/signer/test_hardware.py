@@ -13,17 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.statement.verdict import preview_verdict, verify_verdict
-from counterfoil.base import canonical
-from counterfoil.base.errors import KeyFileError, SignatureError
 from counterfoil.base.joberrors import SignerError
 from counterfoil.cli import main
 from counterfoil.signer.client import Passphrase, start_signer
 from counterfoil.signing.claims import public_keys
 from counterfoil.signing.hardware import parse_uri
-from counterfoil.signing.keys import PublicKey, load_public_key
 from counterfoil.signing.privatekeys import key_from_seed
-from counterfoil.signing.publickeys import is_ed25519, key_id_of, pem_of
+from counterfoil_core.base import canonical
+from counterfoil_core.base.errors import KeyFileError, SignatureError
+from counterfoil_core.signing.keys import PublicKey, load_public_key
+from counterfoil_core.signing.publickeys import is_ed25519, key_id_of, pem_of
+from counterfoil_core.statement.verdict import preview_verdict, verify_verdict
 from support.reports import verified_report
 
 MODULE = Path("/usr/lib/softhsm/libsofthsm2.so")

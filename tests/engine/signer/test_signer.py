@@ -16,23 +16,23 @@ from typing import Any
 
 import pytest
 
-from counterfoil.base import canonical
-from counterfoil.base.errors import FileWriteError, KeyFileError, SignatureError
 from counterfoil.base.joberrors import SignerError
 from counterfoil.base.programs import program_command
 from counterfoil.signer import client
 from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
 from counterfoil.signer.frames import MAX_STATEMENT_BYTES
-from counterfoil.signing.envelope import open_statement
-from counterfoil.signing.intoto import (
+from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil_core.base import canonical
+from counterfoil_core.base.errors import FileWriteError, KeyFileError, SignatureError
+from counterfoil_core.signing.envelope import open_statement
+from counterfoil_core.signing.intoto import (
     ADJUDICATION_PREDICATE,
     RUN_PREDICATE,
     TREE_HEAD_PREDICATE,
     VERDICT_PREDICATE,
     make_statement,
 )
-from counterfoil.signing.keys import load_public_key
-from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil_core.signing.keys import load_public_key
 
 SECRET = "correct horse battery staple"
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and descriptors of POSIX")
@@ -201,17 +201,17 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
         assert name not in loaded
     ours = {name for name in loaded if name.startswith("counterfoil.") and not name.startswith("counterfoil.signer")}
     assert ours <= {
-        "counterfoil.base", "counterfoil.signing", "counterfoil.bundle", "counterfoil.base.precision",
-        "counterfoil.bundle.schema", "counterfoil.bundle.sources", "counterfoil.bundle.pattern",
-        "counterfoil.bundle.extent", "counterfoil.bundle.shares", "counterfoil.base.stopping",
-        "counterfoil.base.cancel", "counterfoil.base.canonical", "counterfoil.signing.publickeys",
-        "counterfoil.commit", "counterfoil.base.digest", "counterfoil.commit.merkle", "counterfoil.base.dtypes",
-        "counterfoil.signing.edwards", "counterfoil.base.errors", "counterfoil.base.fields", "counterfoil.base.inputs",
-        "counterfoil.signing.intoto",
-        "counterfoil.base.obstacles", "counterfoil.base.plaintext", "counterfoil.base.programs",
-        "counterfoil.base.sentence",
-        "counterfoil.signing.envelope", "counterfoil.signing.keys",
-        "counterfoil.base.timestamps", "counterfoil.base.turns",
+        "counterfoil.base", "counterfoil.signing", "counterfoil.bundle", "counterfoil_core.base.precision",
+        "counterfoil_core.bundle.schema", "counterfoil_core.bundle.sources", "counterfoil_core.bundle.pattern",
+        "counterfoil_core.bundle.extent", "counterfoil_core.bundle.shares", "counterfoil_core.base.stopping",
+        "counterfoil_core.base.cancel", "counterfoil_core.base.canonical", "counterfoil_core.signing.publickeys",
+        "counterfoil.commit", "counterfoil_core.base.digest", "counterfoil_core.commit.merkle",
+        "counterfoil_core.base.dtypes", "counterfoil_core.signing.edwards", "counterfoil_core.base.errors",
+        "counterfoil_core.base.fields", "counterfoil_core.base.inputs", "counterfoil_core.signing.intoto",
+        "counterfoil_core.base.obstacles", "counterfoil_core.base.plaintext", "counterfoil.base.programs",
+        "counterfoil_core.base.sentence",
+        "counterfoil_core.signing.envelope", "counterfoil_core.signing.keys",
+        "counterfoil_core.base.timestamps", "counterfoil_core.base.turns",
         "counterfoil.base.wholefiles",
     }  # fmt: skip
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.values.outcome import Outcome
 from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil_core.values.outcome import Outcome
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="pseudo-terminals, as Linux gives them")
 SECRET = "correct horse"

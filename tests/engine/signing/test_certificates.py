@@ -17,9 +17,6 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID, ObjectIdentifier
 from securesystemslib.dsse import Envelope
 
-from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
-from counterfoil.base import canonical
-from counterfoil.base.errors import CounterfoilError, DataError, SignatureError
 from counterfoil.cli import main
 from counterfoil.signing.certificates import (
     certified_name,
@@ -28,7 +25,10 @@ from counterfoil.signing.certificates import (
     leaf_key,
     read_certificates,
 )
-from counterfoil.signing.envelope import (
+from counterfoil.signing.privatekeys import key_from_seed
+from counterfoil_core.base import canonical
+from counterfoil_core.base.errors import CounterfoilError, DataError, SignatureError
+from counterfoil_core.signing.envelope import (
     MAX_CERTIFICATE_BYTES,
     MAX_CERTIFICATES,
     attach_certificates,
@@ -38,8 +38,8 @@ from counterfoil.signing.envelope import (
     payload_of,
     sign_statement,
 )
-from counterfoil.signing.keys import PublicKey
-from counterfoil.signing.privatekeys import key_from_seed
+from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.statement.verdict import sign_verdict, verify_signed
 from support.certificates import (
     AFTER,
     AUTHORITY,

@@ -15,9 +15,6 @@ from typing import Any
 
 import pytest
 
-from counterfoil.base import canonical
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import SignatureError
 from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.signer.client import Passphrase, start_signer
 from counterfoil.signing.claims import sign_order
@@ -36,9 +33,12 @@ from counterfoil.signing.comparison import (
     standing_of,
     write_comparison,
 )
-from counterfoil.signing.envelope import sign_statement, wrap_statement
-from counterfoil.signing.intoto import COMPARISON_PREDICATE, ORDER_PREDICATE, make_statement
 from counterfoil.signing.privatekeys import PrivateKey, generate_key, load_private_key
+from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.signing.envelope import sign_statement, wrap_statement
+from counterfoil_core.signing.intoto import COMPARISON_PREDICATE, ORDER_PREDICATE, make_statement
 
 ORDER, OTHER, SCRIPT = (Digest.of(text) for text in (b"order", b"other", b"script"))
 MADE = Comparison(

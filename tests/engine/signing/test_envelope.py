@@ -24,16 +24,22 @@ from cryptography.hazmat.primitives.serialization import (
 from hypothesis import given, strategies as st
 from securesystemslib.dsse import Envelope
 
-from counterfoil.base import canonical
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import FileWriteError, KeyFileError, SignatureError
-from counterfoil.bundle.schema import RunClaim
 from counterfoil.signing.claims import sign_claim
-from counterfoil.signing.envelope import open_claim, open_statement, sign_statement
-from counterfoil.signing.intoto import PAYLOAD_TYPE, RUN_PREDICATE, STATEMENT_TYPE, VERDICT_PREDICATE, make_statement
-from counterfoil.signing.keys import PublicKey, SigningKey, load_public_key
 from counterfoil.signing.privatekeys import generate_key, load_private_key
-from counterfoil.signing.publickeys import key_id_of, pem_of
+from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import FileWriteError, KeyFileError, SignatureError
+from counterfoil_core.bundle.schema import RunClaim
+from counterfoil_core.signing.envelope import open_claim, open_statement, sign_statement
+from counterfoil_core.signing.intoto import (
+    PAYLOAD_TYPE,
+    RUN_PREDICATE,
+    STATEMENT_TYPE,
+    VERDICT_PREDICATE,
+    make_statement,
+)
+from counterfoil_core.signing.keys import PublicKey, SigningKey, load_public_key
+from counterfoil_core.signing.publickeys import key_id_of, pem_of
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,10 @@ import pytest
 from counterfoil import Digest, SignatureError
 from counterfoil.cli import main
 from counterfoil.signer.gate import Gate, Purpose
-from counterfoil.signing.envelope import open_statement, sign_statement
-from counterfoil.signing.intoto import NOTE_PREDICATE, RELEASE_PREDICATE, make_statement
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.release import ReleaseList, compare_release, open_release, sign_release
+from counterfoil_core.signing.envelope import open_statement, sign_statement
+from counterfoil_core.signing.intoto import NOTE_PREDICATE, RELEASE_PREDICATE, make_statement
+from counterfoil_core.signing.keys import SigningKey
 from support.bundles import test_key
 
 ROOT = Path(__file__).parents[3]
@@ -104,7 +104,7 @@ def test_files_are_compared_by_name_and_digest() -> None:
 
 def test_the_signer_for_releases_signs_one_list_and_nothing_else(key: SigningKey) -> None:
     gate = Gate(Purpose.RELEASE, key.public)
-    from counterfoil.base import canonical
+    from counterfoil_core.base import canonical
 
     with pytest.raises(SignatureError, match="signs the list of a release, and nothing else"):
         gate.check(canonical.encode(make_statement(SUBJECTS, NOTE_PREDICATE, {})))

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.statement.verdict import sign_verdict
-from counterfoil.base.errors import SignatureError
 from counterfoil.cli import main
-from counterfoil.signing.keys import SigningKey
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.signing.revocations import MAX_BYTES, Cause, Revocation, open_revocations, sign_revocations
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.statement.verdict import sign_verdict
 from support.reports import verified_report
 
 LIST, AUDITOR, OTHER = (key_from_seed(bytes([number] * 32)) for number in (1, 2, 3))

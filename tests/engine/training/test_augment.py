@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from counterfoil.kernels.cpu import philox
 from counterfoil.training import augment
+from counterfoil_core.kernels.cpu import philox
 
 COUNT = 400
 

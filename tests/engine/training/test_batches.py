@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
-from counterfoil.base.errors import DataError
 from counterfoil.training.batches import Batches, steps_of
+from counterfoil_core.base.errors import DataError
 
 
 def read(loader: DataLoader[Any], steps: int, *, accumulate: int = 1, last: Any = None) -> list[list[list[int]]]:

@@ -8,14 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import BundleError, CancelledError, DataError, GivenFileError
-from counterfoil.base.precision import PROFILES, Precision
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main, reports, terminal
-from counterfoil.program.graph import Program
 from counterfoil.training.calibration import (
     Calibration,
     CalibrationProgress,
@@ -24,6 +17,13 @@ from counterfoil.training.calibration import (
     calibrate,
     margin_for,
 )
+from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import BundleError, CancelledError, DataError, GivenFileError
+from counterfoil_core.base.precision import PROFILES, Precision
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.program.graph import Program
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import audited, digits_order, gpt2_order, record_run
 
 DEFAULT = Precision()

@@ -16,12 +16,12 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import counterfoil
 from counterfoil import ClipBy, ClipByNorm, ExactPrecision, WeightAverage, order_custom
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, CounterfoilError
 from counterfoil.program.update import replaying, trying
 from counterfoil.program.update.trying import _InFloat64
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, CounterfoilError
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.outcome import Outcome
 from support import published_optimizers as published
 from support.jobs import audited, record_run
 from support.loops import BATCH, CLOSE, STEPS, X, Y, job, losses_of, network, objective, scheduled, trained_by_torch

@@ -12,13 +12,13 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 from torch.utils.data import DataLoader, TensorDataset
 
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, DataError
 from counterfoil.program.update import Sgd
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.turns import Turn, TurnsJob, order_turns
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, DataError
 from support.jobs import draw
 from support.shapes import MIXED, WORDS, loader, objective, padded, sentences, shapes_job
 

@@ -15,12 +15,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.base.errors import CounterfoilError, DataError, ProgramError
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.program.update import Sgd
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.named import load_job
+from counterfoil_core.base.errors import CounterfoilError, DataError, ProgramError
+from counterfoil_core.bundle.reader import BundleReader
 
 GOOD = """
 import numpy as np

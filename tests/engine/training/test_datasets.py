@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.base.errors import DataError
 from counterfoil.training.datasets import (
     CIFAR10_TEST,
     CIFAR10_TRAIN,
@@ -20,6 +19,7 @@ from counterfoil.training.datasets import (
     read_idx,
     read_images,
 )
+from counterfoil_core.base.errors import DataError
 
 FASHION_MNIST = Path("/usr/share/datasets/fashion-mnist")
 ROW = 3073

@@ -13,18 +13,18 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset
 
-from counterfoil.base.errors import DataError, ProgramError
-from counterfoil.base.precision import PROFILES
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.shares import COUNT, LOSS
-from counterfoil.operators.facts import DRAWS
 from counterfoil.program import sharing
-from counterfoil.program.graph import BUFFER, GRADIENT
 from counterfoil.program.update import AdamW, ClipByNorm, Sgd, WeightAverage
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.orderfile import load_order
 from counterfoil.training.turns import Turn, TurnsJob
+from counterfoil_core.base.errors import DataError, ProgramError
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.shares import COUNT, LOSS
+from counterfoil_core.operators.facts import DRAWS
+from counterfoil_core.program.graph import BUFFER, GRADIENT
 from support.jobs import draw
 from support.shapes import MIXED, loader, sentences, shapes_job
 from support.shares import Unrounded, furthest, loaded, trained, unrounded

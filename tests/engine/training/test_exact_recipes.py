@@ -11,14 +11,14 @@ import pytest
 import torch
 from benchmarks.honest_jobs import ORDERS
 
-from counterfoil.arithmetic.compute.interpreter import StepInputs, StepResult
-from counterfoil.arithmetic.exact.operators import SINGLES
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.precision import ExactPrecision
-from counterfoil.operators.facts import OperatorClass
-from counterfoil.operators.node import Node
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.arithmetic.compute.interpreter import StepInputs, StepResult
+from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.operators.node import Node
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import audited, record_job
 from support.malicious import Train, Trainer, record_malicious
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.base.errors import DataError
 from counterfoil.training import forms as module
 from counterfoil.training.forms import Forms, pattern_of, schedule_of_parts
+from counterfoil_core.base.errors import DataError
 
 LONG, SHORT = {"x": (4, 7), "y": (4,)}, {"x": (2, 5), "y": (2,)}
 

@@ -15,16 +15,8 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, DataError
-from counterfoil.base.generators import finish
-from counterfoil.base.precision import ExactPrecision
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import Program
 from counterfoil.program.recompute import computed_again, recomputing
 from counterfoil.program.update import Sgd
 from counterfoil.training.huggingface import (
@@ -39,6 +31,14 @@ from counterfoil.training.huggingface import (
 from counterfoil.training.huggingface.folder import read_folder
 from counterfoil.training.huggingface.records import data_files, read_records
 from counterfoil.training.huggingface.rows import IGNORED, causal
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, DataError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.operators.node import TensorType
+from counterfoil_core.program.graph import Program
+from counterfoil_core.values.outcome import Outcome
 from support import small_models
 from support.bundles import test_key
 from support.jobs import audited, record_job

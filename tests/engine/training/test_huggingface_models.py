@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.signing.privatekeys import generate_key
 from counterfoil.training.huggingface import FineTuning, Lora, order_huggingface
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.values.outcome import Outcome
 from support import small_models
 from support.bundles import test_key
 from support.jobs import audited, record_job

@@ -14,12 +14,12 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError
-from counterfoil.base.generators import finish
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.training.huggingface import FineTuning, Lora, Task, order_huggingface, prepare_huggingface
 from counterfoil.training.huggingface.rows import IGNORED
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.values.outcome import Outcome
 from support import small_models
 from support.bundles import test_key
 from support.jobs import audited, record_job

@@ -14,9 +14,9 @@ from torch.optim import lr_scheduler
 from torch.utils.data import DataLoader, TensorDataset
 
 import counterfoil
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError
-from counterfoil.signing.keys import SigningKey
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import audited
 
 ROWS, CLOSE = 22, 2e-6

@@ -12,10 +12,10 @@ import torch
 from torch import nn
 
 import counterfoil
-from counterfoil.base.errors import DataError
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.mixing import MIXED, drawn_pattern, interleaved, mixed_rules
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.keys import SigningKey
 from support.expectations import verified
 from support.jobs import record_job
 

@@ -9,19 +9,19 @@ import pytest
 import torch
 from torch import nn
 
-from counterfoil.base import canonical
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CounterfoilError, DataError, ProgramError
-from counterfoil.base.precision import PROFILES
-from counterfoil.base.turns import Turns
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import ArraySpec
-from counterfoil.commit.state import tensor_digest
 from counterfoil.program.update import AdamW, Sgd
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.orderfile import load_order
 from counterfoil.training.recipes.digits import order_digits
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
+from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CounterfoilError, DataError, ProgramError
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import ArraySpec
+from counterfoil_core.commit.state import tensor_digest
 from counterfoil_resources.digits import load_digits
 from support.bundles import Contents, write_bundle
 from support.jobs import TEXT, TINY_GPT2, capture_on, classify, digits_order, draw, gpt2_order, own_order

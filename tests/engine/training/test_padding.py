@@ -11,12 +11,12 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.generators import finish
 from counterfoil.training import padding
 from counterfoil.training.custom import order_custom
 from counterfoil.training.padding import Pad, fitted
 from counterfoil.training.rows import read_rows
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.generators import finish
 from support.jobs import draw
 from support.shapes import PAD, Reader, loader, objective, padded, sentences, shapes_job, trained_by_torch
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from counterfoil import DataPreview, preview_data
-from counterfoil.base.errors import CounterfoilError, DataError
 from counterfoil.training import previews
+from counterfoil_core.base.errors import CounterfoilError, DataError
 from counterfoil_resources.digits import load_digits
 
 

@@ -16,10 +16,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import counterfoil
-from counterfoil.base.stopping import StopRule
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.state import state_root
-from counterfoil.signing.envelope import open_claim
+from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.commit.state import state_root
+from counterfoil_core.signing.envelope import open_claim
 from support.nameless import NAME, nameless, why_not
 from support.worlds import RankEnd, Worlds
 

@@ -33,8 +33,8 @@ def test_a_torch_trainer_records_the_run_of_one_process(tmp_path) -> None:
     from ray.train import RunConfig, ScalingConfig
     from ray.train.torch import TorchConfig, TorchTrainer
 
-    from counterfoil.bundle.reader import BundleReader
-    from counterfoil.signing.envelope import open_claim
+    from counterfoil_core.bundle.reader import BundleReader
+    from counterfoil_core.signing.envelope import open_claim
     from engine.training.test_ranks import write_order
 
     order, run = write_order(tmp_path / "job.cfoil", 2), tmp_path / "run.cfoil"

@@ -17,17 +17,17 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
-from counterfoil.arithmetic.admission import check_types
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.limits import MAX_OPERATORS
 from counterfoil.program.update import AdamW
 from counterfoil.training.recipes import gpt2
 from counterfoil.training.recipes.gpt2 import PREFIX, SIZES, Gpt2, Gpt2Size, initialise, order_gpt2, start_from
 from counterfoil.training.tokens import Tokens, tokenize
 from counterfoil.training.weights import read_weights
+from counterfoil_core.arithmetic.admission import check_types
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.operators.node import TensorType
+from counterfoil_core.program.limits import MAX_OPERATORS
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import TEXT, audited, record_job
 
 tokenizers = pytest.importorskip("tokenizers", reason="the library tokenizers is not installed")

@@ -11,11 +11,6 @@ import pytest
 import torch
 from torch import nn
 
-from counterfoil.arithmetic.admission import check_types
-from counterfoil.audit.values.events import DisputeLocated
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
 from counterfoil.training.images import ImageObjective, Normalisation, image_batch
@@ -25,6 +20,11 @@ from counterfoil.training.recipes import resnet, vgg
 from counterfoil.training.recipes.resnet import BasicBlock, Bottleneck, ResNet, ResNetLayout, order_resnet
 from counterfoil.training.recipes.vgg import Vgg, VggLayout, order_vgg
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.arithmetic.admission import check_types
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.values.events import DisputeLocated
+from counterfoil_core.values.outcome import Outcome
 from counterfoil_resources.digits import load_digits
 from support.jobs import Job, audited, record_job
 

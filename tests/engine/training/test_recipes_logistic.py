@@ -8,14 +8,14 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS
-from counterfoil.audit.values.events import DisputeLocated
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.training.recipes import logistic
 from counterfoil.training.recipes.logistic import Table, objective, order_logistic, read_table, synthetic_table
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.values.events import DisputeLocated
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import Job, audited, record_job
 
 SMALL = {"steps": 4, "batch_size": 64, "checkpoint_every": 2}

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from torch import nn
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, CommitmentError, DeviceError, GivenFileError, NonFiniteError
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import run_tree
-from counterfoil.commit.state import state_root
-from counterfoil.signing.envelope import open_claim
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordFinished, RecordStarted, StepRecorded
 from counterfoil.training.tamper import LabelFlip
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, CommitmentError, DeviceError, GivenFileError, NonFiniteError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import run_tree
+from counterfoil_core.commit.state import state_root
+from counterfoil_core.signing.envelope import open_claim
 from support.bundles import flip_bit
 from support.jobs import classify, digits_order, draw, gpt2_order, own_order, record_run
 

@@ -10,23 +10,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CancelledError, FileWriteError
-from counterfoil.base.generators import finish
 from counterfoil.base.joberrors import RecordingError
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import TreeHead
 from counterfoil.signer.gate import Gate, Purpose
-from counterfoil.signing.envelope import parse_statement
-from counterfoil.signing.intoto import RUN_PREDICATE
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training import recording
 from counterfoil.training.recorder import record
 from counterfoil.training.recording import Recording
 from counterfoil.training.recordingevents import RecordFinished, RecordingResumed, RunAssembled, StepRecorded
 from counterfoil.training.recordingfolder import discard_recording, has_published, is_unfinished, recording_folder
 from counterfoil.training.stepfile import StoredStep, encode_step, read_steps, stored_step
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CancelledError, FileWriteError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import TreeHead
+from counterfoil_core.signing.envelope import parse_statement
+from counterfoil_core.signing.intoto import RUN_PREDICATE
+from counterfoil_core.signing.keys import SigningKey
 from support.bundles import Contents, make_contents
 from support.interrupted import go_on, stop_after
 from support.jobs import Job

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, FileWriteError
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import StepRecord
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training import recorder, recording, recordingfolder
-from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordingResumed, StepRecorded
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, FileWriteError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import StepRecord
+from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.signing.keys import SigningKey
 from support.interrupted import go_on, stop_after
 from support.jobs import Job
 

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset, DistributedSampler, TensorDataset
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.generators import finish
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.rows import Rows, read_rows
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.generators import finish
 
 READ: list[int] = []
 

@@ -11,10 +11,10 @@ import pytest
 import torch
 from torch.optim import Optimizer, lr_scheduler as schedulers
 
-from counterfoil.base.errors import DataError
 from counterfoil.cli.order_options import rates_in_words
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.schedules import Pace, cosine, from_scheduler
+from counterfoil_core.base.errors import DataError
 
 STEPS = 12
 FACTORIES: dict[str, Callable[[Optimizer], schedulers.LRScheduler]] = {

@@ -8,9 +8,9 @@ import torch
 from hypothesis import given, strategies as st
 from torch import nn
 
-from counterfoil.base.errors import DataError
 from counterfoil.training.initial import fan_in_uniform, nearly_normal
 from counterfoil.training.schedules import cosine, shuffled_epochs, warmup_linear
+from counterfoil_core.base.errors import DataError
 
 
 @given(st.integers(1, 60), st.integers(1, 20), st.integers(1, 40), st.integers(0, 2**64 - 1))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.base.errors import DataError
 from counterfoil.training.tables import Table
+from counterfoil_core.base.errors import DataError
 
 
 def table(*items: Any, batched: bool = True, expected: int | None = None) -> Table:

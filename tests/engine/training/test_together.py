@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from counterfoil.base.joberrors import RankError
-from counterfoil.base.turns import Turns
-from counterfoil.bundle.shares import SUM, Shares
 from counterfoil.training.peers import others
 from counterfoil.training.together import check_ranks, shares_of
+from counterfoil_core.base.turns import Turns
+from counterfoil_core.bundle.shares import SUM, Shares
 
 
 @pytest.mark.parametrize("count", range(1, 14))

@@ -13,16 +13,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.arithmetic import machine
-from counterfoil.arithmetic.compute.prepared import Frame, Prepared
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, DeviceError
 from counterfoil.base.joberrors import TrialError
-from counterfoil.base.precision import PROFILES, Precision
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.program.update import Adam, ClipByNorm, Sgd
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.gradients import gradients
 from counterfoil.training.order import OrderDraft
@@ -30,6 +23,13 @@ from counterfoil.training.recipes.logistic import order_logistic, synthetic_tabl
 from counterfoil.training.recipes.resnet import order_resnet
 from counterfoil.training.recipes.vgg import order_vgg
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialProgress, TrialStarted
+from counterfoil_core.arithmetic import machine
+from counterfoil_core.arithmetic.compute.prepared import Frame, Prepared
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, DeviceError
+from counterfoil_core.base.precision import PROFILES, Precision
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.keys import SigningKey
 from support.jobs import classify, digits_order, draw, gpt2_order, record_run
 from support.offset import offset_order
 

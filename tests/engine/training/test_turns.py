@@ -11,14 +11,14 @@ import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import StepLR
 
-from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.base.joberrors import TrialError
-from counterfoil.base.precision import ExactPrecision
-from counterfoil.bundle.schema import OrderManifest
 from counterfoil.program.update import Adam, AdamW, Sgd
 from counterfoil.training.gradients import gradients, passes_of
 from counterfoil.training.trial import Trial, TrialProgress, TrialStarted
 from counterfoil.training.turns import Turn, order_turns
+from counterfoil_core.base.errors import DataError, ProgramError
+from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.bundle.schema import OrderManifest
 from support.jobs import draw
 from support.turns import D_RATE, G_RATE, deceive, gan_job, gan_order, tell_apart
 

@@ -16,9 +16,9 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import counterfoil
 from counterfoil import ClipByNorm, CustomJob, Turn, TurnsJob, WeightAverage
-from counterfoil.base.errors import DataError, ProgramError
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.wrapped import decay_of
+from counterfoil_core.base.errors import DataError, ProgramError
+from counterfoil_core.signing.keys import SigningKey
 
 DATA = {"x": torch.arange(24.0).reshape(8, 3) / 20, "y": torch.arange(8) % 2}
 

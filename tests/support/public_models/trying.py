@@ -7,11 +7,11 @@ from pathlib import Path
 import torch
 
 from counterfoil import AdamW, CustomJob
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import CounterfoilError
-from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training.custom import order_custom
+from counterfoil_core.base.errors import CounterfoilError
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import audited, record_job
 from support.public_models.entry import Entry
 

@@ -17,22 +17,22 @@ from pathlib import Path
 from counterfoil.audit.boxed.compiling import compile_kernels
 from counterfoil.audit.boxed.messages import CAPSULE_NAME, KEPT_NAME, Answer, Failure, Refused
 from counterfoil.audit.keeping import Shelf, capsule_of, place_of
-from counterfoil.audit.keptaudit import Basis, KeptAudit, audit_of, body_of
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.outside import Outside
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of
 from counterfoil.audit.parts.partfile import Message
-from counterfoil.audit.values.report import Kept
-from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.calls import Port
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CounterfoilError, FileWriteError, ObstacleError, ProgressError
-from counterfoil.base.sentence import say
 from counterfoil.base.wholefiles import whole_file
-from counterfoil.remote.address import Address
-from counterfoil.remote.ranges import Ranges, Span
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CounterfoilError, FileWriteError, ObstacleError, ProgressError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.hearing.keptaudit import Basis, KeptAudit, audit_of, body_of
+from counterfoil_core.remote.address import Address
+from counterfoil_core.remote.ranges import Ranges, Span
+from counterfoil_core.values.report import Kept
+from counterfoil_core.values.request import AuditRequest
 
 MOST_FETCHED = 2**26
 """Bytes of a run that are fetched for one question."""
@@ -147,7 +147,7 @@ class Answers:
         take(self._scratch, CAPSULE_NAME, self._target, say("the dispute capsule"))
 
     def keep(self, body: bytes) -> None:
-        """Keep progress: what :func:`counterfoil.audit.keptaudit.body_of` makes of it."""
+        """Keep progress: what :func:`counterfoil_core.hearing.keptaudit.body_of` makes of it."""
         audit = audit_of(body)
         if audit.basis != self._basis or audit.basis.file != self._audited:
             raise ProgressError(say("It is not progress of the file that is audited."))

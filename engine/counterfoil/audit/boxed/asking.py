@@ -9,22 +9,22 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 from counterfoil.audit.boxed.answers import QUESTIONS, Answers
 from counterfoil.audit.boxed.messages import CAPSULE_NAME, KEPT_NAME
 from counterfoil.audit.keeping import Shelf
-from counterfoil.audit.keptaudit import Basis, KeptAudit, audit_of, body_of
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.outside import Outside
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.partfile import Message
-from counterfoil.audit.values.report import Kept
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.base.calls import Call
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
 from counterfoil.base.messages import decode
-from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.remote.address import Address
-from counterfoil.remote.ranges import Ranges, Span
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.bundle.capsule import CapsuleContents
+from counterfoil_core.hearing.keptaudit import Basis, KeptAudit, audit_of, body_of
+from counterfoil_core.remote.address import Address
+from counterfoil_core.remote.ranges import Ranges, Span
+from counterfoil_core.values.report import Kept
+from counterfoil_core.values.request import AuditRequest
+from counterfoil_core.values.sampling import SegmentRequest
 
 Given = ParamSpec("Given")
 Brought = TypeVar("Brought")

@@ -1,6 +1,6 @@
 """Compiles kernels ahead of their first use, in as many processes as there are cores.
 
-What is compiled is kept for every later process (:mod:`counterfoil.kernels.cache`). The processes
+What is compiled is kept for every later process (:mod:`counterfoil_core.kernels.cache`). The processes
 (:mod:`counterfoil.audit.boxed.kernels`) say what parts there are; whichever is idle is told the next.
 """
 
@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
-from counterfoil.base.cancel import CancelToken, check_cancelled
-from counterfoil.base.errors import ObstacleError
 from counterfoil.base.programs import program_command, program_environment
-from counterfoil.base.sentence import say
+from counterfoil_core.base.cancel import CancelToken, check_cancelled
+from counterfoil_core.base.errors import ObstacleError
+from counterfoil_core.base.sentence import say
 
 COMPILER = "counterfoil.audit.boxed.kernels"
 MOST_PROCESSES = 4

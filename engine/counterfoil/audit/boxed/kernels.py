@@ -14,15 +14,15 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.arithmetic.selftest import run_selftest
-from counterfoil.base.errors import CounterfoilError
-from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
-from counterfoil.kernels.cache import compile_ahead, keep_place
-from counterfoil.kernels.cpu.regions import Region
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.arithmetic.selftest import run_selftest
+from counterfoil_core.base.errors import CounterfoilError
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil_core.kernels.cache import compile_ahead, keep_place
+from counterfoil_core.kernels.cpu.regions import Region
 
 HOMES = (
-    "arithmetic.compute.rewriting.additions", "arithmetic.grid.following", "arithmetic.grid.instructions",
+    "arithmetic.grid.following", "arithmetic.grid.instructions", "arithmetic.otherwise.rewriting.additions",
     "arithmetic.grid.log", "arithmetic.grid.tiles", "bundle.hdf5.compiled", "kernels.cpu.convolving",
     "kernels.cpu.formulas", "kernels.cpu.magnitudes", "kernels.cpu.measuring", "kernels.cpu.normalising",
     "kernels.cpu.philox", "kernels.cpu.rounding", "kernels.cpu.summing", "kernels.exact.bracket",
@@ -56,9 +56,9 @@ def main() -> int:
 def parts() -> Mapping[str, Callable[[], object]]:
     """Load all modules with kernels; return what compiles a part of them each, by its name."""
     for home in HOMES:
-        importlib.import_module(f"counterfoil.{home}")
+        importlib.import_module(f"counterfoil_core.{home}")
     machine = open_machine("cpu", 1)
-    loops = importlib.import_module(f"counterfoil.{LOOPS}")
+    loops = importlib.import_module(f"counterfoil_core.{LOOPS}")
     return {
         **{region.name: region.compile for region in reversed(Region.declared())},
         **{f"self-test {number}": partial(run_selftest, machine, tested) for number, tested in enumerate(TESTED, 1)},

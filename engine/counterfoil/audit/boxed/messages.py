@@ -10,10 +10,10 @@ import inspect
 from dataclasses import dataclass
 from typing import Any, Self
 
-from counterfoil.base import errors
 from counterfoil.base.calls import Call
-from counterfoil.base.errors import CounterfoilError, FileRole
-from counterfoil.base.sentence import say
+from counterfoil_core.base import errors
+from counterfoil_core.base.errors import CounterfoilError, FileRole
+from counterfoil_core.base.sentence import say
 
 _ERRORS: dict[str, type[CounterfoilError]] = {
     name: found for name, found in inspect.getmembers(errors, inspect.isclass) if issubclass(found, CounterfoilError)

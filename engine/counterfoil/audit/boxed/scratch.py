@@ -7,9 +7,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from counterfoil.base.errors import ObstacleError
 from counterfoil.base.sealing import state_home
-from counterfoil.base.sentence import say
+from counterfoil_core.base.errors import ObstacleError
+from counterfoil_core.base.sentence import say
 
 LEFTOVER_SECONDS = 7 * 24 * 60 * 60
 """Age from which a folder counts as left behind by a process that was killed."""

@@ -39,23 +39,23 @@ from counterfoil.audit.boxed.tasks import TASKS, CapsuleMade, Inside
 from counterfoil.audit.parts.frames import receive, send
 from counterfoil.audit.parts.partfile import Part, read_part, write_part
 from counterfoil.audit.parts.processes import how_ended
-from counterfoil.audit.values import events
 from counterfoil.audit.values.following import FollowEnded, FollowEvent, FollowRequest
 from counterfoil.audit.values.handed import HandedOut
 from counterfoil.audit.values.plan import PlanProgress
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.steptable import Recorded, StepTable
-from counterfoil.audit.values.workers import LocalWorkers, RayWorkers, Workers
 from counterfoil.base.calls import Call
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, CounterfoilError, WorkerError
 from counterfoil.base.messages import decode
-from counterfoil.base.sentence import say
 from counterfoil.sandbox import box
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, CounterfoilError, WorkerError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.values import events
+from counterfoil_core.values.request import AuditRequest
+from counterfoil_core.values.steptable import Recorded, StepTable
+from counterfoil_core.values.workers import LocalWorkers, RayWorkers, Workers
 
 if TYPE_CHECKING:
-    from counterfoil.bundle.capsule import CapsuleContents
-    from counterfoil.signing.keys import PublicKey
+    from counterfoil_core.bundle.capsule import CapsuleContents
+    from counterfoil_core.signing.keys import PublicKey
 
 Given = ParamSpec("Given")
 Brought = TypeVar("Brought")
@@ -151,7 +151,7 @@ class AtHome:
         """As :class:`Session`."""
         del capsule
         with cancel.at_once():
-            from counterfoil.audit.session import run_audit
+            from counterfoil_core.hearing.session import run_audit
         for event in run_audit(request, cancel):
             if isinstance(event, events.AuditFinished):
                 self._evidence = event.evidence

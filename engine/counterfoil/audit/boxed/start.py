@@ -12,9 +12,9 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from counterfoil.base.errors import ObstacleError
 from counterfoil.base.programs import program_command, program_environment
-from counterfoil.base.sentence import say
+from counterfoil_core.base.errors import ObstacleError
+from counterfoil_core.base.sentence import say
 
 INSIDE = "counterfoil.audit.boxed.inside"
 REPLAYING = ("audit", "follow", "merge", "adjudicate", "referee", "panel", "plan")

@@ -11,21 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from counterfoil.audit.boxed.messages import CAPSULE_NAME, PART_NAME, Failure
-from counterfoil.audit.values.adjudication import AdjudicationEvent
-from counterfoil.audit.values.events import AuditFinished, Event
 from counterfoil.audit.values.following import FollowEvent, FollowRequest
 from counterfoil.audit.values.handed import HandedOut
-from counterfoil.audit.values.panel import PanelEvent
 from counterfoil.audit.values.plan import Plan, PlanProgress
-from counterfoil.audit.values.request import AuditRequest
 from counterfoil.base.calls import Port
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CounterfoilError
-from counterfoil.program.limits import Limits
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CounterfoilError
+from counterfoil_core.program.limits import Limits
+from counterfoil_core.values.adjudication import AdjudicationEvent
+from counterfoil_core.values.events import AuditFinished, Event
+from counterfoil_core.values.panel import PanelEvent
+from counterfoil_core.values.request import AuditRequest
 
 if TYPE_CHECKING:
     from counterfoil.audit.outside import Outside
-    from counterfoil.signing.keys import PublicKey
+    from counterfoil_core.signing.keys import PublicKey
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ def audit(
         capsule: Whether a dispute capsule is to be written.
     """
     from counterfoil.audit.handedout import handed_out
-    from counterfoil.audit.session import run_audit
     from counterfoil.bundle.capsulewriter import write_capsule
+    from counterfoil_core.hearing.session import run_audit
 
     # Whoever started this process removes the progress.
     asked = replace(request, trainer_key=_key(trainer_key), client_key=_key(client_key), retain=True)
@@ -116,7 +116,7 @@ def adjudicate(
 ) -> Iterator[AdjudicationEvent]:
     """Replay a dispute capsule: :func:`counterfoil.adjudicate`, with keys as PEM, empty when not known."""
     with inside.cancel.at_once():
-        from counterfoil.audit.adjudicator import adjudicate as hear
+        from counterfoil_core.hearing.adjudicator import adjudicate as hear
     keys = _key(trainer_key), _key(client_key)
     yield from hear(
         capsule, order=order, trainer_key=keys[0], client_key=keys[1], device=device, threads=threads,
@@ -158,9 +158,9 @@ def panel(
     threads: int | None,
     limits: Limits,
 ) -> Iterator[PanelEvent]:
-    """Compare runs of one order: :func:`counterfoil.audit.panel.run_panel`."""
+    """Compare runs of one order: :func:`counterfoil_core.panel.panel.run_panel`."""
     with inside.cancel.at_once():
-        from counterfoil.audit.panel import run_panel
+        from counterfoil_core.panel.panel import run_panel
     yield from run_panel(
         runs, order=order, data=data, device=device, threads=threads, cancel=inside.cancel, limits=limits
     )
@@ -170,6 +170,6 @@ TASKS = Port[Inside](audit, part, follow, adjudicate, plan, panel, given="inside
 
 
 def _key(pem: str) -> PublicKey | None:
-    from counterfoil.signing.keys import PublicKey
+    from counterfoil_core.signing.keys import PublicKey
 
     return PublicKey.from_pem(pem.encode()) if pem else None

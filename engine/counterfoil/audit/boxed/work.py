@@ -12,14 +12,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 # What the tasks need is loaded before the box is closed.
-import counterfoil.audit.adjudicator
-import counterfoil.audit.following
-import counterfoil.audit.panel
-import counterfoil.audit.parts.partial
-import counterfoil.audit.session
-import counterfoil.audit.timing
-import counterfoil.bundle.capsulewriter
-import counterfoil.signing.keys  # noqa: F401
+import counterfoil_core.hearing.adjudicator
+import counterfoil_core.hearing.session
+import counterfoil_core.panel.panel
+import counterfoil_core.signing.keys  # noqa: F401
 from counterfoil.audit.boxed.answers import Answers
 from counterfoil.audit.boxed.asking import Asking
 from counterfoil.audit.boxed.messages import (
@@ -37,10 +33,10 @@ from counterfoil.audit.boxed.messages import (
 from counterfoil.audit.boxed.tasks import TASKS, Inside
 from counterfoil.audit.parts.frames import receive, send
 from counterfoil.base.calls import Call
-from counterfoil.base.errors import CounterfoilError
 from counterfoil.base.interrupt import cancel_on_interrupt
-from counterfoil.base.trouble import obstacle_behind
-from counterfoil.kernels.cache import lacking
+from counterfoil_core.base.errors import CounterfoilError
+from counterfoil_core.base.trouble import obstacle_behind
+from counterfoil_core.kernels.cache import lacking
 
 
 def serve(questions: BinaryIO, answers: BinaryIO, scratch: Path) -> None:

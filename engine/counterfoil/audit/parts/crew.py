@@ -7,7 +7,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 
 from counterfoil.audit.parts.executor import Executor
-from counterfoil.audit.parts.given import Found, Missing
 from counterfoil.audit.parts.partfile import (
     Died,
     Message,
@@ -20,13 +19,14 @@ from counterfoil.audit.parts.partfile import (
     place_fault,
 )
 from counterfoil.audit.parts.plan import MOST_DEATHS, Schedule
-from counterfoil.audit.parts.result import Identity
-from counterfoil.audit.values.events import WorkersReported
-from counterfoil.audit.values.workers import Place, ReplayedBy, WorkerState
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import WorkerError
 from counterfoil.base.joberrors import PartError
-from counterfoil.base.sentence import joined, say
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import WorkerError
+from counterfoil_core.base.sentence import joined, say
+from counterfoil_core.hearing.given import Found, Missing
+from counterfoil_core.hearing.result import Identity
+from counterfoil_core.values.events import WorkersReported
+from counterfoil_core.values.workers import Place, ReplayedBy, WorkerState
 
 LOOK_SECONDS = 0.1
 """How often an audit that waits for its workers looks whether it is stopped."""

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 from counterfoil.base.frames import read_frame, write_frame
 from counterfoil.base.messages import decode, encode
-from counterfoil.program.limits import Limits
+from counterfoil_core.program.limits import Limits
 
 MOST_BYTES = 2**30
 """Of a message: a segment of a million steps takes some 200 MB."""

@@ -12,10 +12,10 @@ from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.partfile import read_part
 from counterfoil.audit.parts.processes import Processes
-from counterfoil.audit.parts.result import Identity
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.workers import Followed, LocalWorkers, PartFiles, RayWorkers, ReplayedBy
-from counterfoil.base.cancel import CancelToken
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.hearing.result import Identity
+from counterfoil_core.values.request import AuditRequest
+from counterfoil_core.values.workers import Followed, LocalWorkers, PartFiles, RayWorkers, ReplayedBy
 
 Helpers = Crew | Parts
 Executors = Callable[[AuditRequest, int], Executor]

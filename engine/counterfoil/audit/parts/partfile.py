@@ -6,14 +6,14 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from counterfoil.audit.parts.result import Identity, SegmentResult
-from counterfoil.audit.values.workers import Place
-from counterfoil.base.digest import DIGEST_BYTES
-from counterfoil.base.inputs import read_input
 from counterfoil.base.joberrors import PartError
 from counterfoil.base.messages import FormError, decode, encode
-from counterfoil.base.sentence import Sentence, joined, say
 from counterfoil.base.wholefiles import write_whole
+from counterfoil_core.base.digest import DIGEST_BYTES
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import Sentence, joined, say
+from counterfoil_core.hearing.result import Identity, SegmentResult
+from counterfoil_core.values.workers import Place
 
 MARK = b"counterfoil part of an audit 2\n"
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from counterfoil.audit.parts.helpers import task_of
 from counterfoil.audit.parts.partfile import Part, write_part
-from counterfoil.audit.parts.result import SegmentResult
 from counterfoil.audit.parts.workplace import open_workplace
 from counterfoil.audit.values.plan import PlanProgress
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.sampling import planned_steps
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError
+from counterfoil_core.hearing.result import SegmentResult
+from counterfoil_core.values.request import AuditRequest
+from counterfoil_core.values.sampling import planned_steps
 
 
 def replay_part(request: AuditRequest, path: Path, cancel: CancelToken) -> Generator[PlanProgress, None, Part]:

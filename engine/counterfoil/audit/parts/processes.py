@@ -13,9 +13,9 @@ from typing import BinaryIO, cast
 
 from counterfoil.audit.parts.frames import Replay, Start, Task, receive, send
 from counterfoil.audit.parts.partfile import Died, Message, Said
-from counterfoil.base.errors import WorkerError
 from counterfoil.base.programs import program_command, program_environment
-from counterfoil.base.sentence import say
+from counterfoil_core.base.errors import WorkerError
+from counterfoil_core.base.sentence import say
 
 _WORKER = "counterfoil.audit.parts.worker"
 

@@ -21,10 +21,10 @@ from typing import Any
 from counterfoil.audit.parts.frames import MOST_BYTES, Task
 from counterfoil.audit.parts.partfile import Died, Message, Ready, SegmentDone, Unable
 from counterfoil.audit.parts.workplace import Workplace, open_workplace
-from counterfoil.base.errors import CounterfoilError, WorkerError
-from counterfoil.base.generators import finish
 from counterfoil.base.messages import FormError, decode, encode
-from counterfoil.base.sentence import say
+from counterfoil_core.base.errors import CounterfoilError, WorkerError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.base.sentence import say
 
 KNOCK_SECONDS = 5.0
 """How long a cluster may take to answer at all."""

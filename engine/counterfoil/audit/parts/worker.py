@@ -41,7 +41,7 @@ def _serve(start: Start, questions: BinaryIO, answers: BinaryIO) -> None:
     # What takes seconds to load is loaded now that somebody listens.
     from counterfoil.audit.parts.partfile import Ready, SegmentDone, StepDone, Unable
     from counterfoil.audit.parts.workplace import open_workplace
-    from counterfoil.base.errors import CounterfoilError
+    from counterfoil_core.base.errors import CounterfoilError
 
     worker = start.worker
     try:

@@ -6,23 +6,23 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.arithmetic.selftest import run_selftest
-from counterfoil.audit.inspection import Inspection, make_checks
 from counterfoil.audit.parts.frames import Task
-from counterfoil.audit.parts.result import Identity, SegmentResult, StepResult
-from counterfoil.audit.parts.work import Opened, here, replay_segment
-from counterfoil.audit.step.sharedreplay import step_replayer
-from counterfoil.audit.values.sampling import segment
-from counterfoil.audit.values.workers import Place
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import RefusedError
-from counterfoil.base.generators import finish
-from counterfoil.base.sentence import say
-from counterfoil.base.trouble import obstacles_noticed
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.steady import SteadyFile
-from counterfoil.training.loaded import LoadedOrder, with_data_file
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.arithmetic.selftest import run_selftest
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import RefusedError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.trouble import obstacles_noticed
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.steady import SteadyFile
+from counterfoil_core.hearing.inspection import Inspection, make_checks
+from counterfoil_core.hearing.result import Identity, SegmentResult, StepResult
+from counterfoil_core.hearing.work import Opened, here, replay_segment
+from counterfoil_core.order.loaded import LoadedOrder, with_data_file
+from counterfoil_core.replay.sharedreplay import step_replayer
+from counterfoil_core.values.sampling import segment
+from counterfoil_core.values.workers import Place
 
 
 class Workplace:

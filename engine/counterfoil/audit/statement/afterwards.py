@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from counterfoil.audit.statement.later import Afterwards, Reply, Withdrawal
-from counterfoil.audit.statement.signed import Signed
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import CounterfoilError, DataError, SignatureError
-from counterfoil.base.fields import Fields
-from counterfoil.base.inputs import read_input
-from counterfoil.base.sentence import say
-from counterfoil.base.timestamps import timestamp
-from counterfoil.signing.envelope import open_named, payload_of, sign_statement
-from counterfoil.signing.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement, make_subject
-from counterfoil.signing.keys import SigningKey
-from counterfoil.signing.predicates import MAX_BYTES, check_text, take_time
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CounterfoilError, DataError, SignatureError
+from counterfoil_core.base.fields import Fields
+from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.timestamps import timestamp
+from counterfoil_core.signing.envelope import open_named, payload_of, sign_statement
+from counterfoil_core.signing.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement, make_subject
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.predicates import MAX_BYTES, check_text, take_time
+from counterfoil_core.statement.signed import Signed
 
 MAX_BESIDE = 500
 """Files in the folder of a verdict that are looked at for statements about it."""

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from counterfoil.audit.statement.factfields import fields_of
-from counterfoil.audit.statement.verdict import verify_verdict
-from counterfoil.audit.values.runfacts import RunFacts
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import SignatureError
-from counterfoil.base.fields import Fields
-from counterfoil.base.sentence import say
-from counterfoil.base.timestamps import timestamp
-from counterfoil.signing.envelope import open_named, parse_statement, payload_of, sign_statement
-from counterfoil.signing.intoto import FACTS_PREDICATE, VERDICT_PREDICATE, make_statement, make_subject
-from counterfoil.signing.keys import PublicKey, SigningKey
-from counterfoil.signing.predicates import take_time
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.base.fields import Fields
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.timestamps import timestamp
+from counterfoil_core.signing.envelope import open_named, parse_statement, payload_of, sign_statement
+from counterfoil_core.signing.intoto import FACTS_PREDICATE, VERDICT_PREDICATE, make_statement, make_subject
+from counterfoil_core.signing.keys import PublicKey, SigningKey
+from counterfoil_core.signing.predicates import take_time
+from counterfoil_core.statement.factfields import fields_of
+from counterfoil_core.statement.verdict import verify_verdict
+from counterfoil_core.values.runfacts import RunFacts
 
 MAX_BYTES = 2**26
 """Bytes of a statement that is read, which may be a verdict."""
@@ -32,7 +32,7 @@ class SignedFacts:
     """Facts that somebody signed; the signature holds, and nothing else is known yet.
 
     Attributes:
-        fields: The facts as JSON values, as :func:`counterfoil.audit.statement.factfields.fields_of` returns them.
+        fields: The facts as JSON values, as :func:`counterfoil_core.statement.factfields.fields_of` returns them.
         signed_at: ISO 8601 time in UTC, as the clock of whoever signed had it.
         key_id: Key id of the key that signed.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from counterfoil.base.digest import Digest
+from counterfoil_core.base.digest import Digest
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ from datetime import datetime
 from typing import Any
 
 from counterfoil.audit.values.runrules import RuleResult
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import SignatureError
-from counterfoil.base.fields import Fields
-from counterfoil.base.sentence import say
-from counterfoil.base.timestamps import timestamp
-from counterfoil.signing.envelope import open_named, sign_statement
-from counterfoil.signing.intoto import RULES_PREDICATE, make_statement, make_subject
-from counterfoil.signing.keys import PublicKey, SigningKey
-from counterfoil.signing.predicates import take_time
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.base.fields import Fields
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.timestamps import timestamp
+from counterfoil_core.signing.envelope import open_named, sign_statement
+from counterfoil_core.signing.intoto import RULES_PREDICATE, make_statement, make_subject
+from counterfoil_core.signing.keys import PublicKey, SigningKey
+from counterfoil_core.signing.predicates import take_time
 
 MAX_BYTES = 2**24
 """Bytes of a statement that is read."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from counterfoil.audit.values.account import part_named, party_named
-from counterfoil.audit.values.dispute import Dispute, Right, named_parts
-from counterfoil.base.sentence import Sentence, enumeration, joined, say
+from counterfoil_core.base.sentence import Sentence, enumeration, joined, say
+from counterfoil_core.values.account import part_named, party_named
+from counterfoil_core.values.dispute import Dispute, Right, named_parts
 
 
 def account_of(dispute: Dispute, *, earlier: int | None) -> Sentence:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeVar
 
-from counterfoil.audit.values.orders import GivenOrder, HeldOrder, accepted_by, compare_orders
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
-from counterfoil.audit.values.report import Report
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import OrderMismatchError
-from counterfoil.base.sentence import joined, say
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import OrderMismatchError
+from counterfoil_core.base.sentence import joined, say
+from counterfoil_core.values.orders import GivenOrder, HeldOrder, accepted_by, compare_orders
+from counterfoil_core.values.outcome import Check, CheckNumber, CheckState
+from counterfoil_core.values.report import Report
 
 R = TypeVar("R", bound=Report)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from counterfoil.audit.values.trust import Trust
-from counterfoil.base.digest import Digest
-from counterfoil.base.sentence import say
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.sentence import say
+from counterfoil_core.values.trust import Trust
 
 
 class DeliveryOutcome(Enum):

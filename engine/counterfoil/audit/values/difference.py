@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from counterfoil.audit.values.dispute import DisputedOperator, TensorDetail, TensorDivergence
-from counterfoil.base.digest import Digest
-from counterfoil.commit.merkle import MerkleComparison
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.commit.merkle import MerkleComparison
+from counterfoil_core.values.dispute import DisputedOperator, TensorDetail, TensorDivergence
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ different steps, each sentence says which. Pure.
 
 from __future__ import annotations
 
-from counterfoil.audit.values.report import AuditReport, Kept
-from counterfoil.audit.values.steptable import Recorded
-from counterfoil.base.sentence import Sentence, joined, say
+from counterfoil_core.base.sentence import Sentence, joined, say
+from counterfoil_core.values.report import AuditReport, Kept
+from counterfoil_core.values.steptable import Recorded
 
 
 def steps_said(report: AuditReport) -> Sentence:

@@ -11,7 +11,6 @@ from math import ceil, log2
 
 from counterfoil.audit.values.plan import Plan
 from counterfoil.audit.values.rates import EFFICIENCY, LOG_BITS, RECOMPUTED, WAYS, Gpu, Way, token_seconds
-from counterfoil.audit.values.sampling import bad_segments, passing_probability, sample_size, segment_count
 from counterfoil.audit.values.transformer import (
     ASPECT,
     GRADIENT_BYTES,
@@ -22,10 +21,11 @@ from counterfoil.audit.values.transformer import (
     Transformer,
 )
 from counterfoil.base.cards import float64_advice
-from counterfoil.base.errors import DataError
-from counterfoil.base.sentence import say
-from counterfoil.bundle.extent import Extent
-from counterfoil.bundle.places import Places
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.bundle.extent import Extent
+from counterfoil_core.bundle.places import Places
+from counterfoil_core.values.sampling import bad_segments, passing_probability, sample_size, segment_count
 
 DIGEST_BYTES = 32
 TOKEN_BYTES = 4

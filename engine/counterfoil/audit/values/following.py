@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from counterfoil.audit.values.dispute import Dispute
-from counterfoil.audit.values.events import CheckChanged, DisputeLocated, OperatorDone
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.request import AuditRequest
-from counterfoil.audit.values.workers import Followed
-from counterfoil.program.limits import Limits
+from counterfoil_core.program.limits import Limits
+from counterfoil_core.values.dispute import Dispute
+from counterfoil_core.values.events import CheckChanged, DisputeLocated, OperatorDone
+from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.values.request import AuditRequest
+from counterfoil_core.values.workers import Followed
 
 if TYPE_CHECKING:
-    from counterfoil.signing.keys import PublicKey
+    from counterfoil_core.signing.keys import PublicKey
 
 POLL_SECONDS = 0.5
 """How often a recording is looked at while there is nothing to replay."""

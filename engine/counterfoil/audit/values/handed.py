@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from counterfoil.base.sentence import Sentence, enumeration, say
+from counterfoil_core.base.sentence import Sentence, enumeration, say
 
 
 @dataclass(frozen=True)

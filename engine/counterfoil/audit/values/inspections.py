@@ -18,8 +18,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, expm1, inf, log, log1p
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.sentence import say
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.sentence import say
 
 DAY = 86_400.0
 """Seconds."""

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from counterfoil.audit.values.sampling import bad_segments, passing_probability, probability_text, sample_size
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import GivenFileError
-from counterfoil.base.sentence import say
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import GivenFileError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.values.sampling import bad_segments, passing_probability, probability_text, sample_size
 
 PRIOR_BAD = 1.0
 PRIOR_GOOD = 1.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from counterfoil.audit.values.sampling import bad_segments, passing_probability, sample_size, segment_count
-from counterfoil.bundle.extent import Extent
-from counterfoil.program.limits import Estimate
+from counterfoil_core.bundle.extent import Extent
+from counterfoil_core.program.limits import Estimate
+from counterfoil_core.values.sampling import bad_segments, passing_probability, sample_size, segment_count
 
 CONFIDENCES = (0.5, 0.9, 0.95, 0.99, 0.999)
 """The confidences that a plan lists."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from counterfoil.base.digest import Digest
+from counterfoil_core.base.digest import Digest
 
 WEIGHTS_SUFFIX = ".safetensors"
 """End of the names of files of weights that are read."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from counterfoil.audit.values.runfacts import RunFacts
-from counterfoil.base.digest import Digest
-from counterfoil.base.sentence import say
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.sentence import say
+from counterfoil_core.values.runfacts import RunFacts
 
 Range = tuple[float, float]
 """The least and the most, both allowed."""

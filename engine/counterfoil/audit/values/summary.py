@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from counterfoil.audit.values.outcome import Check, OrderSource
-from counterfoil.audit.values.steptable import Recorded
-from counterfoil.base.digest import Digest
-from counterfoil.program.limits import Estimate
-from counterfoil.remote.ranges import Fetched
 from counterfoil.signing.comparedsteps import ComparedLine, FoundComparison, comparison_line, standing_of
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.program.limits import Estimate
+from counterfoil_core.remote.ranges import Fetched
+from counterfoil_core.values.outcome import Check, OrderSource
+from counterfoil_core.values.steptable import Recorded
 
 
 @dataclass(frozen=True)

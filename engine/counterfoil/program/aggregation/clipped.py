@@ -10,10 +10,10 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from counterfoil.base.errors import DataError
 from counterfoil.program.aggregation.rule import Aggregate, ShareRule
 from counterfoil.program.aggregation.vectors import Layout, layout_of_shares, mean_of_clipped
 from counterfoil.program.update.rule import AtSlot
+from counterfoil_core.base.errors import DataError
 
 _CENTRE = "aggregation_centre"
 _HELD_BACK = "aggregation_held_back"

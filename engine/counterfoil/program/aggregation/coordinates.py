@@ -9,9 +9,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from counterfoil.base.errors import DataError
 from counterfoil.program.aggregation.rule import Aggregate, ShareRule, mean_over_shares
 from counterfoil.program.update.rule import AtSlot
+from counterfoil_core.base.errors import DataError
 
 
 @dataclass(frozen=True)

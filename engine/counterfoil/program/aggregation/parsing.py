@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from counterfoil.base.errors import DataError
 from counterfoil.program.aggregation.clipped import CentredClipping, SparseFed
 from counterfoil.program.aggregation.coordinates import Mean, Median, TrimmedMean
 from counterfoil.program.aggregation.krum import Krum, MultiKrum
 from counterfoil.program.aggregation.momentum import WorkerMomentum
 from counterfoil.program.aggregation.rule import AggregationRule, ShareRule
+from counterfoil_core.base.errors import DataError
 
 RULES: Mapping[str, type[ShareRule]] = {
     "mean": Mean,

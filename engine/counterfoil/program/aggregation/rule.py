@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from counterfoil.base.errors import DataError
 from counterfoil.program.update.rule import AtSlot
+from counterfoil_core.base.errors import DataError
 
 
 @dataclass(frozen=True)

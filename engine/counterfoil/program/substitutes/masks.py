@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.base.errors import ProgramError
 from counterfoil.program.moves import masked
 from counterfoil.program.substitutes.assumed import knows
+from counterfoil_core.base.errors import ProgramError
 
 
 def _write(x: Tensor, key: Any, value: Any) -> Any:

@@ -15,7 +15,7 @@ import torch
 from torch import _VF, Tensor
 from torch.nn import functional
 
-from counterfoil.base.errors import ProgramError
+from counterfoil_core.base.errors import ProgramError
 
 _LENGTHS = "_counterfoil_lengths"
 """Attribute of the numbers of rows of each step: the length of each sequence."""

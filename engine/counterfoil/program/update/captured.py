@@ -9,9 +9,6 @@ from torch import Tensor
 from torch.optim import Optimizer
 from torch.utils._python_dispatch import _disable_current_modes
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import ProgramError
-from counterfoil.base.generators import finish
 from counterfoil.program.steadiness import at_another_moment
 from counterfoil.program.update.beginnings import beginning_of
 from counterfoil.program.update.calls import GRADIENT, PARAMETER, Call, Number, StepCalls
@@ -21,6 +18,9 @@ from counterfoil.program.update.rule import AtSlot
 from counterfoil.program.update.stepping import Stepper, owners
 from counterfoil.program.update.trying import differs, parameters_to_try
 from counterfoil.program.update.twins import name_of, plain_number
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.base.generators import finish
 
 _MOST_SETTINGS = 16
 

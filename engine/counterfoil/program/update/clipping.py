@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.base.errors import DataError
 from counterfoil.program.update.rule import AtSlot, Wrapper, check_positive
+from counterfoil_core.base.errors import DataError
 
 
 def clip_by_norm(gradients: Mapping[str, Tensor], limit: float, at_slot: AtSlot) -> dict[str, Tensor]:

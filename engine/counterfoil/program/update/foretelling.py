@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import DataError
 from counterfoil.program.update.beginnings import Beginning, beginning_of
 from counterfoil.program.update.calls import Call, Number, StepCalls
 from counterfoil.program.update.replaying import takes_reciprocal
 from counterfoil.program.update.stepping import Stepper, owners
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import DataError
 
 _TOLD_EVERY = 16
 """Steps between two reports."""

@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 
 from torch import Tensor
 
-from counterfoil.base.errors import DataError
 from counterfoil.program.update.rule import AtSlot, UpdateRule, check_not_negative
+from counterfoil_core.base.errors import DataError
 
 _MOST_DESCRIBED = 12
 _NAME = re.compile(r"[A-Za-z0-9_]{1,50}")

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.base.errors import ProgramError
 from counterfoil.program import whereabouts
 from counterfoil.program.update.calls import Call, Fixed, Number, Ref, numeric, with_leaves
+from counterfoil_core.base.errors import ProgramError
 
 AtCall = Callable[[Call], None]
 """Told which operator follows."""

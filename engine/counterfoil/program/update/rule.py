@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.base.errors import DataError
+from counterfoil_core.base.errors import DataError
 
 AtSlot = Callable[[str], None]
 """Told the name of the state tensor whose update follows, so that its operators can be attributed."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from counterfoil.base.errors import DataError
 from counterfoil.program.update.clipping import clip_by_norm
 from counterfoil.program.update.rule import AtSlot, ParameterRule, check_not_negative
+from counterfoil_core.base.errors import DataError
 
 
 @dataclass(frozen=True)

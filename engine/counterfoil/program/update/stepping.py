@@ -24,12 +24,12 @@ from torch._subclasses.fake_tensor import (
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.optim import Optimizer
 
-from counterfoil.base.errors import CounterfoilError, ProgramError
 from counterfoil.base.raised import theirs, told
 from counterfoil.program import remedies, whereabouts
 from counterfoil.program.update.calls import GRADIENT, PARAMETER, Ref, StepCalls
 from counterfoil.program.update.twins import Place, held, name_of, set_rates, twin_of
 from counterfoil.program.update.watching import Following, OpaqueError, OtherStepError, Watching, watched
+from counterfoil_core.base.errors import CounterfoilError, ProgramError
 
 
 @dataclass

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from counterfoil.base.errors import DataError
 from counterfoil.program.update.adam import Adam, AdamW
 from counterfoil.program.update.adaptive import Adagrad, RmsProp
 from counterfoil.program.update.captured import Captured
@@ -21,6 +20,7 @@ from counterfoil.program.update.sgd import Sgd
 from counterfoil.program.update.twins import name_of
 from counterfoil.program.update.variants import Adadelta, Adamax, NAdam, RAdam
 from counterfoil.program.update.wrappers import Continued, Maximize
+from counterfoil_core.base.errors import DataError
 
 AnyRule = UpdateRule | Optimizer | Sequence[Optimizer]
 """What a job may name as its optimizer: a rule, or optimizers that train different parameters."""

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from counterfoil.base.errors import DataError
 from counterfoil.base.raised import theirs, told
+from counterfoil_core.base.errors import DataError
 
 HOW = {"foreach": False, "fused": None, "capturable": False, "differentiable": False}
 """Settings that say how is computed and change nothing of what, and the way that is watched."""

@@ -21,10 +21,10 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
 
-from counterfoil.base.errors import ProgramError
 from counterfoil.program import whereabouts
 from counterfoil.program.update.calls import Call, Fixed, Number, Ref, StepCalls, numeric
 from counterfoil.program.update.foreach import each
+from counterfoil_core.base.errors import ProgramError
 
 _CPU = torch.device("cpu")
 _WHOLE_VIEWS = frozenset({torch.ops.aten.detach.default, torch.ops.aten.alias.default})

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from counterfoil.base.errors import DataError
 from counterfoil.program.update.rule import AtSlot, Wrapper
+from counterfoil_core.base.errors import DataError
 
 
 @dataclass(frozen=True)

@@ -28,12 +28,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
-from counterfoil.arithmetic.compute.operation import Operation, native
-from counterfoil.arithmetic.compute.perturbed import perturbed
-from counterfoil.arithmetic.compute.prepared import Frame, PreparedDraw
-from counterfoil.program.graph import Program, node_values
 from counterfoil.training.following.bits import same_bits
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
+from counterfoil_core.arithmetic.compute.operation import Operation, native
+from counterfoil_core.arithmetic.compute.prepared import Frame, PreparedDraw
+from counterfoil_core.arithmetic.otherwise.perturbed import perturbed
+from counterfoil_core.program.graph import Program, node_values
 
 _FACTOR = 64.0
 _LONG_SUM = 8.0
@@ -43,7 +43,7 @@ _ULP = 2.0**-24
 """Half the distance of two neighbours in float32, relative to the smaller."""
 _SHAKES = 40
 _ORDERS = ("reversed", "shuffled-1", "split-7", "rewritten", "shuffled-2+rewritten-1")
-"""Ways of another machine to compute the same (:mod:`counterfoil.arithmetic.compute.perturbed`)."""
+"""Ways of another machine to compute the same (:mod:`counterfoil_core.arithmetic.otherwise.perturbed`)."""
 _CPU = torch.device("cpu")
 
 

@@ -11,9 +11,9 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.program.whereabouts import in_brackets
 from counterfoil.training.following.survey import Survey
+from counterfoil_core.base.errors import DataError, ProgramError
 
 _MOST_ASKED = 100_000
 """So often one line may ask for a value that nobody knows: a loop that waits for a yes would not end."""

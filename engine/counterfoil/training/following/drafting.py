@@ -10,10 +10,6 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.precision import AnyPrecision, is_exact
-from counterfoil.base.turns import ALONE, Turns
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep
 from counterfoil.program.recompute import Segments
 from counterfoil.training.custom import ClientJob
@@ -26,6 +22,10 @@ from counterfoil.training.forms import pattern_of
 from counterfoil.training.order import OrderDraft, assemble_order
 from counterfoil.training.preparing import Preparing
 from counterfoil.training.united import united
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.precision import AnyPrecision, is_exact
+from counterfoil_core.base.turns import ALONE, Turns
+from counterfoil_core.operators.node import TensorType
 
 RECIPE = "script"
 

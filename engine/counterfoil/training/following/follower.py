@@ -17,7 +17,6 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._python_dispatch import _disable_current_modes
 
-from counterfoil.base.errors import CounterfoilError, DataError, ProgramError
 from counterfoil.base.raised import text_of, told
 from counterfoil.program import tracing, whereabouts
 from counterfoil.program.asked import Again, AskedValues, PlainNames
@@ -47,6 +46,7 @@ from counterfoil.training.following.world import World
 from counterfoil.training.preparing import FOLLOWING, Preparing
 from counterfoil.training.scripts.handing import ScriptOrder, Wanted
 from counterfoil.training.scripts.workfolder import files_unwatched
+from counterfoil_core.base.errors import CounterfoilError, DataError, ProgramError
 
 _LABELLED = 2
 """In so many steps it is noted which line each gradient belongs to."""

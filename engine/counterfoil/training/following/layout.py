@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.base.arrays import Array
 from counterfoil.training.following.rows import Brought, Kind, Pool
+from counterfoil_core.base.arrays import Array
 
 _NOTHING = "nothing"
 """The data array of an order whose steps read none."""

@@ -18,9 +18,9 @@ from torch import Tensor, nn
 from torch.nn.parallel import DataParallel, DistributedDataParallel
 from torch.nn.parameter import is_lazy
 
-from counterfoil.bundle.schema import check_name
 from counterfoil.program.held import names_in_order
 from counterfoil.training.scripts.patches import Patches
+from counterfoil_core.bundle.schema import check_name
 
 _counter = itertools.count()
 _numbers: weakref.WeakKeyDictionary[nn.Module, int] = weakref.WeakKeyDictionary()

@@ -12,10 +12,10 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.optim import Optimizer
 from torch.optim.optimizer import _global_optimizer_post_hooks, _global_optimizer_pre_hooks
 
-from counterfoil.base.errors import DataError
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.groups import ParameterGroups
 from counterfoil.program.update.torchs import as_rule, counts_steps, is_stranger, optimizers_within, slots_by_torch
+from counterfoil_core.base.errors import DataError
 
 _RATE = "lr"
 _MOVED = "max_momentum"

@@ -14,9 +14,6 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.program.update.torchs import slots_of_torch
 from counterfoil.program.whereabouts import in_brackets
 from counterfoil.training.following.agreement import Difference, StepComparison, losses_agree
@@ -25,8 +22,11 @@ from counterfoil.training.following.calls import KEPT
 from counterfoil.training.following.plainprocess import Border, PlainProcess
 from counterfoil.training.following.scriptdraws import UnmatchedDrawsError, lined_up
 from counterfoil.training.following.survey import Survey
-from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import DataError, ProgramError
+from counterfoil_core.order.loaded import LoadedOrder
 
 _MODULE = "m|"
 _REMEDY = (

@@ -17,11 +17,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.base.errors import DataError
 from counterfoil.base.programs import hashing_otherwise, program_command, program_environment
 from counterfoil.training.following.plainrun import ALIGNMENT, MODULE
 from counterfoil.training.following.scriptdraws import Draw
 from counterfoil.training.scripts.workfolder import WorkFolder
+from counterfoil_core.base.errors import DataError
 
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "WANDB_MODE": "disabled"}
 """What tells libraries that there is no network: they look before they ask."""

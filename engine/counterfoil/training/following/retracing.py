@@ -9,18 +9,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.base.errors import ProgramError
-from counterfoil.operators import random
-from counterfoil.operators.node import TensorType
 from counterfoil.program import tracing
 from counterfoil.program.attribution import META_KEY, Location
-from counterfoil.program.graph import Input, Program
 from counterfoil.program.held import DTYPE_NAMES, tensor_type
 from counterfoil.program.lowering import lower
-from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.training.following.numbers import with_tensors
 from counterfoil.training.following.optimizers import FollowedOptimizer
 from counterfoil.training.following.steps import Geometry, Number, Operation, Tape, Update
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.operators import random
+from counterfoil_core.operators.node import TensorType
+from counterfoil_core.program.graph import Input, Program
+from counterfoil_core.program.torchdtypes import TORCH_DTYPES
 
 _aten = torch.ops.aten
 

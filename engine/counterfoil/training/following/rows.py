@@ -10,8 +10,8 @@ from hashlib import blake2b
 import numpy as np
 from torch import Tensor
 
-from counterfoil.base.arrays import Array
 from counterfoil.training.leaves import check_dtype, numbers_of
+from counterfoil_core.base.arrays import Array
 
 _MOST_ROWS = 4096
 """A tensor with more rows is kept whole."""

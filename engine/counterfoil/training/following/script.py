@@ -15,18 +15,18 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.program import whereabouts
 from counterfoil.training.following.follower import follow
 from counterfoil.training.following.oracle import Oracle, order_of_draft, steps_to_compare
 from counterfoil.training.following.plainprocess import OFFLINE, Request, plain_process
 from counterfoil.training.following.survey import Survey, survey_of
-from counterfoil.training.loaded import LoadedOrder
 from counterfoil.training.preparing import COMPARING, RUNNING, Preparing
 from counterfoil.training.scripts.handing import Compared, ScriptOrder, Wanted
 from counterfoil.training.scripts.run import run_script
 from counterfoil.training.scripts.workfolder import FileUse, files_watched, work_folder
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import DataError, ProgramError
+from counterfoil_core.order.loaded import LoadedOrder
 
 SECONDS = 120.0
 """A script that makes its steps in this time is compared in all of them, and any other in those that it makes in it."""

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.operators.facts import DRAWS, EXPONENTIAL, NORMAL, UNIFORM
-from counterfoil.program.graph import Program
+from counterfoil_core.operators.facts import DRAWS, EXPONENTIAL, NORMAL, UNIFORM
+from counterfoil_core.program.graph import Program
 
 _aten = torch.ops.aten
 Draw = tuple[str, Tensor]

@@ -8,11 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.program.whereabouts import in_brackets
 from counterfoil.training.following.plainprocess import Border, Files, Request, plain_process
 from counterfoil.training.scripts.workfolder import WorkFolder
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import DataError, ProgramError
 
 
 @dataclass(frozen=True)

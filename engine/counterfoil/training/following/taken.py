@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from counterfoil.base.errors import ProgramError
-from counterfoil.bundle.schema import MAX_PROGRAMS
 from counterfoil.program import whereabouts
 from counterfoil.program.asked import Again
 from counterfoil.program.asked.numbers import REMEDY
 from counterfoil.training.following.layout import Made
 from counterfoil.training.following.rows import Pool
 from counterfoil.training.following.steps import Geometry, Memory, Step, Tape, Update, tape_of
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.bundle.schema import MAX_PROGRAMS
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
-from counterfoil.base.errors import CounterfoilError
 from counterfoil.program.asked.numbers import Asked, kind_of
 from counterfoil.program.attribution import Location
 from counterfoil.program.noform import NoFormError
@@ -26,6 +25,7 @@ from counterfoil.program.whereabouts import client_line, in_brackets
 from counterfoil.training.following.bits import same_bits
 from counterfoil.training.following.calls import HALF, KEPT, note_births, tensors_of, written_by
 from counterfoil.training.following.steps import Geometry, Memory, Number, Operation, Place, Step
+from counterfoil_core.base.errors import CounterfoilError
 
 _FILLING = frozenset({"aten::zero_", "aten::fill_"})
 """Operators after which it does not matter what a tensor held."""

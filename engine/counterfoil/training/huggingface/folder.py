@@ -10,11 +10,11 @@ from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
-from counterfoil.base import canonical
-from counterfoil.base.canonical import CanonicalError
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import open_input, read_input
 from counterfoil.training.huggingface.sizes import check_sizes
+from counterfoil_core.base import canonical
+from counterfoil_core.base.canonical import CanonicalError
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import open_input, read_input
 
 CONFIG = "config.json"
 TOKENIZER = "tokenizer.json"

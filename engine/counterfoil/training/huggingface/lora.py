@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from counterfoil.base.errors import DataError
 from counterfoil.training.huggingface.library import library
+from counterfoil_core.base.errors import DataError
 
 _EXPERTS = ".experts"
 """What transformers calls a mixture's experts, be they modules or parameters of three axes."""

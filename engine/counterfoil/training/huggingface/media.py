@@ -13,11 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.base.arrays import Array
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import read_input
 from counterfoil.training.huggingface.library import library
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import read_input
 
 MAX_FILE_BYTES = 2**30
 _MODES = {1: "L", 3: "RGB"}

@@ -16,13 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import BundleError, CounterfoilError, DataError
-from counterfoil.base.generators import finish
-from counterfoil.base.precision import AnyPrecision
 from counterfoil.base.raised import text_of, theirs, told
-from counterfoil.bundle.sources import MAX_FILES, Source, SourceFile, check_source_text
 from counterfoil.program.passes import Objective
 from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.sharing import Buffers
@@ -38,6 +32,12 @@ from counterfoil.training.huggingface.rows import TokenRows, causal, classified,
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.preparing import CAPTURING, Preparing, staged
 from counterfoil.training.schedules import warmup_constant, warmup_cosine, warmup_linear
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import BundleError, CounterfoilError, DataError
+from counterfoil_core.base.generators import finish
+from counterfoil_core.base.precision import AnyPrecision
+from counterfoil_core.bundle.sources import MAX_FILES, Source, SourceFile, check_source_text
 
 RECIPE = "huggingface"
 DEFAULT_LENGTH = 256

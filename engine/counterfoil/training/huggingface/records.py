@@ -9,10 +9,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import open_input, read_input
 from counterfoil.training.huggingface.library import library
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import open_input, read_input
 
 MAX_DATA_BYTES = 4 * 2**30
 """A file of data is held in memory."""

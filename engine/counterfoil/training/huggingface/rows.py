@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.base.arrays import Array
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import DataError
 from counterfoil.training.huggingface.records import Records, RowKind
+from counterfoil_core.base.arrays import Array
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import DataError
 
 IGNORED = -100
 """The label of a token that is not learned."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from safetensors import safe_open
 
-from counterfoil.base.errors import DataError
+from counterfoil_core.base.errors import DataError
 
 LEAST_DIMENSION = 2**24
 """What a dimension may be however small the weights: positions without weights, for instance, are counted too."""

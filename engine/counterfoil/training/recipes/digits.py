@@ -10,9 +10,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.precision import AnyPrecision, is_exact
-from counterfoil.operators.node import TensorType
 from counterfoil.program.update import Sgd
 from counterfoil.training.augment import random_crop
 from counterfoil.training.capturing import capture_step
@@ -20,6 +17,9 @@ from counterfoil.training.division import WHOLE, Division
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import cosine, shuffled_epochs
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.precision import AnyPrecision, is_exact
+from counterfoil_core.operators.node import TensorType
 
 RECIPE = "digits-cnn"
 SIDE = 8

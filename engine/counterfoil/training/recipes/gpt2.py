@@ -18,9 +18,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.precision import AnyPrecision, is_exact
-from counterfoil.operators.node import TensorType
 from counterfoil.program.update import AdamW
 from counterfoil.training.capturing import capture_step
 from counterfoil.training.division import WHOLE, Division
@@ -29,6 +26,9 @@ from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs, warmup_linear
 from counterfoil.training.tokens import Tokens
 from counterfoil.training.weights import Weights, install
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.precision import AnyPrecision, is_exact
+from counterfoil_core.operators.node import TensorType
 
 RECIPE = "gpt2"
 BYTES = 256

@@ -18,16 +18,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.inputs import open_input
-from counterfoil.base.precision import AnyPrecision, is_exact
-from counterfoil.kernels.cpu.philox import uniform
-from counterfoil.operators.node import TensorType
 from counterfoil.program.update import Sgd
 from counterfoil.training.capturing import capture_step
 from counterfoil.training.division import WHOLE, Division
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.inputs import open_input
+from counterfoil_core.base.precision import AnyPrecision, is_exact
+from counterfoil_core.kernels.cpu.philox import uniform
+from counterfoil_core.operators.node import TensorType
 
 RECIPE = "logistic"
 NOISE = 0.05

@@ -14,8 +14,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.program.update import Sgd
 from counterfoil.training.capturing import capture_step
 from counterfoil.training.division import WHOLE, Division
@@ -31,6 +29,8 @@ from counterfoil.training.images import (
 from counterfoil.training.initial import he_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import cosine, shuffled_epochs
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.precision import AnyPrecision, is_exact
 
 WIDTH = 64
 """Channels of the first stage; each of the other three doubles them."""

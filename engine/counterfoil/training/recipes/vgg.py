@@ -15,8 +15,6 @@ from types import MappingProxyType
 
 from torch import Tensor, nn
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.precision import AnyPrecision, is_exact
 from counterfoil.program.update import Sgd
 from counterfoil.training.capturing import capture_step
 from counterfoil.training.division import WHOLE, Division
@@ -32,6 +30,8 @@ from counterfoil.training.images import (
 from counterfoil.training.initial import he_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import cosine, shuffled_epochs
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.precision import AnyPrecision, is_exact
 
 RECIPE = "vgg11"
 STAGES = ((64,), (128,), (256, 256), (512, 512), (512, 512))

@@ -19,7 +19,6 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
-from counterfoil.base.errors import DataError
 from counterfoil.program.update import ClipByNorm, ClipByValue
 from counterfoil.program.whereabouts import in_brackets
 from counterfoil.training.custom import CustomJob
@@ -29,6 +28,7 @@ from counterfoil.training.scripts.patches import Patches
 from counterfoil.training.scripts.precisions import profile_for
 from counterfoil.training.scripts.refusals import changes_training, check_stops, place_of
 from counterfoil.training.scripts.rehearsal import PARTS, Rehearsal, RehearsalEnded
+from counterfoil_core.base.errors import DataError
 
 MODULES = ("lightning.pytorch.trainer.trainer", "pytorch_lightning.trainer.trainer")
 _BATCH = "batch"

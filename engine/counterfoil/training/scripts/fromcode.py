@@ -9,12 +9,12 @@ from typing import Any
 import torch
 from rich.console import Console
 
-from counterfoil.base.errors import DataError
-from counterfoil.base.precision import AnyPrecision
-from counterfoil.bundle.schema import OrderManifest
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.custom import CustomJob
 from counterfoil.training.scripts.handing import Wanted
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.precision import AnyPrecision
+from counterfoil_core.bundle.schema import OrderManifest
+from counterfoil_core.signing.keys import SigningKey
 
 
 def wanted_of(precision: AnyPrecision | None, max_steps: int | None) -> Wanted:

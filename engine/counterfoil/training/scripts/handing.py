@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from counterfoil.base.digest import Digest
-from counterfoil.base.errors import DataError
-from counterfoil.base.precision import AnyPrecision
 from counterfoil.training.custom import ClientJob
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.preparing import Preparing
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.precision import AnyPrecision
 
 
 @dataclass(frozen=True)

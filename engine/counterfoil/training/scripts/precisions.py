@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from counterfoil.base.errors import DataError
 from counterfoil.training.scripts.handing import Wanted
+from counterfoil_core.base.errors import DataError
 
 NEAR = {"bf16": ("float32-bfloat16", "float64-24"), "fp16": ("float64-24", "exact-20")}
 """The profiles that come near to a mixed precision, the nearest first."""

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import CodeType
 from typing import Any
 
-from counterfoil.base.errors import DataError
 from counterfoil.program.whereabouts import in_brackets
+from counterfoil_core.base.errors import DataError
 
 _STOPS = frozenset({"should_training_stop", "should_epoch_stop"})
 """What of a Trainer's ``control`` changes the training."""

@@ -12,8 +12,8 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 from torch.utils.data import DataLoader, Sampler
 
-from counterfoil.base.errors import DataError
 from counterfoil.training.leaves import leaves
+from counterfoil_core.base.errors import DataError
 
 PARTS = "parts_of_step"
 """The column of a batch that says how many batches its step has, where that differs from step to step."""

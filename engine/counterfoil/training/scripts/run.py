@@ -12,7 +12,6 @@ from types import ModuleType
 
 import torch
 
-from counterfoil.base.errors import CounterfoilError, DataError
 from counterfoil.base.raised import theirs
 from counterfoil.training.clientcode import place_failed, what_failed
 from counterfoil.training.scripts.handing import HandedOver, ScriptOrder, Wanted
@@ -20,6 +19,7 @@ from counterfoil.training.scripts.mainmodule import run_as_main
 from counterfoil.training.scripts.patches import Patch, Patches, patched
 from counterfoil.training.scripts.takeovers import TAKEOVERS, Takeover
 from counterfoil.training.scripts.workfolder import WorkFolder
+from counterfoil_core.base.errors import CounterfoilError, DataError
 
 Around = Callable[[Callable[[], None]], ScriptOrder | None]
 """Is given what runs the script, once; returns the order that it made of it, or None for none. What is raised within

@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
-from counterfoil.base.errors import DataError
 from counterfoil.program.update import ClipByNorm
 from counterfoil.training.custom import CustomJob
 from counterfoil.training.scripts.counters import Counters
@@ -28,6 +27,7 @@ from counterfoil.training.scripts.patches import Patches
 from counterfoil.training.scripts.precisions import profile_for
 from counterfoil.training.scripts.refusals import callback_notes, check_trainer
 from counterfoil.training.scripts.rehearsal import PARTS, Rehearsal, RehearsalEnded, rows_in
+from counterfoil_core.base.errors import DataError
 
 MODULE = "transformers.trainer"
 ARGUMENTS_MODULE = "transformers.training_args"

@@ -8,7 +8,7 @@ import pytest
 
 _PROGRAM = """
 import resource
-from counterfoil.arithmetic.compute.allocation import give_back_freed_memory, keep_freed_memory
+from counterfoil_core.arithmetic.compute.allocation import give_back_freed_memory, keep_freed_memory
 
 def resident():
     with open("/proc/self/statm") as file:
@@ -45,7 +45,7 @@ def test_freed_memory_is_kept_and_given_back():
 
 
 _IDLE = """
-from counterfoil.arithmetic.compute.allocation import BeforeTheUpdate, idle_memory, keep_freed_memory
+from counterfoil_core.arithmetic.compute.allocation import BeforeTheUpdate, idle_memory, keep_freed_memory
 
 def resident():
     with open("/proc/self/statm") as file:

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from counterfoil.arithmetic.compute import buffered
-from counterfoil.kernels import buffers
-from counterfoil.operators.signatures import overload
+from counterfoil_core.arithmetic.compute import buffered
+from counterfoil_core.kernels import buffers
+from counterfoil_core.operators.signatures import overload
 from support.jobs import draw
 
 SHAPE = (512, 300)

@@ -15,22 +15,22 @@ from hypothesis import given, settings, strategies as st
 from torch import nn
 from torch.nn import functional
 
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.grid import tiles
-from counterfoil.arithmetic.grid.chains import run_chain
-from counterfoil.arithmetic.grid.fingerprinting import Kernels
-from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.grid.neighbours import Values
-from counterfoil.arithmetic.grid.replaying import ReplayingRounder
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError
-from counterfoil.operators.node import TensorType, Value
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import Program
 from counterfoil.program.update import AdamW
 from counterfoil.training.initial import fan_in_uniform
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.grid import tiles
+from counterfoil_core.arithmetic.grid.chains import run_chain
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.log import SiteLog
+from counterfoil_core.arithmetic.grid.neighbours import Values
+from counterfoil_core.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError
+from counterfoil_core.operators.node import TensorType, Value
+from counterfoil_core.program.graph import Program
 from support.chains import (
     CPU,
     KEY,

@@ -13,15 +13,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.forms.table import LOOPS
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.compute.prepared import Prepared
-from counterfoil.kernels.cpu import convolving, correlating
-from counterfoil.kernels.cpu.correlating import Geometry
-from counterfoil.kernels.cpu.tiles import COLUMNS, LANES
-from counterfoil.operators import sums
-from counterfoil.operators.node import Node, TensorType, Value
-from counterfoil.program.graph import Input, Program
+from counterfoil_core.arithmetic.compute.forms.table import LOOPS
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.compute.prepared import Prepared
+from counterfoil_core.kernels.cpu import convolving, correlating
+from counterfoil_core.kernels.cpu.correlating import Geometry
+from counterfoil_core.kernels.cpu.tiles import COLUMNS, LANES
+from counterfoil_core.operators import sums
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.program.graph import Input, Program
 from support.error_bounds import allowances, described, worst
 from support.operator_calls import (
     ATEN,

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 import torch
 
-from counterfoil.arithmetic.admission import check_types
-from counterfoil.arithmetic.compute.declared import check_by_library
-from counterfoil.arithmetic.compute.interpreter import Interpreter
-from counterfoil.arithmetic.selftest import tiny_inputs, tiny_program
-from counterfoil.base.errors import ProgramError
-from counterfoil.operators.node import Node, TensorType, Value
-from counterfoil.program.declared import undecided
-from counterfoil.program.graph import Input, Program
+from counterfoil_core.arithmetic.admission import check_types
+from counterfoil_core.arithmetic.compute.declared import check_by_library
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter
+from counterfoil_core.arithmetic.selftest import tiny_inputs, tiny_program
+from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.program.declared import undecided
+from counterfoil_core.program.graph import Input, Program
 
 CPU = torch.device("cpu")
 

@@ -10,15 +10,15 @@ import torch
 from benchmarks.imitations import IMITATIONS
 from torch import Tensor
 
-from counterfoil.arithmetic.admission import check_types
-from counterfoil.arithmetic.compute.defined import to_dtype
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.compute.perturbed import perturbed
-from counterfoil.base.errors import NonFiniteError
-from counterfoil.kernels.exact.refusals import Noted, noting
-from counterfoil.operators.node import Node, TensorType, Value
-from counterfoil.program.graph import Input, Program
+from counterfoil_core.arithmetic.admission import check_types
+from counterfoil_core.arithmetic.compute.defined import to_dtype
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.otherwise.perturbed import perturbed
+from counterfoil_core.base.errors import NonFiniteError
+from counterfoil_core.kernels.exact.refusals import Noted, noting
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.program.graph import Input, Program
 from support.exact_calls import Call, digest
 
 LIMITS = {torch.int64: (-(2**63), 2**63 - 1), torch.int32: (-(2**31), 2**31 - 1), torch.uint8: (0, 255)}
@@ -45,7 +45,7 @@ def program(operator: str, dtype: str, kwargs: dict[str, Any] | None = None) -> 
 
 
 def _to_float() -> tuple[tuple[str, Any], ...]:
-    from counterfoil.operators.node import Keyword
+    from counterfoil_core.operators.node import Keyword
 
     return (("dtype", Keyword("dtype", "float32")),)
 

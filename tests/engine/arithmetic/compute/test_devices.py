@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from counterfoil.arithmetic.compute.alerts import nondeterministic_functions
 from counterfoil.arithmetic.compute.devicelist import device_advice, list_devices
-from counterfoil.arithmetic.compute.devices import (
+from counterfoil_core.arithmetic.compute.alerts import nondeterministic_functions
+from counterfoil_core.arithmetic.compute.devices import (
     CUBLAS_WORKSPACE,
     check_memory,
     environment,
@@ -19,7 +19,7 @@ from counterfoil.arithmetic.compute.devices import (
     open_device,
     set_determinism,
 )
-from counterfoil.base.errors import DeviceError, MemoryShortageError
+from counterfoil_core.base.errors import DeviceError, MemoryShortageError
 
 
 def set_workspace(value: str) -> None:

@@ -7,12 +7,12 @@ import math
 import pytest
 import torch
 
-from counterfoil.arithmetic.compute.draws import drawn
-from counterfoil.kernels.cpu.philox import words, words_by_torch
-from counterfoil.kernels.exact import draws
-from counterfoil.kernels.exact.bracket import bracketed, bracketed_by_torch
-from counterfoil.operators.draws.judge import drawn_element
-from counterfoil.operators.facts import DRAWS, EXPONENTIAL, NORMAL, UNIFORM
+from counterfoil_core.arithmetic.compute.draws import drawn
+from counterfoil_core.kernels.cpu.philox import words, words_by_torch
+from counterfoil_core.kernels.exact import draws
+from counterfoil_core.kernels.exact.bracket import bracketed, bracketed_by_torch
+from counterfoil_core.operators.draws.judge import drawn_element
+from counterfoil_core.operators.facts import DRAWS, EXPONENTIAL, NORMAL, UNIFORM
 
 KEY = {"seed": 2**63 + 12345, "step": 2**32 - 1, "draw": 7}
 EVERY_CORNER = [0, 1, 2**29, 2**30 - 1, 2**30, 2**31 - 1, 2**31, 3 * 2**30 - 1, 3 * 2**30, 2**32 - 2, 2**32 - 1]

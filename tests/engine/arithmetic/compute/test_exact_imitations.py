@@ -12,21 +12,21 @@ import torch
 from benchmarks.imitations import IMITATIONS
 from torch import Tensor
 
-from counterfoil.arithmetic.compute import exact_imitations
-from counterfoil.arithmetic.compute.exactly import exactly
-from counterfoil.arithmetic.compute.interpreter import StepResult
-from counterfoil.arithmetic.compute.operation import Compute, Operation, make_operation
-from counterfoil.arithmetic.compute.perturbed import exactly_perturbed
-from counterfoil.arithmetic.exact.operators import SINGLES
-from counterfoil.arithmetic.machine import open_machine
-from counterfoil.arithmetic.profiles import arithmetic_of
-from counterfoil.base.precision import ExactPrecision
-from counterfoil.kernels.exact import functions
-from counterfoil.kernels.exact.forms import Profile, sound_forms
-from counterfoil.kernels.exact.products import Form
-from counterfoil.operators.node import Node, TensorType
-from counterfoil.training.loaded import step_inputs
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.arithmetic.compute.exactly import exactly
+from counterfoil_core.arithmetic.compute.interpreter import StepResult
+from counterfoil_core.arithmetic.compute.operation import Compute, Operation, make_operation
+from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.arithmetic.otherwise import exact_imitations
+from counterfoil_core.arithmetic.otherwise.perturbed import exactly_perturbed
+from counterfoil_core.arithmetic.profiles import arithmetic_of
+from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.kernels.exact import functions
+from counterfoil_core.kernels.exact.forms import Profile, sound_forms
+from counterfoil_core.kernels.exact.products import Form
+from counterfoil_core.operators.node import Node, TensorType
+from counterfoil_core.order.loaded import step_inputs
 from support.definite_calls import CALLS, draw
 from support.definite_reference import bits_of, wild
 from support.jobs import digits_order, gpt2_order

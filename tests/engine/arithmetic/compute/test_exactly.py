@@ -11,11 +11,11 @@ import torch
 from hypothesis import assume, given, settings, strategies as st
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.exactly import exactly
-from counterfoil.arithmetic.compute.operation import make_operation
-from counterfoil.kernels.exact.forms import Profile
-from counterfoil.operators.node import Node, TensorType, Value
-from counterfoil.operators.pointwise.exact import OF_NUMBERS, SINGLES
+from counterfoil_core.arithmetic.compute.exactly import exactly
+from counterfoil_core.arithmetic.compute.operation import make_operation
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.operators.pointwise.exact import OF_NUMBERS, SINGLES
 
 
 def computed(name: str, *args: Any) -> Tensor:

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from counterfoil.arithmetic.compute.forms.pieces import natively
-from counterfoil.arithmetic.compute.forms.table import FORMS
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.compute.perturbed import perturbed
-from counterfoil.operators import sums
+from counterfoil_core.arithmetic.compute.forms.pieces import natively
+from counterfoil_core.arithmetic.compute.forms.table import FORMS
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.otherwise.perturbed import perturbed
+from counterfoil_core.operators import sums
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, convolution_backward, listed, operation_of, t
 
 EVERY = {**CALLS, **OTHER_CALLS}

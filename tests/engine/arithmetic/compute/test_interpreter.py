@@ -11,22 +11,22 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.arithmetic.compute import interpreter
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs, all_finite
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.compute.prepared import Frame, Unit
-from counterfoil.arithmetic.selftest import tiny_inputs, tiny_program
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, NonFiniteError, ProgramError
-from counterfoil.kernels.cpu.philox import uniform
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.graph import node_values
 from counterfoil.program.philoxdraws import PhiloxDropout
 from counterfoil.program.update import AdamW, Sgd, UpdateRule
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.recipes import gpt2
 from counterfoil.training.recipes.digits import DigitsNet
+from counterfoil_core.arithmetic.compute import interpreter
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs, all_finite
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.compute.prepared import Frame, Unit
+from counterfoil_core.arithmetic.selftest import tiny_inputs, tiny_program
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, NonFiniteError, ProgramError
+from counterfoil_core.kernels.cpu.philox import uniform
+from counterfoil_core.operators.node import TensorType
+from counterfoil_core.program.graph import node_values
 from support.jobs import capture_on, draw, replaced
 
 CPU = torch.device("cpu")

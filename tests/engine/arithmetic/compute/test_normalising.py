@@ -13,9 +13,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.forms.pieces import Run, natively
-from counterfoil.kernels.cpu import normalising, summing
-from counterfoil.operators import sums
+from counterfoil_core.arithmetic.compute.forms.pieces import Run, natively
+from counterfoil_core.kernels.cpu import normalising, summing
+from counterfoil_core.operators import sums
 from support.error_bounds import allowances, worst
 from support.operator_calls import ATEN, Call, operation_of, t
 

@@ -10,10 +10,10 @@ import torch
 from benchmarks.imitations import IMITATIONS
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, kinds, perturbed
-from counterfoil.arithmetic.compute.reordering import BACKWARDS, Order
-from counterfoil.operators.catalogue import classify
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, kinds, perturbed
+from counterfoil_core.arithmetic.otherwise.reordering import BACKWARDS, Order
+from counterfoil_core.operators.catalogue import classify
 from support.operator_calls import CALLS, Call, listed, operation_of, t
 
 REORDERINGS = ("reversed", "split", "shuffled-1", "split-3", "shuffled-5+split-4")

@@ -9,11 +9,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.compute.perturbed import perturbed
-from counterfoil.arithmetic.compute.rewriting import VARIANTS, rewritten_kinds
-from counterfoil.arithmetic.grid.scales import pointwise
-from counterfoil.operators.catalogue import classify
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.grid.scales import pointwise
+from counterfoil_core.arithmetic.otherwise.perturbed import perturbed
+from counterfoil_core.arithmetic.otherwise.rewriting import VARIANTS, rewritten_kinds
+from counterfoil_core.operators.catalogue import classify
 from support.boundary_calls import boundary_calls, fuzzed_names
 from support.error_bounds import rounded_names, worst
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, t

@@ -12,13 +12,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.arithmetic.compute.interpreter import Interpreter
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.compute.strides import CONTIGUOUS, RELABELLED
-from counterfoil.audit.values.outcome import Outcome
 from counterfoil.program.update import Sgd
-from counterfoil.signing.keys import SigningKey
 from counterfoil.training.custom import CustomJob, order_custom
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.compute.strides import CONTIGUOUS, RELABELLED
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.values.outcome import Outcome
 from support.jobs import audited, classify, draw, record_job
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, t
 
@@ -94,7 +94,7 @@ def test_control_torch_itself_depends_on_them() -> None:
 
 
 def test_every_kind_named_here_is_on_the_allow_list() -> None:
-    from counterfoil.operators.catalogue import allowed_names
+    from counterfoil_core.operators.catalogue import allowed_names
 
     assert {name.split(".")[1] for name in allowed_names()} >= RELABELLED | CONTIGUOUS
 
@@ -172,7 +172,7 @@ def test_their_gradients_are_those_of_torch(name: str) -> None:
         schedule=torch.arange(8)[None].numpy(),
     )  # fmt: skip
     draft = order_custom(job)
-    from counterfoil.training.loaded import step_inputs
+    from counterfoil_core.order.loaded import step_inputs
 
     state = {name: torch.from_numpy(array) for name, array in draft.initial.items()}
     inputs = step_inputs(draft.manifest, 1, state, draft.schedule[0], draft.scalars[0], draft.data)

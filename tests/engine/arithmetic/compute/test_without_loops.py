@@ -9,20 +9,20 @@ import pytest
 import torch
 from numba.core.dispatcher import Dispatcher
 
-from counterfoil.arithmetic.compute.exactly import exactly
-from counterfoil.arithmetic.compute.interpreter import Interpreter, StepResult
-from counterfoil.arithmetic.grid.fingerprinting import Kernels
-from counterfoil.arithmetic.profiles import arithmetic_of
-from counterfoil.arithmetic.selftest import exact_inputs, exact_program, tiny_inputs, tiny_program
-from counterfoil.base.precision import ExactPrecision, Precision
-from counterfoil.kernels import devices
-from counterfoil.kernels.exact.forms import Profile
-from counterfoil.kernels.exact.products import Form
+from counterfoil_core.arithmetic.compute.exactly import exactly
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepResult
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.profiles import arithmetic_of
+from counterfoil_core.arithmetic.selftest import exact_inputs, exact_program, tiny_inputs, tiny_program
+from counterfoil_core.base.precision import ExactPrecision, Precision
+from counterfoil_core.kernels import devices
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.kernels.exact.products import Form
 from support.triton_device import ON_DEVICE
 
 CPU = torch.device("cpu")
 # The loops of a step; the log is packed on the host, from what came of the device.
-MODULES = tuple(f"counterfoil.{name}" for name in ("kernels.", "arithmetic.compute.", "arithmetic.grid.magnitude"))
+MODULES = tuple(f"counterfoil_core.{name}" for name in ("kernels.", "arithmetic.compute.", "arithmetic.grid.magnitude"))
 
 
 def out_of_reach(monkeypatch: pytest.MonkeyPatch) -> int:
@@ -38,7 +38,7 @@ def out_of_reach(monkeypatch: pytest.MonkeyPatch) -> int:
                 if isinstance(value, Dispatcher):
                     monkeypatch.setattr(module, attribute, refused)
                     count += 1
-    monkeypatch.setattr("counterfoil.kernels.cpu.regions.Region.run", refused)
+    monkeypatch.setattr("counterfoil_core.kernels.cpu.regions.Region.run", refused)
     monkeypatch.setattr(devices, "loops_reach", lambda device: False)
     return count
 

@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 from torch import Tensor
 
-from counterfoil.arithmetic.admission import read_program
-from counterfoil.arithmetic.compute.operation import make_operation
-from counterfoil.arithmetic.exact.admission import check_exact, check_single
-from counterfoil.arithmetic.exact.limits import LIMITS
-from counterfoil.arithmetic.exact.operators import SINGLES
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.canonical import float_text
-from counterfoil.base.errors import CancelledError, ProgramError
-from counterfoil.base.precision import ExactPrecision, Precision
-from counterfoil.kernels.exact import convolutions, fused, products, sums
-from counterfoil.kernels.exact.forms import Profile
-from counterfoil.kernels.exact.products import Form
-from counterfoil.operators.node import Argument, Node, TensorType, Value
-from counterfoil.program.graph import types_by_name
-from counterfoil.program.torchdtypes import TORCH_DTYPES
+from counterfoil_core.arithmetic.admission import read_program
+from counterfoil_core.arithmetic.compute.operation import make_operation
+from counterfoil_core.arithmetic.exact.admission import check_exact, check_single
+from counterfoil_core.arithmetic.exact.limits import LIMITS
+from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.canonical import float_text
+from counterfoil_core.base.errors import CancelledError, ProgramError
+from counterfoil_core.base.precision import ExactPrecision, Precision
+from counterfoil_core.kernels.exact import convolutions, fused, products, sums
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.kernels.exact.products import Form
+from counterfoil_core.operators.node import Argument, Node, TensorType, Value
+from counterfoil_core.program.graph import types_by_name
+from counterfoil_core.program.torchdtypes import TORCH_DTYPES
 from support.definite_calls import CALLS
 from support.hostile_programs import single
 from support.jobs import digits_order, gpt2_order

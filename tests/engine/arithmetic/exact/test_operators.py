@@ -8,13 +8,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.operation import make_operation
-from counterfoil.arithmetic.exact.limits import LIMITS
-from counterfoil.arithmetic.exact.operators import SINGLES
-from counterfoil.kernels.exact import forms
-from counterfoil.kernels.exact.forms import Profile
-from counterfoil.kernels.exact.products import Form
-from counterfoil.operators.node import Node, TensorType
+from counterfoil_core.arithmetic.compute.operation import make_operation
+from counterfoil_core.arithmetic.exact.limits import LIMITS
+from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.kernels.exact import forms
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.kernels.exact.products import Form
+from counterfoil_core.operators.node import Node, TensorType
 from support.definite_calls import ATEN, CALLS, PLAIN, draw, listed, places
 from support.definite_reference import same_bits
 

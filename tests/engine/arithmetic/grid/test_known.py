@@ -10,17 +10,17 @@ import torch
 from benchmarks.forms import Forms
 from torch import Tensor, nn
 
-from counterfoil.arithmetic.grid import magnitude
-from counterfoil.arithmetic.grid.fingerprinting import Kernels
-from counterfoil.arithmetic.grid.known import Known
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
-from counterfoil.arithmetic.machine import Machine
-from counterfoil.kernels.cpu.measuring import ALL, SQUARES, TOTAL
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import capture
-from counterfoil.program.sameness import Same
 from counterfoil.program.update import Sgd
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.arithmetic.grid import magnitude
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.known import Known
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.arithmetic.machine import Machine
+from counterfoil_core.kernels.cpu.measuring import ALL, SQUARES, TOTAL
+from counterfoil_core.operators.node import TensorType
+from counterfoil_core.program.sameness import Same
 from support.jobs import digits_order, gpt2_order
 
 CPU = torch.device("cpu")

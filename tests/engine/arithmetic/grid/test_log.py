@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from counterfoil.arithmetic.grid.log import SiteLog, decode, encode
-from counterfoil.base.errors import LogError
-from counterfoil.kernels.grid import LARGEST_EXPONENT, ZERO_SCALE
+from counterfoil_core.arithmetic.grid.log import SiteLog, decode, encode
+from counterfoil_core.base.errors import LogError
+from counterfoil_core.kernels.grid import LARGEST_EXPONENT, ZERO_SCALE
 
 
 def site(exponent: int, indices: list[int], ups: list[bool]) -> SiteLog:

@@ -12,15 +12,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.forms.pieces import Run, natively
-from counterfoil.arithmetic.compute.forms.table import FORMS
-from counterfoil.arithmetic.grid.margin import bounds_of, kinds_without_bound, margin_bits, site_margins
-from counterfoil.base.precision import Precision
-from counterfoil.operators import sums
-from counterfoil.operators.catalogue import allowed_names, classify
-from counterfoil.operators.facts import Use
-from counterfoil.operators.node import Node, TensorType, Value
-from counterfoil.program.graph import Input, Program
+from counterfoil_core.arithmetic.compute.forms.pieces import Run, natively
+from counterfoil_core.arithmetic.compute.forms.table import FORMS
+from counterfoil_core.arithmetic.grid.margin import bounds_of, kinds_without_bound, margin_bits, site_margins
+from counterfoil_core.base.precision import Precision
+from counterfoil_core.operators import sums
+from counterfoil_core.operators.catalogue import allowed_names, classify
+from counterfoil_core.operators.facts import Use
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.program.graph import Input, Program
 
 MILLION = 1_000_000
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.grid.magnitude import (
+from counterfoil_core.arithmetic.grid.magnitude import (
     Vectors,
     along,
     channels,
@@ -18,7 +18,7 @@ from counterfoil.arithmetic.grid.magnitude import (
     largest_product,
     using,
 )
-from counterfoil.kernels.cpu.measuring import SQUARES, TOTAL
+from counterfoil_core.kernels.cpu.measuring import SQUARES, TOTAL
 
 LAYOUTS = {
     "contiguous": lambda x: x,

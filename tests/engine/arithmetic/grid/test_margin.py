@@ -13,10 +13,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.operation import make_operation, native
-from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
-from counterfoil.arithmetic.grid import margin as guaranteed
-from counterfoil.arithmetic.grid.margin import (
+from counterfoil.cli import main
+from counterfoil_core.arithmetic.compute.operation import make_operation, native
+from counterfoil_core.arithmetic.grid import margin as guaranteed
+from counterfoil_core.arithmetic.grid.margin import (
     Margin,
     bounds_of,
     error_bound,
@@ -24,18 +24,18 @@ from counterfoil.arithmetic.grid.margin import (
     margin_bits,
     site_margins,
 )
-from counterfoil.arithmetic.grid.scales.rules import RULES, scale_rule
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import BundleError
-from counterfoil.base.precision import PROFILES, Precision
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest
-from counterfoil.cli import main
-from counterfoil.operators import sums
-from counterfoil.operators.catalogue import allowed_names, classify
-from counterfoil.operators.facts import Bound, Use
-from counterfoil.operators.node import Node, TensorType, Value
-from counterfoil.program.graph import Input, Program
+from counterfoil_core.arithmetic.grid.scales.rules import RULES, scale_rule
+from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
+from counterfoil_core.base.errors import BundleError
+from counterfoil_core.base.precision import PROFILES, Precision
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import OrderManifest
+from counterfoil_core.operators import sums
+from counterfoil_core.operators.catalogue import allowed_names, classify
+from counterfoil_core.operators.facts import Bound, Use
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.program.graph import Input, Program
+from counterfoil_core.values.outcome import Outcome
 from support import exact_operators as ex
 from support.exact_operators import MP, Exact, each, exact
 from support.jobs import audited, digits_order, gpt2_order, record_job

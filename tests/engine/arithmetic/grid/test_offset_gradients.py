@@ -10,13 +10,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.grid.scales.rules import scale_rule
-from counterfoil.base.precision import Precision
-from counterfoil.kernels.grid import scale_exponent
 from counterfoil.training import trial
 from counterfoil.training.gradients import gradients
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.grid.scales.rules import scale_rule
+from counterfoil_core.base.precision import Precision
+from counterfoil_core.kernels.grid import scale_exponent
 from support.offset import Normed, gradients_of, offset_data, offset_order
 from support.operator_calls import operation_of
 

@@ -10,20 +10,20 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.grid.fingerprinting import Kernels, place_key
-from counterfoil.arithmetic.grid.following import Directions, DirectionsElsewhere
-from counterfoil.arithmetic.grid.log import SiteLog
-from counterfoil.arithmetic.grid.margin import site_margins
-from counterfoil.arithmetic.grid.replaying import ReplayingRounder
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
-from counterfoil.audit.step.explain import mixed
-from counterfoil.base.errors import NonFiniteError
-from counterfoil.base.precision import Precision
-from counterfoil.kernels.grid import ZERO_SCALE, Grid
-from counterfoil.kernels.result import Rounded
-from counterfoil.kernels.torch.rounding import TorchKernel
-from counterfoil.operators.node import Node, TensorType, Value
-from counterfoil.program.graph import Input, Program
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, place_key
+from counterfoil_core.arithmetic.grid.following import Directions, DirectionsElsewhere
+from counterfoil_core.arithmetic.grid.log import SiteLog
+from counterfoil_core.arithmetic.grid.margin import site_margins
+from counterfoil_core.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.base.errors import NonFiniteError
+from counterfoil_core.base.precision import Precision
+from counterfoil_core.judge.explain import mixed
+from counterfoil_core.kernels.grid import ZERO_SCALE, Grid
+from counterfoil_core.kernels.result import Rounded
+from counterfoil_core.kernels.torch.rounding import TorchKernel
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.program.graph import Input, Program
 
 PRECISION = Precision(margin_bits=36, proven=False)
 KEY = 99

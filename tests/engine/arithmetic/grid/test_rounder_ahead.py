@@ -13,25 +13,25 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from counterfoil.arithmetic.compute.exactly import exactly
-from counterfoil.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs, StepResult
-from counterfoil.arithmetic.compute.operation import Operation, native
-from counterfoil.arithmetic.grid.ahead import RecordingAhead, ReplayingAhead, UnroundedAhead
-from counterfoil.arithmetic.grid.fingerprinting import Kernels
-from counterfoil.arithmetic.grid.log import SiteLog, encode
-from counterfoil.arithmetic.grid.neighbours import Values
-from counterfoil.arithmetic.grid.rounder import RecordingRounder
-from counterfoil.arithmetic.profiles import arithmetic_of
-from counterfoil.arithmetic.selftest import exact_inputs, exact_program, tiny_inputs, tiny_program
-from counterfoil.base.errors import CounterfoilError, NonFiniteError
-from counterfoil.base.precision import AnyPrecision, ExactPrecision, Precision
-from counterfoil.kernels import devices
-from counterfoil.kernels.cuda import exact
-from counterfoil.kernels.exact.forms import Profile
-from counterfoil.kernels.exact.products import Form
-from counterfoil.operators.facts import OperatorClass
-from counterfoil.operators.node import Node, TensorType, Value
-from counterfoil.program.graph import Input, Program
+from counterfoil_core.arithmetic.compute.exactly import exactly
+from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs, StepResult
+from counterfoil_core.arithmetic.compute.operation import Operation, native
+from counterfoil_core.arithmetic.grid.ahead import RecordingAhead, ReplayingAhead, UnroundedAhead
+from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.log import SiteLog, encode
+from counterfoil_core.arithmetic.grid.neighbours import Values
+from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
+from counterfoil_core.arithmetic.profiles import arithmetic_of
+from counterfoil_core.arithmetic.selftest import exact_inputs, exact_program, tiny_inputs, tiny_program
+from counterfoil_core.base.errors import CounterfoilError, NonFiniteError
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil_core.kernels import devices
+from counterfoil_core.kernels.cuda import exact
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.kernels.exact.products import Form
+from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.operators.node import Node, TensorType, Value
+from counterfoil_core.program.graph import Input, Program
 from support.triton_device import DEVICES, ON_DEVICE
 
 PRECISION = Precision(margin_bits=34, proven=False)

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import torch
 
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
-from counterfoil.arithmetic.grid.scales import convolutions
-from counterfoil.arithmetic.grid.scales.rules import MAGNITUDES, RULES, scale_rule
-from counterfoil.kernels.grid import ZERO_SCALE, scale_exponent
-from counterfoil.operators.catalogue import allowed_names, classify
-from counterfoil.operators.facts import OperatorClass
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.grid.scales import convolutions
+from counterfoil_core.arithmetic.grid.scales.rules import MAGNITUDES, RULES, scale_rule
+from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
+from counterfoil_core.kernels.grid import ZERO_SCALE, scale_exponent
+from counterfoil_core.operators.catalogue import allowed_names, classify
+from counterfoil_core.operators.facts import OperatorClass
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, t
 
 EVERY = {**CALLS, **OTHER_CALLS}

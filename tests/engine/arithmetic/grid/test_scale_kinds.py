@@ -9,12 +9,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.arithmetic.compute.operation import native
-from counterfoil.arithmetic.compute.perturbed import PERTURBATIONS, perturbed
-from counterfoil.arithmetic.grid.scales.rules import RULES, scale_rule
-from counterfoil.base.precision import PROFILES
-from counterfoil.kernels.grid import ZERO_SCALE, scale_exponent
-from counterfoil.operators.catalogue import classify
+from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.grid.scales.rules import RULES, scale_rule
+from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.kernels.grid import ZERO_SCALE, scale_exponent
+from counterfoil_core.operators.catalogue import classify
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, t
 
 BFLOAT16 = PROFILES["float32-bfloat16"]

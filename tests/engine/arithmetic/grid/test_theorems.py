@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from counterfoil.kernels.cpu.rounding import CpuKernel
-from counterfoil.kernels.grid import Grid
+from counterfoil_core.kernels.cpu.rounding import CpuKernel
+from counterfoil_core.kernels.grid import Grid
 
 KERNEL = CpuKernel(1)
 

@@ -16,12 +16,12 @@ from counterfoil.audit.values.fleet import (
 )
 from counterfoil.audit.values.plan import make_plan
 from counterfoil.audit.values.rates import GPUS, WAYS, token_seconds
-from counterfoil.audit.values.sampling import sample_size
 from counterfoil.audit.values.transformer import Transformer
-from counterfoil.base.errors import DataError
-from counterfoil.base.sentence import Sentence
-from counterfoil.bundle.extent import Extent
-from counterfoil.program.limits import Estimate
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.sentence import Sentence
+from counterfoil_core.bundle.extent import Extent
+from counterfoil_core.program.limits import Estimate
+from counterfoil_core.values.sampling import sample_size
 
 H100 = GPUS["H100"]
 ONE = FleetRequest(parameters=(8e9,))

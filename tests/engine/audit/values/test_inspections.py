@@ -17,7 +17,7 @@ from counterfoil.audit.values.inspections import (
     share_of_chips,
     stretched,
 )
-from counterfoil.base.errors import DataError
+from counterfoil_core.base.errors import DataError
 
 # Shavit 2023, arXiv 2303.11341v1, table 1: H/a in days of an H100, H100s to train in a year, and samples a year for
 # provers of 10^3, 10^5 and 10^7 chips, as printed there.

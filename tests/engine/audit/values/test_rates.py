@@ -16,8 +16,8 @@ from counterfoil.audit.values.rates import (
     with_products,
 )
 from counterfoil.audit.values.transformer import Transformer
-from counterfoil.base.precision import PROFILES, ExactPrecision
-from counterfoil.kernels.exact.digits import digit_count
+from counterfoil_core.base.precision import PROFILES, ExactPrecision
+from counterfoil_core.kernels.exact.digits import digit_count
 
 H100 = GPUS["H100"]
 MODEL = Transformer.of(8e9, 4096)

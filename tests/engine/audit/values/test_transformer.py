@@ -18,12 +18,12 @@ from counterfoil.audit.values.transformer import (
     Counts,
     Transformer,
 )
-from counterfoil.base.precision import PROFILES
-from counterfoil.operators.facts import OperatorClass
-from counterfoil.operators.node import Node, Value
-from counterfoil.program.estimate import product_flops
-from counterfoil.program.graph import Program
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.operators.node import Node, Value
+from counterfoil_core.program.estimate import product_flops
+from counterfoil_core.program.graph import Program
 
 PRODUCTS = {"mm", "bmm", "addmm", "baddbmm"}
 BATCH, LEAST, MOST = 8, 1, 2

@@ -13,9 +13,9 @@ import torch
 from hypothesis import given, settings, strategies as st
 from torch import Tensor
 
-from counterfoil.base.errors import NonFiniteError
-from counterfoil.kernels import devices, rules, threads
-from counterfoil.kernels.exact.combine import (
+from counterfoil_core.base.errors import NonFiniteError
+from counterfoil_core.kernels import devices, threads
+from counterfoil_core.kernels.exact.combine import (
     MOST_SHARES,
     NOT_FINITE,
     ZERO,
@@ -28,7 +28,8 @@ from counterfoil.kernels.exact.combine import (
     quantise_into,
     quantised,
 )
-from counterfoil.kernels.exact.refusals import Noted, noting
+from counterfoil_core.kernels.exact.refusals import Noted, noting
+from support import kernelrules as rules
 from support.definite_reference import bits_of, same_bits, wild
 
 SMALLEST, LARGEST = 2.0**-149, float(np.finfo(np.float32).max)

@@ -12,12 +12,12 @@ import torch
 from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
-from counterfoil.base.errors import NonFiniteError, ProgramError
-from counterfoil.kernels import rules
-from counterfoil.kernels.exact import convolutions, fused_convolutions
-from counterfoil.kernels.exact.convolutions import convolution, input_gradient, weight_gradient
-from counterfoil.kernels.exact.geometry import Geometry
-from counterfoil.kernels.exact.products import Form
+from counterfoil_core.base.errors import NonFiniteError, ProgramError
+from counterfoil_core.kernels.exact import convolutions, fused_convolutions
+from counterfoil_core.kernels.exact.convolutions import convolution, input_gradient, weight_gradient
+from counterfoil_core.kernels.exact.geometry import Geometry
+from counterfoil_core.kernels.exact.products import Form
+from support import kernelrules as rules
 from support.definite_reference import quantised, same_bits, wild
 
 CASES = {

@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.kernels.exact import convolutions, cuts, fused, fused_convolutions
-from counterfoil.kernels.exact.geometry import Geometry
-from counterfoil.kernels.exact.products import Form, matmul
+from counterfoil_core.kernels.exact import convolutions, cuts, fused, fused_convolutions
+from counterfoil_core.kernels.exact.geometry import Geometry
+from counterfoil_core.kernels.exact.products import Form, matmul
 from support.definite_reference import same_bits, wild
 
 

@@ -8,13 +8,13 @@ import time
 import pytest
 import torch
 
-from counterfoil.arithmetic.admission import read_program
-from counterfoil.arithmetic.compute.interpreter import Draws, StepInputs
-from counterfoil.arithmetic.machine import Machine
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError
-from counterfoil.base.precision import ExactPrecision
-from counterfoil.kernels.exact import functions
+from counterfoil_core.arithmetic.admission import read_program
+from counterfoil_core.arithmetic.compute.interpreter import Draws, StepInputs
+from counterfoil_core.arithmetic.machine import Machine
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError
+from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.kernels.exact import functions
 from support.hostile_programs import single
 
 COUNT = 400_000

@@ -11,8 +11,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.kernels.exact import elementwise
-from counterfoil.operators.judging import ieee
+from counterfoil_core.kernels.exact import elementwise
+from counterfoil_core.operators.judging import ieee
 from support.definite_reference import same_bits, wild
 
 EDGES = [

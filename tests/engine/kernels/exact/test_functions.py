@@ -13,13 +13,13 @@ import torch
 from hypothesis import assume, given, settings, strategies as st
 from torch import Tensor
 
-from counterfoil.kernels import devices
-from counterfoil.kernels.exact import functions, truth
-from counterfoil.kernels.exact.bracket import bracketed, bracketed_by_torch
-from counterfoil.kernels.exact.functions import ERROR, FUNCTIONS, evaluate, round_function
-from counterfoil.kernels.exact.truth import correctly_rounded, power_is
-from counterfoil.operators.judging.ieee import rounded
-from counterfoil.operators.pointwise.judge.singles import FUNCTION_KINDS
+from counterfoil_core.kernels import devices
+from counterfoil_core.kernels.exact import functions, truth
+from counterfoil_core.kernels.exact.bracket import bracketed, bracketed_by_torch
+from counterfoil_core.kernels.exact.functions import ERROR, FUNCTIONS, evaluate, round_function
+from counterfoil_core.kernels.exact.truth import correctly_rounded, power_is
+from counterfoil_core.operators.judging.ieee import rounded
+from counterfoil_core.operators.pointwise.judge.singles import FUNCTION_KINDS
 from support.definite_reference import bits_of, same_bits
 
 MP = mpmath.MPContext()

@@ -9,9 +9,9 @@ import torch
 from hypothesis import given, settings, strategies as st
 from torch import Tensor
 
-from counterfoil.base.errors import NonFiniteError
-from counterfoil.kernels.exact import fused
-from counterfoil.kernels.exact.products import Form, Scope, matmul
+from counterfoil_core.base.errors import NonFiniteError
+from counterfoil_core.kernels.exact import fused
+from counterfoil_core.kernels.exact.products import Form, Scope, matmul
 from support.definite_reference import same_bits, wild
 
 BITS = (8, 13, 17, 20)

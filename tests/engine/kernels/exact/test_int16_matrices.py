@@ -11,12 +11,12 @@ import torch
 from hypothesis import given, settings, strategies as st
 from torch import Tensor
 
-from counterfoil.base.errors import NonFiniteError, ProgramError
-from counterfoil.kernels.exact import forms, int8, int16_matrices
-from counterfoil.kernels.exact.forms import Profile
-from counterfoil.kernels.exact.int16_matrices import MOST_BITS, int16_product
-from counterfoil.kernels.exact.int16_tiles import STEP, steps_at_once
-from counterfoil.kernels.exact.products import Form, Scope, matmul
+from counterfoil_core.base.errors import NonFiniteError, ProgramError
+from counterfoil_core.kernels.exact import forms, int8, int16_matrices
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.kernels.exact.int16_matrices import MOST_BITS, int16_product
+from counterfoil_core.kernels.exact.int16_tiles import STEP, steps_at_once
+from counterfoil_core.kernels.exact.products import Form, Scope, matmul
 from support.definite_reference import same_bits, wild
 
 BITS = (8, 11, 13, 14)

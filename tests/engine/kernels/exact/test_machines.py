@@ -12,10 +12,10 @@ import pytest
 SCRIPT = """
 import hashlib, sys
 import numpy as np, torch
-from counterfoil.kernels.exact import convolutions, elementwise, functions, sums
-from counterfoil.kernels.exact.geometry import Geometry
-from counterfoil.kernels.exact.forms import sound_forms
-from counterfoil.kernels.exact.products import Form, matmul
+from counterfoil_core.kernels.exact import convolutions, elementwise, functions, sums
+from counterfoil_core.kernels.exact.geometry import Geometry
+from counterfoil_core.kernels.exact.forms import sound_forms
+from counterfoil_core.kernels.exact.products import Form, matmul
 
 torch.set_num_threads(int(sys.argv[1]))
 rng = np.random.default_rng(0)

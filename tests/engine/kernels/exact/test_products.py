@@ -11,13 +11,13 @@ import torch
 from hypothesis import given, settings, strategies as st
 from torch import Tensor
 
-from counterfoil.base.errors import NonFiniteError, ProgramError
-from counterfoil.kernels.exact import forms, products
-from counterfoil.kernels.exact.digits import INT8_BLOCK, INT8_DIGIT_BITS, digit_count, float32_block
-from counterfoil.kernels.exact.forms import sound_forms
-from counterfoil.kernels.exact.int8 import int8_product
-from counterfoil.kernels.exact.limits import float64_block
-from counterfoil.kernels.exact.products import (
+from counterfoil_core.base.errors import NonFiniteError, ProgramError
+from counterfoil_core.kernels.exact import forms, products
+from counterfoil_core.kernels.exact.digits import INT8_BLOCK, INT8_DIGIT_BITS, digit_count, float32_block
+from counterfoil_core.kernels.exact.forms import sound_forms
+from counterfoil_core.kernels.exact.int8 import int8_product
+from counterfoil_core.kernels.exact.limits import float64_block
+from counterfoil_core.kernels.exact.products import (
     Form,
     Scope,
     by_float32,
@@ -27,7 +27,7 @@ from counterfoil.kernels.exact.products import (
     matmul,
     operands,
 )
-from counterfoil.kernels.exact.quantise import Quantised
+from counterfoil_core.kernels.exact.quantise import Quantised
 from support import definite_reference as reference
 from support.definite_reference import same_bits, wild
 
@@ -377,7 +377,7 @@ def test_a_transposed_column_is_a_row(rows: int, inner: int, columns: int) -> No
 def test_a_library_that_reads_beside_a_transposed_column_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     if Form.KARATSUBA not in sound_forms("cpu"):
         pytest.skip("this machine has no sound 8-bit products")
-    monkeypatch.setattr("counterfoil.kernels.exact.int8._one_row", lambda x: x)
+    monkeypatch.setattr("counterfoil_core.kernels.exact.int8._one_row", lambda x: x)
     # As the library of this machine may do, made certain: what it reads there is not defined.
     real = torch._int_mm
 

@@ -10,12 +10,12 @@ import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 
-from counterfoil.base.errors import NonFiniteError, ProgramError
-from counterfoil.kernels import rules
-from counterfoil.kernels.exact.digits import digit_count, recombined, split
-from counterfoil.kernels.exact.limits import check_operands, float64_block, log2_ceiling, sum_bits
-from counterfoil.kernels.exact.quantise import exponents_of, quantise
-from counterfoil.kernels.exact.single import from_float64, from_int64, power_of_two
+from counterfoil_core.base.errors import NonFiniteError, ProgramError
+from counterfoil_core.kernels.exact.digits import digit_count, recombined, split
+from counterfoil_core.kernels.exact.limits import check_operands, float64_block, log2_ceiling, sum_bits
+from counterfoil_core.kernels.exact.quantise import exponents_of, quantise
+from counterfoil_core.kernels.exact.single import from_float64, from_int64, power_of_two
+from support import kernelrules as rules
 from support.definite_reference import bits_of, quantised, wild
 
 SINGLES = st.floats(width=32, allow_nan=False, allow_infinity=False)

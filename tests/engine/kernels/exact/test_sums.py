@@ -12,18 +12,17 @@ import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 
-from counterfoil.base.errors import NonFiniteError, ProgramError
-from counterfoil.kernels import rules
-from counterfoil.kernels.exact import fused_sums
-from counterfoil.kernels.exact.limits import sum_bits, windows_over_one
-from counterfoil.kernels.exact.quantise import quantise
-from counterfoil.kernels.exact.sums import (
+from counterfoil_core.base.errors import NonFiniteError, ProgramError
+from counterfoil_core.kernels.exact import fused_sums
+from counterfoil_core.kernels.exact.limits import sum_bits, windows_over_one
+from counterfoil_core.kernels.exact.quantise import quantise
+from counterfoil_core.kernels.exact.sums import (
     running_total,
     total,
     total_by_place,
     total_of_overlaps,
 )
-from support import definite_reference as reference
+from support import definite_reference as reference, kernelrules as rules
 from support.definite_reference import same_bits, wild
 
 SINGLES = st.floats(width=32, allow_nan=False, allow_infinity=False)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from counterfoil.kernels import threads
-from counterfoil.kernels.exact import cuts, functions
-from counterfoil.kernels.exact.products import Form, matmul
+from counterfoil_core.kernels import threads
+from counterfoil_core.kernels.exact import cuts, functions
+from counterfoil_core.kernels.exact.products import Form, matmul
 from support.definite_reference import same_bits, wild
 
 

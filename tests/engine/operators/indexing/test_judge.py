@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from counterfoil.operators.judge import defined_output
-from counterfoil.operators.judging.numbers import NotExactError
+from counterfoil_core.operators.judge import defined_output
+from counterfoil_core.operators.judging.numbers import NotExactError
 from support.definite_calls import draw
 from support.definite_reference import bits_of
 from support.exact_forms import agrees, called, element_of

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from counterfoil.operators.judging import numbers as module
-from counterfoil.operators.judging.numbers import MP, NotExactError, dyadic, exact_dot, exact_sum, fixed, number
+from counterfoil_core.operators.judging import numbers as module
+from counterfoil_core.operators.judging.numbers import MP, NotExactError, dyadic, exact_dot, exact_sum, fixed, number
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 ROWS = st.lists(FLOATS, min_size=1, max_size=30)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.operators.moves.judge import _over_one
+from counterfoil_core.operators.moves.judge import _over_one
 from support.exact_forms import agrees
 from support.operator_calls import Call, t
 

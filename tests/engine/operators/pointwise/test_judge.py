@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.arithmetic.exact.operators import SINGLES
-from counterfoil.kernels.exact.forms import Profile
-from counterfoil.operators.judging.numbers import NotExactError
-from counterfoil.operators.pointwise.judge.singles import FUNCTION_KINDS, value_of
+from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.operators.judging.numbers import NotExactError
+from counterfoil_core.operators.pointwise.judge.singles import FUNCTION_KINDS, value_of
 from support.definite_reference import bits_of
 from support.exact_forms import agrees, element_of
 from support.operator_calls import ATEN, Call, t

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from counterfoil.operators.judge import defined_output
+from counterfoil_core.operators.judge import defined_output
 from support import definite_reference as reference
 from support.definite_reference import bits_of, wild
 from support.exact_forms import element_of, node_of

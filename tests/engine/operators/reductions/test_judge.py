@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.kernels.exact.limits import sum_bits
-from counterfoil.operators.judge import defined_output
-from counterfoil.operators.judging.numbers import NotExactError
+from counterfoil_core.kernels.exact.limits import sum_bits
+from counterfoil_core.operators.judge import defined_output
+from counterfoil_core.operators.judging.numbers import NotExactError
 from support import definite_reference as reference
 from support.definite_reference import bits_of, wild
 from support.exact_forms import agrees, element_of, node_of

@@ -8,12 +8,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.arithmetic.compute.interpreter import Draws, StepInputs
-from counterfoil.base.errors import NonFiniteError
-from counterfoil.operators.node import TensorType
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.update import Sgd
 from counterfoil.training.following.agreement import Difference, StepComparison
+from counterfoil_core.arithmetic.compute.interpreter import Draws, StepInputs
+from counterfoil_core.base.errors import NonFiniteError
+from counterfoil_core.operators.node import TensorType
 
 ROWS = torch.linspace(-1, 1, 12).reshape(4, 3)
 RATE = 0.125

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.training.following.answers import Answers, parse_answers
 from counterfoil.training.following.plainprocess import Border
 from counterfoil.training.following.survey import Survey
+from counterfoil_core.base.errors import DataError, ProgramError
 
 PLACE = "/job/train.py, line 42"
 OTHER = "/job/train.py, line 7"

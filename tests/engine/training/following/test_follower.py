@@ -13,7 +13,7 @@ from torch.optim import Optimizer
 from torch.utils.data import DataLoader
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
-from counterfoil.base.errors import CounterfoilError, DataError, ProgramError
+from counterfoil_core.base.errors import CounterfoilError, DataError, ProgramError
 from support.followed import followed, ordered, plain, recorded, write_script
 
 _CLASSIFIER = """

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.base.errors import DataError
 from counterfoil.training.following.layout import Layout, Made, plan_of
 from counterfoil.training.following.rows import Pool
+from counterfoil_core.base.errors import DataError
 
 
 def _made(pool: Pool, *tensors: torch.Tensor, variant: int = 0, numbers: tuple[float, ...] = ()) -> Made:

@@ -15,11 +15,7 @@ from textwrap import dedent
 import pytest
 import torch
 
-from counterfoil.base.cancel import CancelToken
-from counterfoil.base.errors import CancelledError, DataError, ProgramError
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli.scripts import write_compared
-from counterfoil.operators.facts import UNIFORM
 from counterfoil.signing.comparison import comparison_beside
 from counterfoil.training.following.oracle import Oracle, steps_to_compare
 from counterfoil.training.following.plainprocess import Border, Failure, Request
@@ -27,6 +23,10 @@ from counterfoil.training.following.survey import Survey, survey_of
 from counterfoil.training.preparing import COMPARING, FOLLOWING, RUNNING, Preparing
 from counterfoil.training.scripts.handing import ScriptOrder
 from counterfoil.training.scripts.workfolder import work_folder
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, DataError, ProgramError
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.operators.facts import UNIFORM
 from support.followed import ordered, plain, recorded, write_script
 
 _SCRIPT = """

@@ -11,13 +11,13 @@ from types import ModuleType
 import pytest
 import torch
 
-from counterfoil.base.errors import DataError, ProgramError
 from counterfoil.training.custom import CustomJob
 from counterfoil.training.following.script import order_of_script
 from counterfoil.training.scripts import run
 from counterfoil.training.scripts.handing import Wanted
 from counterfoil.training.scripts.patches import Patches
 from counterfoil.training.scripts.takeovers import Takeover
+from counterfoil_core.base.errors import DataError, ProgramError
 from support.followed import write_script
 
 _LIBRARY = """

@@ -12,14 +12,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from counterfoil.operators.facts import EXPONENTIAL, NORMAL, UNIFORM
-from counterfoil.operators.node import TensorType
 from counterfoil.program import torchdraws
 from counterfoil.program.capture import capture
-from counterfoil.program.graph import Program
 from counterfoil.program.update import Sgd
 from counterfoil.training.following import scriptdraws
 from counterfoil.training.following.scriptdraws import Draw, UnmatchedDrawsError, draws_of_call, lined_up
+from counterfoil_core.operators.facts import EXPONENTIAL, NORMAL, UNIFORM
+from counterfoil_core.operators.node import TensorType
+from counterfoil_core.program.graph import Program
 
 _aten = torch.ops.aten
 SEEDS = range(40)

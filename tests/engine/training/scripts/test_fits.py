@@ -11,13 +11,13 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError, ProgramError
-from counterfoil.base.precision import PROFILES
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.training.scripts.fits import fit_job
 from counterfoil.training.scripts.handing import Wanted
+from counterfoil_core.base.errors import DataError, ProgramError
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.values.outcome import Outcome
 from support.bundles import test_key
 from support.jobs import audited, record_job, record_run
 

@@ -9,9 +9,9 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader
 
-from counterfoil.base.errors import DataError
 from counterfoil.training.padding import _collated_pads
 from counterfoil.training.scripts.rehearsal import PARTS, Rehearsal, RehearsalEnded
+from counterfoil_core.base.errors import DataError
 
 
 def optimizer(rate: float = 0.5) -> torch.optim.SGD:

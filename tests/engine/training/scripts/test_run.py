@@ -15,16 +15,16 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError
-from counterfoil.base.precision import PROFILES
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.training.custom import CustomJob
 from counterfoil.training.scripts import run
 from counterfoil.training.scripts.handing import ScriptOrder, Wanted
 from counterfoil.training.scripts.patches import Patches
 from counterfoil.training.scripts.takeovers import Takeover
+from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.values.outcome import Outcome
 from support.bundles import test_key
 from support.jobs import audited, record_run
 

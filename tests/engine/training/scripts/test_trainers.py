@@ -11,13 +11,13 @@ import pytest
 import torch
 from torch import nn
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.base.errors import DataError, ProgramError
-from counterfoil.base.precision import PROFILES
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from counterfoil.training.scripts.handing import Wanted
 from counterfoil.training.scripts.trainers import trainer_job
+from counterfoil_core.base.errors import DataError, ProgramError
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.values.outcome import Outcome
 from support import small_models
 from support.bundles import test_key
 from support.jobs import audited, record_job, record_run

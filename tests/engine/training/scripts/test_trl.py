@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.values.outcome import Outcome
 from support import small_models
 from support.bundles import test_key
 from support.jobs import audited, record_run

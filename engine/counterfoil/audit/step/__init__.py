@@ -1,1 +1,0 @@
-"""One step of a run: replayed, and judged where it differs."""

@@ -1,0 +1,1 @@
+"""A program, interpreted operator by operator, natively."""

@@ -1,0 +1,115 @@
+"""An operator of a program together with what computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from torch import Tensor
+
+from counterfoil_core.arithmetic.compute.defined import Definition, definition_of
+from counterfoil_core.arithmetic.compute.forms.pieces import Form, Run, natively
+from counterfoil_core.arithmetic.compute.forms.table import FORMS, LOOPS
+from counterfoil_core.arithmetic.compute.strides import stride_free
+from counterfoil_core.operators.catalogue import names_with
+from counterfoil_core.operators.facts import DRAWS, Trait, Use
+from counterfoil_core.operators.node import Node, TensorType
+from counterfoil_core.operators.signatures import overload
+
+Outputs = list[Tensor | None]
+Compute = Callable[["Operation", list[Any], dict[str, Any]], Any]
+"""Runs one operator on its arguments; :func:`native` or a perturbed executor."""
+
+FACTORIES = names_with(Trait.MAKES)
+"""Operators without a tensor argument: they must be told the device, and the dtype that the program gives them."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A node together with the torch function that computes it.
+
+    Attributes:
+        node: The node.
+        function: The torch function; None for random numbers, which Philox draws.
+        is_factory: Whether it must be told the device and the dtype.
+        is_piece: Whether it is a piece of another operator's own form, and so computed by the library.
+    """
+
+    node: Node
+    function: Any
+    is_factory: bool
+    is_piece: bool = False
+
+    @cached_property
+    def definition(self) -> Definition | None:
+        """What computes it where the library's result is not the defined one."""
+        return definition_of(self.node)
+
+    @cached_property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Names of the function's parameters, in order."""
+        return tuple(argument.name for argument in self.function._schema.arguments)
+
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """Default values of the parameters that have one."""
+        return {a.name: a.default_value for a in self.function._schema.arguments if a.has_default_value()}
+
+    def named(self, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments by name, with defaults filled in."""
+        return {**self.defaults, **dict(zip(self.parameter_names, args, strict=False)), **kwargs}
+
+    def form(self, args: list[Any], kwargs: dict[str, Any]) -> Form | None:
+        """Return the form of our own in which a rounded operator is computed; None where that is the library's.
+
+        Of tensors among the arguments only ``shape`` and ``dtype`` are looked at.
+        """
+        entry = self.node.entry
+        if self.is_piece or entry.longest is None:
+            return None
+        return FORMS[entry.kind] if Use(entry, self.named(args, kwargs)).own_form else None
+
+    def own_form(self, args: list[Any], kwargs: dict[str, Any]) -> Callable[[Run], Any] | None:
+        """Return what computes a rounded operator from its pieces, where it is computed in a form of our own."""
+        form = self.form(args, kwargs)
+        return None if form is None else lambda run: form(run, self.named(args, kwargs))
+
+
+def native(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Compute an operator as the device does, in the form that its shapes call for, or by its definition.
+
+    Args:
+        operation: The operator.
+        args: Its arguments by position.
+        kwargs: Its arguments by name.
+
+    Raises:
+        NonFiniteError: The definition of an exact operator refuses its arguments.
+    """
+    if operation.definition is not None:
+        return operation.definition(operation, args, kwargs)
+    form = operation.own_form(args, kwargs)
+    if form is not None:
+        return form(natively)
+    loops = LOOPS.get(operation.node.operator)
+    result = None if loops is None else loops(operation.named(args, kwargs))
+    return operation.function(*args, **kwargs) if result is None else result
+
+
+def piece(name: str) -> Operation:
+    """Return the operation of a piece of an own form, for a machine that computes pieces in its own way."""
+    return replace(make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward")), is_piece=True)
+
+
+def make_operation(node: Node) -> Operation:
+    """Return what computes a node.
+
+    Raises:
+        ProgramError: This torch has no such operator.
+    """
+    if node.operator in DRAWS:
+        return Operation(node, None, False)
+    function = overload(node.operator)
+    return Operation(node, stride_free(node.operator.split(".")[1], function), node.operator in FACTORIES)

@@ -1,0 +1,248 @@
+"""Scales of batch, layer and group norm, and of their gradients."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from counterfoil_core.arithmetic.grid.magnitude import (
+    Magnitudes,
+    Measured,
+    Sizes,
+    Vectors,
+    along,
+    centred_channels,
+    channels,
+    largest,
+    matrix_sizes,
+    normalised_sizes,
+    top_of,
+)
+from counterfoil_core.arithmetic.grid.scales.shared import SQUARED_ERROR, Arguments, Outputs, Rule, Scale, add
+from counterfoil_core.kernels.cpu import formulas
+from counterfoil_core.kernels.cpu.measuring import LARGEST, TOTAL
+
+
+def _batch_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Batch norm: the size before the mean is taken off, times the factor that follows.
+
+    The variance's error is relative to std * max|x|, the reciprocal root's to rstd^2 * max|x| (derivative of x^-1/2).
+    """
+    x, weight, bias = arguments["input"], arguments["weight"], arguments["bias"]
+    save_rstd = outputs[2]
+    x_sizes = channels(x, 1)
+    if save_rstd is None or save_rstd.numel() == 0:  # evaluation: running statistics are used, nothing is saved
+        rstd = torch.rsqrt(arguments["running_var"] + arguments["eps"])
+        size = top_of(_times((x_sizes.largest + arguments["running_mean"].abs()) * rstd, weight))
+        kept = [largest(arguments[name]) for name in ("running_mean", "running_var")][: len(outputs) - 3]
+        return [add(size, largest(bias)), 0.0, 0.0, *kept]
+    others = [bias, *(arguments[name] for name in ("running_mean", "running_var") if len(outputs) == 5)]
+    size, deviation, quotient, square, *tops = _norm_terms(x_sizes, save_rstd, weight, others)
+    top = x_sizes.top(LARGEST)
+    scales: list[Scale] = [add(2.0 * size, tops[0]), top, deviation]
+    if len(outputs) == 5:
+        scales.append(add(tops[1], top))
+        scales.append(add(tops[2], quotient, square * SQUARED_ERROR))
+    return scales
+
+
+def _batch_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Gradients of batch norm: sizes before g's mean and g's projection on x are taken off."""
+    g, x, weight, trained = (arguments[name] for name in ("grad_out", "input", "weight", "train"))
+    if trained:
+        mean, rstd = arguments["save_mean"], arguments["save_invstd"]
+    else:
+        mean, rstd = arguments["running_mean"], torch.rsqrt(arguments["running_var"] + arguments["eps"])
+    # The gradients are sums of g and of g (x - mean): what is taken off x is exact but for its last bit.
+    g_sizes = channels(g, 1)
+    x_sizes = _channel_deviations(x, mean)
+    scales: list[Scale] = [None, None, None]
+    if outputs[0] is not None or outputs[1] is not None:
+        length = x.numel() // max(x.shape[1], 1)
+        scales[:2] = _gradient_terms(g_sizes, x_sizes, rstd, weight, length, projects=bool(trained))
+    if outputs[2] is not None:
+        scales[2] = g_sizes.top(TOTAL)
+    return scales
+
+
+def _layer_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Layer norm: as batch norm, with rows in the place of channels."""
+    return _row_norm_scales(_rows(arguments["input"], arguments["normalized_shape"]), arguments, outputs)
+
+
+def _layer_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Gradients of layer norm: rows for the input's, columns for weight and bias."""
+    rstd = arguments["rstd"].flatten()
+    g, x = (arguments[name].reshape(rstd.numel(), -1) for name in ("grad_out", "input"))
+    normalised = normalised_sizes(x[None], arguments["mean"].flatten(), rstd)
+    sizes = matrix_sizes(g)
+    one, other = _columns(sizes), _columns(normalised)
+    return [
+        None if outputs[0] is None else _row_gradient(sizes, normalised, rstd, arguments["weight"], g.shape[1]),
+        None if outputs[1] is None else _largest_norms(one, other),
+        None if outputs[2] is None else one.top(TOTAL),
+    ]
+
+
+def _group_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Group norm: as layer norm, a row for each sample and group."""
+    return _row_norm_scales(_group_rows(arguments["input"], arguments), arguments, outputs)
+
+
+def _group_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Gradients of group norm."""
+    g, rstd = arguments["grad_out"], arguments["rstd"].flatten()
+    x = _group_rows(arguments["input"], arguments)
+    normalised = (x - arguments["mean"].reshape(-1, 1)) * rstd[:, None]
+    g_channels = along(g, 1)
+    scales: list[Scale] = [None, None, None]
+    if outputs[0] is not None:
+        rows = _group_rows(g, arguments)
+        sizes = normalised_sizes(x[None], arguments["mean"].flatten(), rstd)
+        scales[0] = _row_gradient(matrix_sizes(rows), sizes, rstd, arguments["weight"], rows.shape[1])
+    if outputs[1] is not None:
+        scales[1] = _largest_norms(g_channels, along(normalised.reshape(g.shape), 1))
+    if outputs[2] is not None:
+        scales[2] = g_channels.top(TOTAL)
+    return scales
+
+
+def _times(values: Tensor, weight: Tensor | None) -> Tensor:
+    return values if weight is None else values * weight.abs()
+
+
+def _norm_terms(
+    sizes: Magnitudes | Vectors, rstd: Tensor, weight: Tensor | None, others: Sequence[Tensor | None] = ()
+) -> Sequence[Tensor | float]:
+    """Return the largest X r abs(w), r (1 + X r), X / r and X X over rows or channels, given their sizes.
+
+    Behind them come the largest magnitudes of others.
+
+    Args:
+        sizes: Sizes of the argument; X is the largest magnitude.
+        rstd: ``[n]``: the reciprocal deviations r.
+        weight: ``[n]``: w; None for 1.
+        others: ``[n]`` each; None for 0.
+    """
+    if isinstance(sizes, Vectors) and all(one is None or _wide(one, sizes.count) for one in (rstd, weight, *others)):
+        places = (0 if one is None else one.data_ptr() for one in (weight, *others))
+        return formulas.norm(sizes.count, sizes.address, rstd.data_ptr(), *places)
+    top = sizes.largest
+    size = top * rstd
+    parts = (_times(size, weight), rstd * (1.0 + size), top / rstd, top * top)
+    return [*map(top_of, parts), *map(largest, others)]
+
+
+def _wide(x: Tensor, count: int) -> bool:
+    """Whether a tensor is float64 ``[count]``, and contiguous."""
+    return x.dtype == torch.float64 and x.numel() == count and x.is_contiguous()
+
+
+def _gradient_terms(
+    g: Magnitudes | Vectors,
+    x: Magnitudes | Vectors,
+    rstd: Tensor,
+    weight: Tensor | None,
+    length: int,
+    *,
+    normalised: bool = False,
+    projects: bool = True,
+) -> Sequence[Tensor | float]:
+    """Return the largest r (2 G + H n h / length) abs(w) and n h over rows or channels.
+
+    H is the largest magnitude of the normalised argument, h and n the norms of that and of the gradient.
+
+    Args:
+        g: Sizes of the gradient; G is the largest magnitude.
+        x: Sizes of the argument less its mean.
+        rstd: ``[n]``: the reciprocal deviations r.
+        weight: ``[n]``: w; None for 1.
+        length: Elements of a row or channel.
+        normalised: Whether ``x`` is of the argument times r already.
+        projects: Whether the projection on the argument is taken off, the second term.
+    """
+    length = max(length, 1)
+    if (
+        isinstance(g, Vectors)
+        and isinstance(x, Vectors)
+        and x.count == g.count
+        and _wide(rstd, g.count)
+        and (weight is None or _wide(weight, g.count))
+    ):
+        weights = 0 if weight is None else weight.data_ptr()
+        return formulas.gradient(
+            g.count, g.address, x.address, rstd.data_ptr(), weights, length, normalised=normalised, projects=projects
+        )
+    factor = torch.ones_like(rstd) if normalised else rstd
+    x_norm = x.norm * factor
+    projection = x.largest * factor * g.norm * x_norm / length if projects else 0.0
+    return [top_of(_times(rstd * (2.0 * g.largest + projection), weight)), top_of(g.norm * x_norm)]
+
+
+def _channel_deviations(x: Tensor, mean: Tensor) -> Magnitudes | Vectors:
+    """Magnitudes of x less the mean of its channel, per channel."""
+    if not x.numel() or x.dim() < 2:
+        return along(x - mean.reshape(1, -1, *[1] * (x.dim() - 2)), 1)
+    if x.dim() == 2 or math.prod(x.shape[2:]) == 1:
+        return along(x.reshape(x.shape[:2]) - mean, 1)
+    compiled = centred_channels(x, mean)
+    if compiled is not None:
+        return compiled
+    rows = normalised_sizes(x.reshape(x.shape[0], x.shape[1], -1), mean, torch.ones_like(mean)).rows
+    return Magnitudes(rows.largest.amax(0), rows.total.sum(0), rows.squares.sum(0))
+
+
+def _rows(x: Tensor, normalized_shape: Sequence[int]) -> Tensor:
+    return x.reshape(-1, math.prod(normalized_shape))
+
+
+def _row_norm_scales(x: Tensor, arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Scales of a norm over the rows of ``x`` ``[rows, n]``, whose outputs are (result, mean, rstd)."""
+    rstd = outputs[2]
+    assert rstd is not None
+    sizes = channels(x, 0)
+    size, deviation, *_ = _norm_terms(sizes, rstd.flatten(), None)
+    factor = largest(arguments["weight"]) if arguments["weight"] is not None else 1.0
+    return [add(2.0 * size * factor, largest(arguments["bias"])), sizes.top(LARGEST), deviation]
+
+
+def _columns(sizes: Sizes | Measured) -> Magnitudes | Vectors:
+    """Return the magnitudes of the columns of the only matrix."""
+    return sizes.column_vectors() if isinstance(sizes, Measured) else sizes.columns
+
+
+def _rows_of(sizes: Sizes | Measured) -> Magnitudes | Vectors:
+    """Return the magnitudes of the rows of the only matrix."""
+    return sizes.row_vectors() if isinstance(sizes, Measured) else sizes.rows
+
+
+def _largest_norms(one: Magnitudes | Vectors, other: Magnitudes | Vectors) -> Tensor | float:
+    """Return the largest product of two norms of the same place."""
+    if isinstance(one, Vectors) and isinstance(other, Vectors):
+        return formulas.roots(one.count, one.address + 16 * one.count, other.address + 16 * other.count)
+    return top_of(one.norm * other.norm)
+
+
+def _row_gradient(
+    g: Sizes | Measured, normalised: Sizes | Measured, rstd: Tensor, weight: Tensor | None, length: int
+) -> Tensor | float:
+    """Scale of the input's gradient: of g ``[rows, length]``, its mean, and its projection on the normalised row."""
+    top = _gradient_terms(_rows_of(g), _rows_of(normalised), rstd, None, length, normalised=True)[0]
+    return top * (1.0 if weight is None else largest(weight))
+
+
+def _group_rows(x: Tensor, arguments: Arguments) -> Tensor:
+    return x.reshape(int(arguments["N"]) * int(arguments["group"]), -1)
+
+
+RULES: Mapping[str, Rule] = {
+    "batch_norm": _batch_norm,
+    "batch_norm_backward": _batch_norm_backward,
+    "layer_norm": _layer_norm,
+    "layer_norm_backward": _layer_norm_backward,
+    "group_norm": _group_norm,
+    "group_norm_backward": _group_norm_backward,
+}

@@ -1,0 +1,77 @@
+"""The one place that knows how torch, numpy and the system say that memory is short or that a device failed.
+
+On the CPU torch says it with a plain RuntimeError, as it does for a program that asks for what cannot be; so the text
+has to be looked at. The texts are those of c10/core/impl/alloc_cpu.cpp (Linux, macOS and Windows), of CUDA's and its
+libraries' status codes, and of the C++ standard library.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from counterfoil_core.base.errors import DeviceFailureError, ObstacleError, RefusedError
+from counterfoil_core.base.obstacles import memory_shortage
+from counterfoil_core.base.sentence import say
+
+_SHORTAGE = (
+    "defaultcpuallocator: can't allocate memory", "defaultcpuallocator: not enough memory", "cannot allocate memory",
+    "out of memory", "cuda_error_out_of_memory", "cudaerrormemoryallocation", "status_alloc_failed", "std::bad_alloc",
+    "bad allocation", "can't start new thread",
+)  # fmt: skip
+_FAILURE = ("cuda error:", "cuda driver error:", "cublas_status_", "cudnn_status_", "cudnn error:")
+
+
+def obstacle(error: BaseException) -> ObstacleError | None:
+    """Return the obstacle that an exception stands for; None when it is about the program, or a bug."""
+    text = str(error).casefold()
+    detail = f"{type(error).__name__}: {error}"
+    if isinstance(error, MemoryError) or _is_torchs(error, "OutOfMemoryError"):
+        return memory_shortage(detail)
+    if isinstance(error, OSError):
+        return memory_shortage(detail) if error.errno == errno.ENOMEM else None
+    if isinstance(error, SystemError):  # a library in C failed and said nothing, as some do where memory is short
+        return memory_shortage(detail)
+    if not isinstance(error, RuntimeError):
+        return None
+    if any(words in text for words in _SHORTAGE):
+        return memory_shortage(detail)
+    if _is_torchs(error, "AcceleratorError") or any(words in text for words in _FAILURE):
+        return DeviceFailureError(
+            say("The device failed in the middle of a computation."),
+            remedy=say("Start again on another device, for instance cpu; if it fails there too, restart the machine."),
+            detail=detail,
+        )
+    return None
+
+
+def _is_torchs(error: BaseException, name: str) -> bool:
+    """Whether an exception is one of torch's of this name: torch need not be loaded, and then none is."""
+    return any(kind.__module__.partition(".")[0] == "torch" and kind.__name__ == name for kind in type(error).__mro__)
+
+
+def obstacle_behind(error: BaseException) -> ObstacleError | None:
+    """Return the obstacle that an exception, or one that it was made of, stands for; None when there is none."""
+    cause: BaseException | None = error
+    while cause is not None:
+        found = obstacle(cause)
+        if found is not None:
+            return found
+        cause = cause.__cause__
+    return None
+
+
+@contextmanager
+def obstacles_noticed() -> Iterator[None]:
+    """Turn every exception inside the block that is about this machine into an ObstacleError.
+
+    A refusal that was made of such an exception is one too: what this machine lacks is nobody's fault.
+    """
+    try:
+        yield
+    except (MemoryError, OSError, RuntimeError, SystemError, RefusedError) as error:
+        found = obstacle_behind(error)
+        if found is None:
+            raise
+        raise found from error

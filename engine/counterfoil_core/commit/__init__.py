@@ -1,0 +1,1 @@
+"""Commitments: digests, Merkle trees and proofs."""

@@ -1,0 +1,1 @@
+"""The hearing: a run or a capsule is opened, checked, replayed, judged and concluded."""

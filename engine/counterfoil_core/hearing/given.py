@@ -1,0 +1,36 @@
+"""What somebody else found in a segment, or that nobody did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from counterfoil_core.hearing.result import SegmentResult
+from counterfoil_core.values.workers import Place, ReplayedBy
+
+
+@dataclass(frozen=True)
+class Found:
+    """What somebody found in a segment.
+
+    Attributes:
+        result: What the replay gave.
+        place: Where it was replayed, as that one says.
+        by: Who it was.
+    """
+
+    result: SegmentResult
+    place: Place
+    by: ReplayedBy
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Nobody's word on a segment can be taken.
+
+    Attributes:
+        why: Why, as a sentence; empty where it is nothing that anybody need be told.
+        left_out: Whether the audit is not to replay it either: it ended those who tried.
+    """
+
+    why: str
+    left_out: bool = False

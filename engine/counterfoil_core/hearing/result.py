@@ -1,0 +1,90 @@
+"""What a worker found, as it goes through a pipe and lies in a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Annotated, Self
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+import counterfoil_core
+from counterfoil.base.messages import MAX_ITEMS
+from counterfoil_core.base.digest import DIGEST_BYTES, Digest
+from counterfoil_core.kernels.counts import Counts
+
+COUNTED = tuple(item.name for item in fields(Counts))
+"""The columns of a step's counts."""
+LONGEST_TROUBLE = 1_000_000
+"""Characters of a sentence; one may quote a stranger's program."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What is replayed, and by which rules.
+
+    Attributes:
+        file: SHA-256 of the run's file.
+        order: Digest of the order.
+        run_root: The signed run root.
+        counterfoil: Version of Counterfoil.
+    """
+
+    file: Digest
+    order: Digest
+    run_root: Digest
+    counterfoil: str = counterfoil_core.__version__
+
+
+class StepResult(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What the replay of a step gave.
+
+    Attributes:
+        step: Its number.
+        leaf: The Merkle leaf hash.
+        loss: The loss.
+        counts: What following the log showed: :class:`Counts`, column by column.
+        seconds: Wall-clock time.
+    """
+
+    step: int
+    leaf: Annotated[bytes, Meta(max_length=DIGEST_BYTES)]
+    loss: float
+    counts: Annotated[tuple[int, ...], Meta(max_length=len(COUNTED))]
+    seconds: float
+
+    @classmethod
+    def of(cls, step: int, leaf: Digest, loss: float, counts: Counts, seconds: float) -> Self:
+        """Write down what a step gave."""
+        return cls(step, leaf.value, loss, tuple(getattr(counts, name) for name in COUNTED), seconds)
+
+    @property
+    def counted(self) -> Counts:
+        """What following the log showed."""
+        return Counts(*self.counts)
+
+
+class SegmentResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the replay of a segment gave, up to the first step that did not come out as the trainer signed it.
+
+    Attributes:
+        number: The segment.
+        steps: Its steps, ascending; a step whose leaf differs is the last.
+        sums: ``[sites, 6]``: the account of steering (:mod:`counterfoil_core.replay.steering`); empty under an exact
+            profile.
+        trouble: Why there are no more steps, as a sentence; empty when there is no trouble.
+    """
+
+    number: int
+    steps: Annotated[tuple[StepResult, ...], Meta(max_length=MAX_ITEMS)]
+    sums: Annotated[tuple[Annotated[tuple[int, ...], Meta(max_length=len(COUNTED))], ...], Meta(max_length=MAX_ITEMS)]
+    trouble: Annotated[str, Meta(max_length=LONGEST_TROUBLE)] = ""
+
+    def same_as(self, other: SegmentResult) -> bool:
+        """Whether another result says the same, times apart."""
+        return self._timeless() == other._timeless()
+
+    def _timeless(self) -> object:
+        steps = [(one.step, one.leaf, np.float64(one.loss).tobytes(), one.counts) for one in self.steps]
+        return self.number, steps, self.sums, self.trouble

@@ -1,0 +1,490 @@
+"""The arithmetic of the exact profiles in Triton, for CUDA: magnitudes, quantisation, digits, and back to float32.
+
+Each kernel is one pass over memory, and none makes the host wait: exponents stay on the device, as the bits of the
+largest magnitude, and what is not finite raises a flag there (:mod:`counterfoil_core.kernels.exact.refusals`).
+
+A float64 number x + M, with M = 1.5 * 2^52 units, has the bits of M plus the integer that x becomes: the addition
+itself rounds, and a subtraction of bits gives the integer (``docs/proofs.md``, "One rounding"). No product is
+added to anything, so nothing can be fused.
+
+Triton's interpreter runs the same source on the CPU (``TRITON_INTERPRET=1`` before this module is imported), which is
+how it is tested where there is no CUDA device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from counterfoil_core.kernels.cpu.magnitudes import INFINITE, LEAST_EXPONENT
+from counterfoil_core.kernels.devices import device_of
+
+TILE = 2048
+"""Elements of one program on a device."""
+_INTERPRETED_TILE = 1 << 15
+"""The same under the interpreter, where a program costs a millisecond whatever its size."""
+_ACROSS = 64
+"""Elements beside each other of a tile that is high as well."""
+_OPTIONS = {"num_warps": 8, "enable_fp_fusion": False}
+
+_BIAS = tl.constexpr(1023)
+_INFINITE = tl.constexpr(INFINITE)
+_LEAST = tl.constexpr(LEAST_EXPONENT)
+_MAGNITUDE = tl.constexpr(0x7FFFFFFF)
+_LEAST_INTEGER = tl.constexpr(-(1 << 31))
+_WHOLE = tl.constexpr(1 << 53)
+_MAGNITUDE64 = tl.constexpr(0x7FFFFFFFFFFFFFFF)
+_INFINITE64 = tl.constexpr(0x7FF0000000000000)
+
+
+@triton.jit
+def _exponent(pattern: tl.tensor) -> tl.tensor:
+    """E of float32 magnitudes by their bits, int32: the smallest int64 with 2^E above them."""
+    # Every float32 number, subnormal or not, is a normal number of float64.
+    wide = pattern.to(tl.float32, bitcast=True).to(tl.float64)
+    return tl.maximum((wide.to(tl.int64, bitcast=True) >> 52) - (_BIAS - 1), _LEAST)
+
+
+@triton.jit
+def _magic(exponent: tl.tensor, bits: tl.tensor) -> tl.tensor:
+    """The bits of 1.5 * 2^52 units of 2^(exponent - bits)."""
+    return ((exponent - bits + (_BIAS + 52)) << 52) | (1 << 51)
+
+
+@triton.jit
+def _tile_of(across: tl.tensor, high: tl.constexpr, wide: tl.constexpr) -> tuple[tl.tensor, tl.tensor, tl.tensor]:
+    """The rows and columns, int64, of this program's tile of a matrix of so many columns; which tile of its rows."""
+    tiles = (across + wide - 1) // wide
+    number = tl.program_id(0).to(tl.int64)
+    row = (number // tiles) * high + tl.arange(0, high).to(tl.int64)
+    return row, (number % tiles) * wide + tl.arange(0, wide).to(tl.int64), number % tiles
+
+
+@triton.jit
+def _place(
+    group: tl.tensor, term: tl.tensor, terms: tl.tensor, r0: tl.tensor, k1: tl.tensor, r1: tl.tensor, rows: tl.constexpr
+) -> tl.tensor:
+    """Where the terms of groups lie in ``x[k0, r0, k1, r1]``; groups are the pairs of k0 and k1, terms those of r0, r1.
+
+    ``rows``: r0 and k1 are 1.
+    """
+    if rows:
+        return group * terms + term
+    return (((group // k1) * r0 + term // r1) * k1 + group % k1) * r1 + term % r1
+
+
+@triton.jit
+def _largest(
+    x: tl.tensor,
+    groups: tl.tensor,
+    terms: tl.tensor,
+    r0: tl.tensor,
+    k1: tl.tensor,
+    r1: tl.tensor,
+    largest: tl.tensor,
+    rows: tl.constexpr,
+    columns: tl.constexpr,
+    high: tl.constexpr,
+    wide: tl.constexpr,
+) -> None:
+    """Raise the largest magnitudes of ``high`` groups to those of ``wide`` terms of each, all by their bits."""
+    group, term, _ = _tile_of(terms, high, wide)
+    if columns:
+        # Groups lie beside each other in memory: so they do in the tile.
+        across, along = tl.expand_dims(group, 0), tl.expand_dims(term, 1)
+    else:
+        across, along = tl.expand_dims(group, 1), tl.expand_dims(term, 0)
+    inside = (across < groups) & (along < terms)
+    pattern = tl.load(x + _place(across, along, terms, r0, k1, r1, rows), mask=inside, other=0) & _MAGNITUDE
+    found = tl.max(pattern, 0 if columns else 1)
+    tl.atomic_max(largest + group, found, mask=group < groups)
+
+
+@triton.jit
+def _quantise(
+    x: tl.tensor,
+    groups: tl.tensor,
+    terms: tl.tensor,
+    r0: tl.tensor,
+    k1: tl.tensor,
+    r1: tl.tensor,
+    largest: tl.tensor,
+    bits: tl.tensor,
+    values: tl.tensor,
+    exponents: tl.tensor,
+    flag: tl.tensor,
+    rows: tl.constexpr,
+    columns: tl.constexpr,
+    high: tl.constexpr,
+    wide: tl.constexpr,
+) -> None:
+    """Round ``wide`` terms of each of ``high`` groups to the units of their group."""
+    group, term, tile = _tile_of(terms, high, wide)
+    pattern = tl.load(largest + group, mask=group < groups, other=0)
+    exponent = _exponent(pattern)
+    # All programs that raise the flag write the same.
+    tl.store(flag + group * 0, pattern * 0 + 1, mask=pattern >= _INFINITE)
+    tl.store(exponents + group, exponent, mask=(group < groups) & (group * 0 + tile == 0))
+    magic = _magic(exponent, bits).to(tl.float64, bitcast=True)
+    if columns:
+        across, along, magics = tl.expand_dims(group, 0), tl.expand_dims(term, 1), tl.expand_dims(magic, 0)
+    else:
+        across, along, magics = tl.expand_dims(group, 1), tl.expand_dims(term, 0), tl.expand_dims(magic, 1)
+    inside = (across < groups) & (along < terms)
+    place = _place(across, along, terms, r0, k1, r1, rows)
+    value = tl.load(x + place, mask=inside, other=0.0).to(tl.float64)
+    tl.store(values + place, (value + magics) - magics, mask=inside)
+
+
+@triton.jit
+def _sum(
+    x: tl.tensor,
+    groups: tl.tensor,
+    terms: tl.tensor,
+    r0: tl.tensor,
+    k1: tl.tensor,
+    r1: tl.tensor,
+    largest: tl.tensor,
+    bits: tl.tensor,
+    totals: tl.tensor,
+    rows: tl.constexpr,
+    columns: tl.constexpr,
+    high: tl.constexpr,
+    wide: tl.constexpr,
+) -> None:
+    """Add ``wide`` terms of each of ``high`` groups, as integers of the units of their group, to the group's total."""
+    group, term, _ = _tile_of(terms, high, wide)
+    magic = _magic(_exponent(tl.load(largest + group, mask=group < groups, other=0)), bits)
+    if columns:
+        across, along, magics = tl.expand_dims(group, 0), tl.expand_dims(term, 1), tl.expand_dims(magic, 0)
+    else:
+        across, along, magics = tl.expand_dims(group, 1), tl.expand_dims(term, 0), tl.expand_dims(magic, 1)
+    inside = (across < groups) & (along < terms)
+    place = _place(across, along, terms, r0, k1, r1, rows)
+    value = tl.load(x + place, mask=inside, other=0.0).to(tl.float64)
+    # Where nothing is, the integer is zero.
+    integers = (value + magics.to(tl.float64, bitcast=True)).to(tl.int64, bitcast=True) - magics
+    tl.atomic_add(totals + group, tl.sum(integers, 0 if columns else 1), mask=group < groups)
+
+
+@triton.jit
+def _round_sums(
+    totals: tl.tensor,
+    groups: tl.tensor,
+    largest: tl.tensor,
+    bits: tl.tensor,
+    result: tl.tensor,
+    flag: tl.tensor,
+    size: tl.constexpr,
+) -> None:
+    """Round sums of terms in units of their groups."""
+    group = tl.program_id(0).to(tl.int64) * size + tl.arange(0, size).to(tl.int64)
+    inside = group < groups
+    pattern = tl.load(largest + group, mask=inside, other=0)
+    tl.store(flag + group * 0, pattern * 0 + 1, mask=pattern >= _INFINITE)
+    total = tl.load(totals + group, mask=inside, other=0)
+    tl.store(result + group, _rounded_once(total, _exponent(pattern) - bits), mask=inside)
+
+
+@triton.jit
+def _digit(biased: tl.tensor, number: tl.constexpr, count: tl.constexpr) -> tl.tensor:
+    """One of ``count`` digits of base 128, of integers to which 64 is added at the place of each digit but the last."""
+    shifted = biased >> (7 * number)
+    if number < count - 1:
+        shifted = (shifted & 127) - 64
+    return shifted
+
+
+@triton.jit
+def _cut(
+    x: tl.tensor,
+    rows: tl.tensor,
+    columns: tl.tensor,
+    row_step: tl.tensor,
+    column_step: tl.tensor,
+    largest: tl.tensor,
+    bits: tl.tensor,
+    planes: tl.tensor,
+    height: tl.tensor,
+    width: tl.tensor,
+    flag: tl.tensor,
+    count: tl.constexpr,
+    bias: tl.constexpr,
+    high: tl.constexpr,
+    wide: tl.constexpr,
+) -> None:
+    """Quantise a tile of a matrix, and store its digits and their sums; zeros beyond its ends."""
+    row, column, _ = _tile_of(width, high, wide)
+    row, column = tl.expand_dims(row, 1), tl.expand_dims(column, 0)
+    pattern = tl.load(largest)
+    tl.store(flag, 1, mask=pattern >= _INFINITE)
+    magic = _magic(_exponent(pattern), bits)
+    inside = (row < rows) & (column < columns)
+    value = tl.load(x + row * row_step + column * column_step, mask=inside, other=0.0).to(tl.float64)
+    rounded = (value + magic.to(tl.float64, bitcast=True)).to(tl.int64, bitcast=True) - magic
+    biased = rounded.to(tl.int32) + bias
+    size = tl.full((), 0, tl.int64) + height
+    size = size * width
+    into = planes + row * width + column
+    stored = (row < height) & (column < width)
+    for i in tl.static_range(0, count):
+        one = _digit(biased, i, count)
+        tl.store(into + i * size, one.to(tl.int8), mask=stored)
+        for j in tl.static_range(i + 1, count):
+            both = one + _digit(biased, j, count)
+            tl.store(into + (count + i * count - i * (i + 1) // 2 + j - i - 1) * size, both.to(tl.int8), mask=stored)
+
+
+@triton.jit
+def _nearest(value: tl.tensor) -> tl.tensor:
+    """The bits, int32, of the float32 nearest to a float64; no zero has a sign."""
+    pattern = value.to(tl.float32).to(tl.int32, bitcast=True)
+    return tl.where(pattern == _LEAST_INTEGER, 0, pattern)
+
+
+@triton.jit
+def _rounded_once(total: tl.tensor, exponent: tl.tensor) -> tl.tensor:
+    """The bits, int32, of the float32 nearest to ``total * 2^exponent``; no zero has a sign."""
+    # To odd first, as in counterfoil_core.kernels.exact.single.
+    short = total >> 10
+    lost = ((short << 10) != total).to(tl.int64)
+    odd = (short | lost).to(tl.float64) * 1024.0
+    held = tl.where((total <= _WHOLE) & (total >= -_WHOLE), total.to(tl.float64), odd)
+    scale = ((exponent + _BIAS) << 52).to(tl.float64, bitcast=True)
+    return _nearest(held * scale)
+
+
+@triton.jit
+def _join(
+    products: tl.tensor,
+    height: tl.tensor,
+    width: tl.tensor,
+    rows: tl.tensor,
+    columns: tl.tensor,
+    left: tl.tensor,
+    right: tl.tensor,
+    bits: tl.tensor,
+    result: tl.tensor,
+    count: tl.constexpr,
+    high: tl.constexpr,
+    wide: tl.constexpr,
+) -> None:
+    """Put a tile of the products of digits together, and round it once."""
+    row, column, _ = _tile_of(columns, high, wide)
+    row, column = tl.expand_dims(row, 1), tl.expand_dims(column, 0)
+    inside = (row < rows) & (column < columns)
+    size = tl.full((), 0, tl.int64) + height
+    size = size * width
+    place = products + row * width + column
+    # Mod 2^64, where the total is in the end: on the way it may be beyond.
+    total = (row + column) * 0
+    for i in tl.static_range(0, count):
+        square = tl.load(place + i * size, mask=inside, other=0).to(tl.int64)
+        for j in tl.static_range(0, count):
+            if j == i:
+                total += square << (14 * i)
+            else:
+                total -= square << (7 * (i + j))
+            if j > i:
+                both = tl.load(
+                    place + (count + i * count - i * (i + 1) // 2 + j - i - 1) * size, mask=inside, other=0
+                ).to(tl.int64)
+                total += both << (7 * (i + j))
+    exponent = _exponent(tl.load(left)) + _exponent(tl.load(right)) - bits
+    tl.store(result + row * columns + column, _rounded_once(total, exponent), mask=inside)
+
+
+@triton.jit
+def _bracket(
+    values: tl.tensor,
+    count: tl.tensor,
+    low: tl.tensor,
+    high: tl.tensor,
+    result: tl.tensor,
+    report: tl.tensor,
+    room: tl.tensor,
+    size: tl.constexpr,
+) -> None:
+    """Round values times ``low``, and collect where those times ``high`` round to another number."""
+    index = tl.program_id(0).to(tl.int64) * size + tl.arange(0, size).to(tl.int64)
+    inside = index < count
+    value = tl.load(values + index, mask=inside, other=0.0)
+    below = _nearest(value * tl.load(low))
+    above = _nearest(value * tl.load(high))
+    # What is not a number is no doubt.
+    is_number = (value.to(tl.int64, bitcast=True) & _MAGNITUDE64) <= _INFINITE64
+    doubtful = inside & (below != above) & is_number
+    number = tl.sum(doubtful.to(tl.int64), 0)
+    place = tl.atomic_add(report, number) + tl.cumsum(doubtful.to(tl.int64), 0)
+    tl.store(report + place, index, mask=doubtful & (place <= room))
+    tl.store(result + index, below, mask=inside)
+
+
+def _power_of_two(length: int, most: int) -> int:
+    """The smallest power of two that is not less than a length, ``most`` at most."""
+    return min(1 << max(length - 1, 0).bit_length(), most)
+
+
+def _tile(rows: int, columns: int, widest: int = TILE) -> tuple[int, int]:
+    """Lengths of a tile of a matrix, powers of two; where it does not lie in rows it should not be too wide."""
+    interpreted = triton.knobs.runtime.interpret and rows * columns > TILE
+    size = _INTERPRETED_TILE if interpreted else TILE
+    wide = _power_of_two(columns, size if interpreted else widest)
+    return _power_of_two(rows, size // wide), wide
+
+
+def _launch(
+    kernel: Any, shape: tuple[int, int], tile: tuple[int, int], x: Tensor, *arguments: Any, **constants: Any
+) -> None:
+    """Launch a kernel over a matrix of this shape on the device of x, which need not be the machine's first."""
+    (rows, columns), (high, wide) = shape, tile
+    with device_of(x):
+        kernel[(-(-rows // high) * -(-columns // wide),)](x, *arguments, **constants, high=high, wide=wide, **_OPTIONS)
+
+
+def _launch_grouped(kernel: Any, lengths: Sequence[int], x: Tensor, *arguments: Any) -> None:
+    """Launch a kernel over ``x[k0, r0, k1, r1]``."""
+    k0, r0, k1, r1 = lengths
+    groups, terms, columns = k0 * k1, r0 * r1, k1 > 1 and r1 == 1
+    if columns:
+        wide, high = _tile(terms, groups, _ACROSS)
+    else:
+        high, wide = _tile(groups, terms)
+    _launch(
+        kernel, (groups, terms), (high, wide), x, groups, terms, r0, k1, r1, *arguments, rows=r0 == k1 == 1,
+        columns=columns,
+    )  # fmt: skip
+
+
+def largest(x: Tensor, lengths: Sequence[int]) -> Tensor:
+    """Return the largest magnitudes of groups of elements, by their bits.
+
+    Args:
+        x: float32, contiguous, not empty.
+        lengths: k0, r0, k1 and r1: its shape, so taken together that r0 and r1 are the axes of a group.
+
+    Returns:
+        int32 ``[k0 * k1]``: magnitudes are ordered as their bits are, infinity and what is not a number above all.
+    """
+    found = torch.zeros(lengths[0] * lengths[2], dtype=torch.int32, device=x.device)
+    _launch_grouped(_largest, lengths, x.view(torch.int32), found)
+    return found
+
+
+def quantise(x: Tensor, lengths: Sequence[int], top: Tensor, bits: int, flag: Tensor) -> tuple[Tensor, Tensor]:
+    """Return Q_b of groups of elements.
+
+    Args:
+        x: float32, contiguous, not empty.
+        lengths: As for :func:`largest`.
+        top: int32 ``[k0 * k1]``: what that gave.
+        bits: b, 1 to 51.
+        flag: int32 ``[1]``: becomes 1 where an element is not finite.
+
+    Returns:
+        float64, the shape of ``x``: the values; int64 ``[k0 * k1]``: the exponents.
+    """
+    values = torch.empty(x.shape, dtype=torch.float64, device=x.device)
+    exponents = torch.empty(top.shape, dtype=torch.int64, device=x.device)
+    _launch_grouped(_quantise, lengths, x, top, bits, values, exponents, flag)
+    return values, exponents
+
+
+def total(x: Tensor, lengths: Sequence[int], top: Tensor, bits: int, flag: Tensor) -> Tensor:
+    """Return the sums of groups of elements through Q_b, each rounded once.
+
+    Args:
+        x: float32, contiguous, not empty.
+        lengths: As for :func:`largest`.
+        top: int32 ``[k0 * k1]``: what that gave.
+        bits: b, so that no sum is more than 2^53 units.
+        flag: int32 ``[1]``: becomes 1 where an element is not finite.
+
+    Returns:
+        float32 ``[k0 * k1]``.
+    """
+    groups = top.numel()
+    totals = torch.zeros(groups, dtype=torch.int64, device=x.device)
+    result = torch.empty(groups, dtype=torch.int32, device=x.device)
+    _launch_grouped(_sum, lengths, x, top, bits, totals)
+    size = _INTERPRETED_TILE if triton.knobs.runtime.interpret and groups > TILE else TILE
+    with device_of(x):
+        _round_sums[(-(-groups // size),)](totals, groups, top, bits, result, flag, size=size, **_OPTIONS)
+    return result.view(torch.float32)
+
+
+def cut(x: Tensor, top: Tensor, bits: int, count: int, shape: tuple[int, int], flag: Tensor) -> Tensor:
+    """Return the digits of Q_b of a matrix, of one exponent, and the sums of two of them.
+
+    Args:
+        x: float32 ``[rows, columns]``, any strides.
+        top: int32 ``[1]``: the bits of the largest magnitude of what shares the exponent.
+        bits: b, 6 to 27.
+        count: Digits of base 128 that such integers take.
+        shape: Height and width of the planes, at least those of ``x``; zeros fill the rest.
+        flag: int32 ``[1]``: becomes 1 where the largest magnitude is not finite.
+
+    Returns:
+        int8 ``[count (count + 1) / 2, height, width]``: the digits, the lowest first, then the sums in the order of
+        :func:`itertools.combinations`.
+    """
+    height, width = shape
+    planes = torch.empty((count * (count + 1) // 2, height, width), dtype=torch.int8, device=x.device)
+    bias = 64 * (128 ** (count - 1) - 1) // 127
+    tile = _tile(height, width, TILE if x.stride(1) == 1 else _ACROSS)
+    _launch(
+        _cut, shape, tile, x, x.shape[0], x.shape[1], x.stride(0), x.stride(1), top, bits, planes, height, width, flag,
+        count=count, bias=bias,
+    )  # fmt: skip
+    return planes
+
+
+def join(products: Tensor, left: Tensor, right: Tensor, bits: int, count: int, shape: tuple[int, int]) -> Tensor:
+    """Return the product of two matrices, rounded once, from those of their planes.
+
+    Args:
+        products: int32 or int64 ``[count (count + 1) / 2, height, width]``, contiguous, in the order of :func:`cut`.
+        left: int32 ``[1]``: the bits of the largest magnitude of the left operand.
+        right: int32 ``[1]``: those of the right one.
+        bits: Bits of both operands together.
+        count: Digits of each.
+        shape: Rows and columns of the result; what is beyond them in ``products`` is not read.
+
+    Returns:
+        float32 ``[rows, columns]``; as :func:`counterfoil_core.kernels.exact.single.from_int64`.
+    """
+    (rows, columns), (_, height, width) = shape, products.shape
+    result = torch.empty(shape, dtype=torch.int32, device=products.device)
+    _launch(
+        _join, shape, _tile(rows, columns), products, height, width, rows, columns, left, right, bits, result,
+        count=count,
+    )  # fmt: skip
+    return result.view(torch.float32)
+
+
+def bracket(approximate: Tensor, error: float, room: int) -> tuple[Tensor, Tensor]:
+    """Round values to float32, and collect where their error may decide.
+
+    Args:
+        approximate: float64 ``[n]``, contiguous.
+        error: How far from the true value each may be, relatively.
+        room: Indices that there is room for.
+
+    Returns:
+        float32 ``[n]``: the lower end of the error in magnitude, rounded. int64 ``[1 + room]``: how many indices there
+        are at which the upper end rounds to another number, then those that found room, in any order.
+    """
+    count = approximate.numel()
+    result = torch.empty(count, dtype=torch.int32, device=approximate.device)
+    report = torch.zeros(1 + room, dtype=torch.int64, device=approximate.device)
+    # Triton takes a number for a float32 one.
+    ends = (torch.full((), end, dtype=torch.float64, device=approximate.device) for end in (1 - error, 1 + error))
+    size = _INTERPRETED_TILE if triton.knobs.runtime.interpret and count > TILE else TILE
+    with device_of(approximate):
+        _bracket[(-(-count // size),)](approximate, count, *ends, result, report, room, size=size, **_OPTIONS)
+    return result.view(torch.float32), report

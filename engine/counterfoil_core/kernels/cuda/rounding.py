@@ -1,0 +1,451 @@
+"""The rounding kernel in Triton, for CUDA; the same results, bit for bit, as the CPU kernel.
+
+One pass over memory rounds, detects, collects the close decisions, fingerprints and finds the largest magnitude. What
+a pass is told and what it reports lies in device memory, in the row of :class:`Slot` that belongs to the tensor, so
+that nobody need wait for it. Sums mod 2^64 and maxima do not depend on the order of the atomic operations; collected
+decisions do, and whoever reads them sorts them.
+
+Sums of products could be fused, so the launches ask for none to be; the kernel has none in float64 anyway: rounding
+is an addition and a subtraction (see :mod:`counterfoil_core.kernels.cpu.rounding`).
+
+Triton's interpreter runs the same source on the CPU (``TRITON_INTERPRET=1`` before this module is imported), which is
+how it is tested where there is no CUDA device.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from counterfoil_core.kernels.cpu.rounding import INFINITY
+from counterfoil_core.kernels.devices import device_of
+from counterfoil_core.kernels.grid import FLOAT64_BIAS, ZERO_SCALE, Grid
+from counterfoil_core.kernels.result import Rounded
+
+Int64Array = npt.NDArray[np.int64]
+
+BLOCK = 2048
+"""Elements of one program on a device."""
+_WARPS = 8
+INTERPRETED_BLOCK = 1 << 15
+"""The same under the interpreter, where a program costs a millisecond whatever its size."""
+OWN_TYPES = (torch.float64, torch.float32, torch.int64, torch.int32)
+"""What is fingerprinted without a copy in another dtype."""
+
+
+class Slot(IntEnum):
+    """What lies where in the row, int64 ``[16]``, of one tensor: what a pass is told, and what it reports."""
+
+    KEY = 0
+    """Told: the fingerprint key."""
+    FLOOR = 1
+    """Told: the biased exponent below which the quantum no longer shrinks."""
+    TAU = 2
+    """Told: the bits of the largest distance from a midpoint, inclusive, at which a decision is collected."""
+    COUNT = 3
+    """Adds up: decisions that were collected."""
+    FINGERPRINT = 4
+    """Adds up: the fingerprint."""
+    LARGEST = 5
+    """Grows: the bits of the largest magnitude before rounding."""
+    SCALE = 6
+    """Reported by :func:`choose_grid`: the bits of S."""
+    EXPONENT = 7
+    """Told to :func:`choose_grid`: the trainer's E. Reported: that of the grid."""
+    TOP = 8
+    """Grows: the bits of the largest magnitude after rounding."""
+
+
+SLOTS = 16
+"""Numbers in a row; the rest is not used, and keeps rows apart in a processor's cache."""
+
+_KEY = tl.constexpr(int(Slot.KEY))
+_FLOOR = tl.constexpr(int(Slot.FLOOR))
+_TAU = tl.constexpr(int(Slot.TAU))
+_COUNT = tl.constexpr(int(Slot.COUNT))
+_FINGERPRINT = tl.constexpr(int(Slot.FINGERPRINT))
+_LARGEST = tl.constexpr(int(Slot.LARGEST))
+_SCALE = tl.constexpr(int(Slot.SCALE))
+_EXPONENT = tl.constexpr(int(Slot.EXPONENT))
+_TOP = tl.constexpr(int(Slot.TOP))
+_ZERO = tl.constexpr(ZERO_SCALE)
+_BIAS = tl.constexpr(FLOAT64_BIAS)
+_GOLDEN = tl.constexpr(0x9E3779B97F4A7C15)
+_MULTIPLIER = tl.constexpr(0xBF58476D1CE4E5B9)
+_MAGNITUDE = tl.constexpr(0x7FFFFFFFFFFFFFFF)
+_NAN = tl.constexpr(0x7FF8000000000000)
+_INFINITY = tl.constexpr(0x7FF0000000000000)
+
+
+@triton.jit
+def _mix(bits: tl.tensor, index: tl.tensor, key: tl.tensor) -> tl.tensor:
+    # The fingerprint term of one element: int64 bits and index, uint64 key; see kernel_cpu.
+    z = (bits.to(tl.uint64, bitcast=True) ^ key) + (index.to(tl.uint64) + 1) * _GOLDEN
+    z = (z ^ (z >> 32)) * _MULTIPLIER
+    return z ^ (z >> 29)
+
+
+@triton.jit
+def _total(terms: tl.tensor) -> tl.tensor:
+    # As int64: addition wraps alike, and atomic addition takes either.
+    return tl.sum(terms.to(tl.int64, bitcast=True), 0)
+
+
+@triton.jit
+def _power(exponent: tl.tensor) -> tl.tensor:
+    # The bits of 2^exponent, as ldexp(1, exponent) has them: subnormal below -1022, and 0 below -1074.
+    biased = exponent + _BIAS
+    low = 51 + biased
+    one = low * 0 + 1
+    subnormal = tl.where(low >= 0, one << tl.minimum(tl.maximum(low, 0), 51), 0)
+    return tl.where(biased >= 1, tl.maximum(biased, 1) << 52, subnormal)
+
+
+@triton.jit
+def _rounded(value: tl.tensor, floor: tl.tensor, p: tl.constexpr) -> tl.tensor:
+    """The rounded value and half a quantum; ``floor`` is the biased floor exponent."""
+    bits = value.to(tl.int64, bitcast=True)
+    exponent = tl.maximum((bits & _MAGNITUDE) >> 52, floor)
+    magic = (((exponent + (53 - p)) << 52) | (1 << 51)).to(tl.float64, bitcast=True)
+    half = ((exponent - p) << 52).to(tl.float64, bitcast=True)
+    return (value + magic) - magic, half
+
+
+@triton.jit
+def _round_block(
+    values: tl.tensor,
+    count: tl.tensor,
+    slot: tl.tensor,
+    entries: tl.tensor,
+    cursor: tl.tensor,
+    capacity: tl.tensor,
+    done: tl.tensor,
+    p: tl.constexpr,
+    again: tl.constexpr,
+    size: tl.constexpr,
+) -> None:
+    """Round a block of a tensor in place, unless its decisions find no room: then it is left as it is."""
+    block = tl.program_id(0).to(tl.int64)
+    index = block * size + tl.arange(0, size).to(tl.int64)
+    end = tl.full((), 0, tl.int64) + count
+    if again:
+        # A second pass takes the blocks that the first one left.
+        end = tl.where(tl.load(done + block) == 0, end, 0)
+    inside = index < end
+    value = tl.load(values + index, mask=inside, other=0.0).to(tl.float64)
+    rounded, half = _rounded(value, tl.load(slot + _FLOOR), p)
+    remainder = value - rounded
+    tau = tl.load(slot + _TAU).to(tl.float64, bitcast=True)
+    near = (tl.abs(remainder) >= half - tau) & inside
+    found = tl.sum(near.to(tl.int64), 0)
+    start = tl.atomic_add(cursor, found)
+    fits = (start + found <= capacity) | (found == 0)
+    rounds = index < tl.where(fits, end, 0)
+    place = start + tl.cumsum(near.to(tl.int64), 0) - 1
+    tl.store(entries + place, index * 2 + (remainder < 0.0).to(tl.int64), mask=near & rounds)
+    tl.store(values + index, rounded.to(values.dtype.element_ty), mask=rounds)
+    magnitude = value.to(tl.int64, bitcast=True) & _MAGNITUDE
+    terms = _mix(rounded.to(tl.int64, bitcast=True), index, tl.load(slot + _KEY).to(tl.uint64, bitcast=True))
+    total = _total(tl.where(rounds, terms, 0))
+    tl.atomic_add(slot + _FINGERPRINT, total)
+    tl.atomic_max(slot + _LARGEST, tl.max(magnitude, 0))
+    after = rounded.to(tl.int64, bitcast=True) & _MAGNITUDE
+    tl.atomic_max(slot + _TOP, tl.max(after, 0))
+    tl.atomic_add(slot + _COUNT, tl.where(fits, found, 0))
+    if again:
+        tl.store(done + block, fits.to(tl.int32))
+
+
+@triton.jit
+def _fingerprint_block(
+    values: tl.tensor, count: tl.tensor, slot: tl.tensor, floating: tl.constexpr, size: tl.constexpr
+) -> None:
+    """Fingerprint a block of a tensor, as it is."""
+    block = tl.program_id(0).to(tl.int64)
+    index = block * size + tl.arange(0, size).to(tl.int64)
+    inside = index < count
+    loaded = tl.load(values + index, mask=inside, other=0)
+    if floating:
+        bits = loaded.to(tl.float64).to(tl.int64, bitcast=True)
+        magnitude = bits & _MAGNITUDE
+        # Sign and payload of what is not a number differ between processors.
+        bits = tl.where(magnitude > _INFINITY, _NAN, bits)
+        tl.atomic_max(slot + _LARGEST, tl.max(magnitude, 0))
+    else:
+        bits = loaded.to(tl.int64)
+    terms = _mix(bits, index, tl.load(slot + _KEY).to(tl.uint64, bitcast=True))
+    tl.atomic_add(slot + _FINGERPRINT, _total(tl.where(inside, terms, 0)))
+
+
+@triton.jit
+def _choose_grid(
+    scale: tl.tensor,
+    slot: tl.tensor,
+    guard: tl.constexpr,
+    margin: tl.constexpr,
+    share: tl.constexpr,
+    follow: tl.constexpr,
+) -> None:
+    """E of a scale, float64 in device memory, and what :func:`_round_block` is told of its grid."""
+    size = tl.load(scale).to(tl.float64)
+    bits = size.to(tl.int64, bitcast=True)
+    # Subnormal numbers have no exponent of their own; times 2^64 they have.
+    field = (bits >> 52) & 2047
+    raised = ((size * 18446744073709551616.0).to(tl.int64, bitcast=True) >> 52) & 2047
+    own = tl.where(field == 0, raised - 64, field) - _BIAS
+    own = tl.where((bits & _MAGNITUDE) == 0, _ZERO, own)
+    exponent = own
+    if follow:
+        given = tl.load(slot + _EXPONENT)
+        near = (given - own <= 1) & (own - given <= 1)
+        exponent = tl.where((given != _ZERO) & (own != _ZERO) & near, given, own)
+    tl.store(slot + _SCALE, bits)
+    tl.store(slot + _EXPONENT, exponent)
+    tl.store(slot + _FLOOR, tl.maximum(exponent - guard, -126) + _BIAS)
+    tl.store(slot + _TAU, _power(exponent - margin - share))
+
+
+@triton.jit
+def _gather(values: tl.tensor, count: tl.tensor, entries: tl.tensor, into: tl.tensor, size: tl.constexpr) -> None:
+    """The float64 bits of single elements."""
+    number = tl.program_id(0).to(tl.int64) * size + tl.arange(0, size).to(tl.int64)
+    inside = number < count
+    index = tl.load(entries + number, mask=inside, other=0) >> 1
+    value = tl.load(values + index, mask=inside, other=0.0).to(tl.float64)
+    tl.store(into + number, value.to(tl.int64, bitcast=True), mask=inside)
+
+
+@triton.jit
+def _direct(
+    values: tl.tensor,
+    count: tl.tensor,
+    entries: tl.tensor,
+    own: tl.tensor,
+    before: tl.tensor,
+    slot: tl.tensor,
+    p: tl.constexpr,
+    margin: tl.constexpr,
+    size: tl.constexpr,
+) -> None:
+    """Take the logged direction of single elements that lie within 2 tau of a midpoint themselves.
+
+    ``own`` holds their bits before rounding; those of the own rounding go to ``before``. The mirror of
+    :func:`counterfoil_core.kernels.cpu.rounding.directed_element`.
+    """
+    number = tl.program_id(0).to(tl.int64) * size + tl.arange(0, size).to(tl.int64)
+    inside = number < count
+    entry = tl.load(entries + number, mask=inside, other=0)
+    index = entry >> 1
+    value = tl.load(own + number, mask=inside, other=0).to(tl.float64, bitcast=True)
+    rounded, half = _rounded(value, tl.load(slot + _FLOOR), p)
+    tl.store(before + number, rounded.to(tl.int64, bitcast=True), mask=inside)
+    remainder = value - rounded
+    distance = half - tl.abs(remainder)
+    twice = _power(tl.load(slot + _EXPONENT) - margin + 1).to(tl.float64, bitcast=True)
+    is_up = (remainder < 0.0).to(tl.int64)
+    # A remainder of zero counts as positive, and -0 does not occur: the rounded value is the value then.
+    quantum = half + half
+    beyond = tl.where(is_up != 0, rounded - quantum, rounded + quantum)
+    turned = inside & (distance <= twice) & ((entry & 1) != is_up)
+    tl.store(values + index, beyond.to(values.dtype.element_ty), mask=turned)
+    key = tl.load(slot + _KEY).to(tl.uint64, bitcast=True)
+    gained = _mix(beyond.to(tl.int64, bitcast=True), index, key)
+    lost = _mix(rounded.to(tl.int64, bitcast=True), index, key)
+    tl.atomic_add(slot + _FINGERPRINT, _total(tl.where(turned, gained - lost, 0)))
+
+
+_OPTIONS = {"num_warps": _WARPS, "enable_fp_fusion": False}
+
+
+def interpreted() -> bool:
+    """Whether Triton's interpreter runs the kernels, on the CPU."""
+    return bool(triton.knobs.runtime.interpret)
+
+
+def _size(count: int) -> int:
+    return INTERPRETED_BLOCK if interpreted() and count > BLOCK else BLOCK
+
+
+def _programs(count: int, size: int) -> tuple[int]:
+    return (-(-count // size),)
+
+
+class Pass:
+    """The passes of one rounder over tensors ``[n]``; none of them waits for the device.
+
+    Args:
+        precision_bits: p.
+        size: Elements of a block; None to choose.
+    """
+
+    def __init__(self, precision_bits: int, size: int | None = None) -> None:
+        self._bits = precision_bits
+        self._size = size
+
+    def _launch(self, kernel: Any, count: int, values: Tensor, *arguments: Any, **constants: Any) -> None:
+        if count:
+            size = self._size or _size(count)
+            with device_of(values):
+                kernel[_programs(count, size)](values, *arguments, **constants, size=size, **_OPTIONS)
+
+    def round(self, flat: Tensor, slot: Tensor, entries: Tensor, cursor: Tensor, done: Tensor | None = None) -> None:
+        """Round a tensor in place, and collect its close decisions.
+
+        A block whose decisions find no room is left unrounded, and the cursor counts them all the same.
+
+        Args:
+            flat: float64 or float32 ``[n]``, contiguous.
+            slot: int64 ``[16]``: its row.
+            entries: int64 ``[capacity]``: twice the index of a decision, plus 1 if it went up; in any order.
+            cursor: int64 ``[1]``: how many decisions found room, or would have needed it.
+            done: int32, one for each block: whether a pass before this one has rounded it; None for no.
+        """
+        self._launch(
+            _round_block, flat.numel(), flat, flat.numel(), slot, entries, cursor, entries.numel(),
+            slot if done is None else done, p=self._bits, again=done is not None,
+        )  # fmt: skip
+
+    def blocks(self, count: int) -> int:
+        """The number of blocks of a tensor."""
+        return _programs(count, self._size or _size(count))[0]
+
+    def fingerprint(self, values: Tensor, slot: Tensor) -> None:
+        """Fingerprint a tensor as it is, and find its largest magnitude.
+
+        Args:
+            values: ``[n]``, contiguous, of one of OWN_TYPES: floating-point ones by their float64 bits, where all that
+                are not a number count as one, others by those of int64.
+            slot: int64 ``[16]``: its row.
+        """
+        count = values.numel()
+        self._launch(_fingerprint_block, count, values, count, slot, floating=values.is_floating_point())
+
+    def choose_grid(self, scale: Tensor, slot: Tensor, guard: int, margin: int, share: int, *, follow: bool) -> None:
+        """Choose the grid by a scale in device memory.
+
+        Args:
+            scale: float64 ``[]``: S.
+            slot: int64 ``[16]``: the row of the tensor; with ``follow`` the trainer's E lies in it.
+            guard: G.
+            margin: m.
+            share: Decisions within ``2^-share`` of the margin are collected.
+            follow: Take the trainer's E where it differs by one at most.
+        """
+        with device_of(scale):
+            _choose_grid[(1,)](
+                scale, slot, guard=guard, margin=margin, share=share, follow=follow, num_warps=1, enable_fp_fusion=False
+            )
+
+    def gather(self, flat: Tensor, entries: Tensor, into: Tensor) -> None:
+        """Write the float64 bits of the elements that ``entries``, int64 ``[k]``, name to ``into``, int64 ``[k]``."""
+        count = entries.numel()
+        self._launch(_gather, count, flat, count, entries, into)
+
+    def direct(self, flat: Tensor, entries: Tensor, own: Tensor, before: Tensor, slot: Tensor, margin: int) -> None:
+        """Give elements their logged directions where their own value allows it.
+
+        Args:
+            flat: float64 or float32 ``[n]``: rounded.
+            entries: int64 ``[k]``: the log, as :meth:`round` collects.
+            own: int64 ``[k]``: their bits before rounding.
+            before: int64 ``[k]``: receives the bits of the own rounding.
+            slot: int64 ``[16]``: the row of the tensor.
+            margin: m.
+        """
+        count = entries.numel()
+        self._launch(_direct, count, flat, count, entries, own, before, slot, p=self._bits, margin=margin)
+
+
+class TritonKernel:
+    """Rounds float64 and float32 tensors on a CUDA device, and waits for what there is to report.
+
+    Args:
+        size: Elements of a block; None to choose.
+        room: Close decisions that there is room for at first; where there are more, the rest is rounded again.
+    """
+
+    def __init__(self, size: int | None = None, room: int | None = None) -> None:
+        self._block = size
+        self._room = room
+
+    def round(self, y: Tensor, grid: Grid, tau: float, key: int) -> Rounded:
+        """Round a tensor in place; see :meth:`counterfoil_core.kernels.cpu.rounding.CpuKernel.round`.
+
+        Args:
+            y: float64 or float32 ``[n]``, contiguous; overwritten with the rounded values.
+            grid: The grid.
+            tau: Largest distance from a midpoint, inclusive, at which a decision is reported.
+            key: Fingerprint key, 0 to 2^64 - 1.
+        """
+        passes = Pass(grid.significand_bits, self._block)
+        room = self._room if self._room is not None else 1024 + y.numel() // 1024
+        told = _row(key, grid.floor_biased, tau)
+        # The row, the cursor and the decisions side by side: one transfer brings them all.
+        report = torch.zeros(SLOTS + 1 + room, dtype=torch.int64, device=y.device)
+        report[:SLOTS] = torch.from_numpy(told).to(y.device)
+        done = torch.zeros(passes.blocks(y.numel()), dtype=torch.int32, device=y.device)
+        slot, cursor, entries = report[:SLOTS], report[SLOTS : SLOTS + 1], report[SLOTS + 1 :]
+        passes.round(y, slot, entries, cursor, done)
+        found = report.cpu().numpy()
+        first = found[SLOTS + 1 :][: found[Slot.COUNT]]
+        missing = int(found[SLOTS]) - len(first)
+        rest = np.empty(0, np.int64)
+        if missing:
+            # The blocks that found no room are as they were, so the second pass finds in them what the first one found.
+            entries = torch.empty(missing, dtype=torch.int64, device=y.device)
+            passes.round(y, slot, entries, cursor.zero_(), done)
+            found, rest = slot.cpu().numpy(), entries.cpu().numpy()
+        return rounded_of(found, np.concatenate([first, rest]))
+
+    def fingerprint(self, integers: Tensor, key: int) -> int:
+        """Return the fingerprint of integers; see :meth:`counterfoil_core.kernels.cpu.rounding.CpuKernel.fingerprint`.
+
+        Args:
+            integers: int64 or int32 ``[n]``.
+            key: Fingerprint key, 0 to 2^64 - 1.
+        """
+        return int(self._measured(integers, key)[Slot.FINGERPRINT]) % 2**64
+
+    def fingerprint_finite(self, values: Tensor, key: int) -> tuple[int, bool]:
+        """Return the fingerprint of values that are not rounded, and whether all of them are finite.
+
+        As :meth:`counterfoil_core.kernels.cpu.rounding.CpuKernel.fingerprint_finite`.
+
+        Args:
+            values: float64 or float32 ``[n]``.
+            key: Fingerprint key, 0 to 2^64 - 1.
+        """
+        slot = self._measured(values, key)
+        return int(slot[Slot.FINGERPRINT]) % 2**64, bool(slot[Slot.LARGEST] < INFINITY)
+
+    def _measured(self, values: Tensor, key: int) -> Int64Array:
+        slot = torch.from_numpy(_row(key, 0, 0.0)).to(values.device)
+        Pass(0, self._block).fingerprint(values, slot)
+        return slot.cpu().numpy()
+
+
+def _row(key: int, floor_biased: int, tau: float) -> Int64Array:
+    row = np.zeros(SLOTS, np.int64)
+    row[Slot.KEY] = np.uint64(key).astype(np.int64)
+    row[Slot.FLOOR] = floor_biased
+    row[Slot.TAU] = np.float64(tau).view(np.int64)
+    return row
+
+
+def rounded_of(slot: Int64Array, entries: Int64Array) -> Rounded:
+    """Return what a pass reported, from the row ``[16]`` of its tensor and the decisions ``[k]``, in any order."""
+    ordered = np.sort(entries)
+    return Rounded(
+        ordered >> 1,
+        (ordered & 1).astype(np.bool_),
+        int(slot[Slot.FINGERPRINT]) % 2**64,
+        (int(slot[Slot.LARGEST]) >> 52) - FLOAT64_BIAS,
+        float(slot[Slot.TOP : Slot.TOP + 1].view(np.float64)[0]),
+    )

@@ -1,0 +1,1 @@
+"""A step or a share, computed anew from the order and the log, and its leaf."""

@@ -1,0 +1,1 @@
+"""Verdicts and adjudications as signed statements: strict models, numbered rules, reading and writing."""

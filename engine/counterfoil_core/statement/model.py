@@ -1,0 +1,510 @@
+"""A verdict and an adjudication as they stand in a file: the form alone, strictly; docs/verdict.md lists the fields.
+
+A value of these classes has every field that its kind has, each of its type and inside of its bounds, and no other.
+Whether the fields can all be true together, :mod:`counterfoil_core.statement.rules` judges.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from counterfoil_core.base.canonical import MAX_EXACT_INTEGER, CanonicalError, float_text
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.base.precision import EXACT_BITS
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.timestamps import read_timestamp
+from counterfoil_core.bundle.schema import MAX_ENVIRONMENT_TEXT, MAX_STEPS, MAX_WORDS
+from counterfoil_core.program.limits import MAX_OPERATORS
+from counterfoil_core.statement.factfields import FactsFields
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.beacon import LAST_ROUND
+from counterfoil_core.values.dispute import Right
+from counterfoil_core.values.outcome import CheckNumber, CheckState, OrderSource, Outcome
+from counterfoil_core.values.sampling import NonceSource, Selection
+from counterfoil_core.values.workers import ReplayedBy
+
+VERIFIER_ID = "urn:counterfoil"
+"""What makes statements; the version stands beside it."""
+MAX_DIMENSIONS = 64
+MAX_SIGNIFICAND_BITS = 53
+MAX_NAME = 1000
+"""Characters of a name: of a file, a machine, an operator, a tensor, a kind."""
+MAX_SENTENCE = 1_000_000
+"""Characters of the auditor's sentences; one may list steps."""
+MAX_PARTS = 101
+"""A template has two digits for a place."""
+MAX_URI = 4000
+MAX_LINES = 1000
+"""Lines of an environment."""
+MAX_TENSORS = 200_000
+MAX_INPUTS = 10_000
+MAX_PLACES = 10_000
+MAX_ELEMENTS = 8
+MAX_DEPTH = (MAX_STEPS + 1).bit_length()
+"""Levels of the Merkle tree of the longest run."""
+MOST_QUOTED = 300
+"""Characters of a stranger's statement that an error repeats at most."""
+_COUNT = re.compile(r"0|[1-9][0-9]{0,19}")
+_EXACT_DECIMAL = re.compile(r"-?[0-9]{1,40}\.[0-9]{1,40}(e[+-][0-9]{1,5})?")
+_NO_DIGITS = ("+inf", "-inf", "nan")
+_HEX_FLOAT = re.compile(r"-?0x[01]\.[0-9a-f]+p[+-][0-9]{1,4}|-?inf|nan")
+
+
+class Count(int):
+    """A whole number that is written as text, since JSON loses large ones."""
+
+    @classmethod
+    def read(cls, text: object) -> Count:
+        """Read its text; raises ValueError when it is none."""
+        if not isinstance(text, str) or not _COUNT.fullmatch(text):
+            raise ValueError(f"the count {text!r} is not a whole number that is written as text")
+        return cls(text)
+
+
+class ExactDecimal(str):
+    """A number in decimal digits, with more of them than a float64 has; or an infinity, or what is not a number."""
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether it is a number, and no infinity."""
+        return self not in _NO_DIGITS
+
+    @classmethod
+    def read(cls, text: object) -> ExactDecimal:
+        """Take its text; raises ValueError when it is none."""
+        if not isinstance(text, str) or not (_EXACT_DECIMAL.fullmatch(text) or text in _NO_DIGITS):
+            raise ValueError(f"the exact value {text!r} is not a decimal number")
+        return cls(text)
+
+
+DigestText = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
+"""A SHA-256 digest, or a hash of the same length."""
+Stamp = Annotated[str, Meta(pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z")]
+"""A moment in UTC, in whole seconds."""
+Name = Annotated[str, Meta(max_length=MAX_NAME)]
+LeafPart = Annotated[str, Meta(pattern=r"\A(shares|state|loss|fingerprints|log|result)\Z")]
+"""What of a step differs."""
+Pass = Annotated[str, Meta(pattern=r"\A(forward|backward|update)\Z")]
+"""The part of a step in which an operator runs."""
+StepPart = Annotated[str, Meta(pattern=r"\A(share (0|[1-9][0-9]{0,3})|combine|update)\Z")]
+"""The part of a step that shares make."""
+Words = Annotated[str, Meta(max_length=MAX_WORDS)]
+"""The client's words."""
+Said = Annotated[str, Meta(max_length=MAX_SENTENCE)]
+"""Sentences of the auditor."""
+Parts = Annotated[tuple[Any, ...], Meta(min_length=1, max_length=MAX_PARTS)]
+"""What a sentence was made of: its template and its values (:mod:`counterfoil_core.statement.parts`)."""
+Lines = Annotated[dict[Name, Annotated[str, Meta(max_length=MAX_ENVIRONMENT_TEXT)]], Meta(max_length=MAX_LINES)]
+"""What a machine is: names and texts."""
+StepNumber = Annotated[int, Meta(ge=0, le=MAX_STEPS)]
+Span = tuple[Annotated[int, Meta(ge=1, le=MAX_STEPS)], Annotated[int, Meta(ge=1, le=MAX_STEPS)]]
+"""The first and the last of neighbours."""
+Spans = Annotated[tuple[Span, ...], Meta(max_length=MAX_STEPS)]
+Lengths = Annotated[tuple[Annotated[int, Meta(ge=0, le=MAX_EXACT_INTEGER)], ...], Meta(max_length=MAX_DIMENSIONS)]
+"""A shape, or an index."""
+
+
+class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """The fields of one JSON object: all of them, and no others."""
+
+
+class Number(Strict, frozen=True):
+    """A float64, written twice.
+
+    Attributes:
+        hex: Exactly, in C99's ``%a`` form.
+        decimal: As people read it: the shortest text that gives the same number.
+
+    Raises:
+        ValueError: These are not the same number.
+    """
+
+    hex: str
+    decimal: str
+
+    def __post_init__(self) -> None:
+        if not _HEX_FLOAT.fullmatch(self.hex):
+            raise ValueError(f"{self.hex!r} is not a hexadecimal floating-point number")
+        try:
+            same = repr(float.fromhex(self.hex)) == self.decimal
+        except (ValueError, OverflowError):
+            same = False
+        if not same:
+            raise ValueError(f"{self.hex!r} is written as {self.decimal!r}, which is another number")
+
+    @property
+    def value(self) -> float:
+        """The number."""
+        return float.fromhex(self.hex)
+
+    @classmethod
+    def of(cls, value: float) -> Number:
+        """Write a float64."""
+        return cls(float_text(value), repr(float(value)))
+
+
+class SubjectFields(Strict, frozen=True):
+    """What is spoken of: its name, and its digest under the name of the algorithm."""
+
+    name: Name
+    digest: Annotated[dict[Name, DigestText], Meta(min_length=1, max_length=1)]
+
+
+class VerifierFields(Strict, frozen=True):
+    """The program that judged, and its version."""
+
+    id: Name
+    version: Name
+
+
+class OrderDigestFields(Strict, frozen=True):
+    """An order digest."""
+
+    sha256: DigestText
+
+
+class PolicyFields(Strict, frozen=True):
+    """What was asked for: the order by its digest, and where it came from; the keys of trainer and client, if given.
+
+    The order that the file holds stands beside it. What is not known is null.
+    """
+
+    order_digest: OrderDigestFields | None
+    order_source: OrderSource
+    run_order_digest: OrderDigestFields | None
+    trainer_key_id: DigestText | None
+    client_key_id: DigestText | None
+
+
+class AttestationFields(Strict, frozen=True):
+    """Something signed that the statement rests on: its type, and the id of the key that signed it."""
+
+    predicate_type: Name
+    key_id: DigestText
+
+
+class CheckFields(Strict, frozen=True):
+    """One of the ten checks."""
+
+    number: CheckNumber
+    title: Name
+    state: CheckState
+    detail: Said
+    detail_parts: Parts | UnsetType = UNSET
+
+
+class EnvironmentFields(Strict, frozen=True):
+    """Device, library versions and switches of both machines."""
+
+    auditor: Lines
+    trainer: Lines
+
+
+class ComparisonFields(Strict, frozen=True):
+    """A node of both Merkle trees: the leaves below it, and its hash on each side."""
+
+    first_leaf: StepNumber
+    last_leaf: StepNumber
+    trainer: DigestText
+    replay: DigestText
+
+
+class TensorFields(Strict, frozen=True):
+    """How far a state tensor differs."""
+
+    name: Name
+    shape: Lengths
+    differing: Count
+    max_abs: Number
+    max_ulps: Count
+    l2: Number
+    index: Lengths
+    trainer: Number
+    replay: Number
+
+
+class OperatorFields(Strict, frozen=True):
+    """The first operator whose result differs."""
+
+    number: Annotated[int, Meta(ge=1, le=MAX_OPERATORS)]
+    total: Annotated[int, Meta(ge=1, le=MAX_OPERATORS)]
+    name: Name
+    module: Name
+    phase: Pass = msgspec.field(name="pass")
+    shape: Lengths
+    input_shapes: Annotated[tuple[Lengths, ...], Meta(max_length=MAX_INPUTS)]
+    differing_operators: Annotated[int, Meta(ge=1, le=MAX_OPERATORS)]
+
+
+class ElementFields(Strict, frozen=True):
+    """An element of the disputed operator's output, computed exactly."""
+
+    index: Lengths
+    exact: ExactDecimal
+    exact_nearest: Number
+    computed: Number
+    replay: Number
+    trainer: Number | None
+    quantum: Number
+    error: Number
+    midpoint: Number
+
+
+class FindingFields(Strict, frozen=True):
+    """What exact arithmetic says of a dispute."""
+
+    right: Right
+    sentence: Said
+    recomputed: Count
+    total: Count
+    margin: Number
+    bound: Number
+    elements: Annotated[tuple[ElementFields, ...], Meta(max_length=MAX_ELEMENTS)]
+    sentence_parts: Parts | UnsetType = UNSET
+
+
+class DisputeFields(Strict, frozen=True):
+    """The first step that differs."""
+
+    step: Annotated[int, Meta(ge=1, le=MAX_STEPS)]
+    trainer_leaf: DigestText
+    replay_leaf: DigestText | None
+    parts: Annotated[tuple[LeafPart, ...], Meta(min_length=1, max_length=4)]
+    comparisons: Annotated[tuple[ComparisonFields, ...], Meta(max_length=2 * MAX_DEPTH + 1)]
+    inclusion_proof: Annotated[tuple[DigestText, ...], Meta(max_length=MAX_DEPTH)]
+    compared_at: StepNumber | None
+    tensors: Annotated[tuple[TensorFields, ...], Meta(max_length=MAX_TENSORS)]
+    trainer_loss: Number
+    replay_loss: Number
+    confirmed: bool
+    inputs: Annotated[tuple[Name, ...], Meta(max_length=MAX_INPUTS)]
+    operator: OperatorFields | None
+    finding: FindingFields | None
+    part: StepPart | UnsetType = UNSET
+    signer: DigestText | UnsetType = UNSET
+
+    @property
+    def names_a_place(self) -> bool:
+        """Whether it says what in the step differs first: rows that it reads, or the result of an operator."""
+        return bool(self.inputs) or self.operator is not None
+
+
+class SaidFields(Strict, frozen=True, kw_only=True):
+    """What the sentence that says why was made of."""
+
+    reason_parts: Parts | UnsetType = UNSET
+
+
+class PredicateFields(SaidFields, frozen=True):
+    """What verdicts and adjudications say alike."""
+
+    verifier: VerifierFields
+    time_verified: Stamp
+    resource_uri: Annotated[str, Meta(max_length=MAX_URI)]
+    title: Words
+    policy: PolicyFields
+    input_attestations: Annotated[tuple[AttestationFields, ...], Meta(max_length=3)]
+    reason: Said
+    checks: Annotated[tuple[CheckFields, ...], Meta(max_length=len(CheckNumber))]
+    seconds: Number
+    dispute: DisputeFields | None
+    environment: EnvironmentFields
+
+    def __post_init__(self) -> None:
+        """Refuse a moment that is none, and a time that cannot have passed; raises ValueError."""
+        read_timestamp(self.time_verified)
+        if not 0 <= self.seconds.value < math.inf:
+            raise ValueError(f"{self.seconds.decimal} seconds cannot have passed")
+
+
+class BeaconFields(Strict, frozen=True):
+    """A round of a public beacon: the hash of its chain, its number and its signature."""
+
+    chain: DigestText
+    round: Annotated[int, Meta(ge=1, le=LAST_ROUND)]
+    signature: Annotated[str, Meta(pattern=r"\A[0-9a-f]{96}\Z")]
+
+
+class SampleFields(Strict, frozen=True):
+    """The segments that were chosen."""
+
+    segments: Annotated[int, Meta(ge=1, le=MAX_STEPS)]
+    chosen: Spans
+    selection: Selection
+    nonce: str
+    nonce_source: NonceSource | None
+    beacon: BeaconFields | None
+    bad_segments: Annotated[int, Meta(ge=0, le=MAX_STEPS)]
+    passing_probability: Number
+
+
+class CoverageFields(Strict, frozen=True):
+    """What was ordered, planned and replayed; and recorded, where that is less than was ordered."""
+
+    steps_ordered: StepNumber
+    steps_planned: StepNumber
+    steps_replayed: StepNumber
+    mismatched_steps: Spans
+    sample: SampleFields | None
+    steps_recorded: StepNumber | UnsetType = UNSET
+
+
+class LogCountFields(Strict, frozen=True):
+    """Sums over the steps that match: directions taken from the log, and faults of the log."""
+
+    corrections: Count
+    contradictions: Count
+    omissions: Count
+
+
+class CountFields(LogCountFields, frozen=True):
+    """The same with the sizes of what was rounded and logged."""
+
+    rounded_values: Count
+    log_entries: Count
+    log_bytes: Count
+
+
+class SteeringRowFields(Strict, frozen=True):
+    """What the log left to the trainer, for one operator kind."""
+
+    kind: Name
+    values: Count
+    entries: Count
+    corrections: Count
+    steerable: Count
+    steered: Count
+
+
+class SteeringFields(Strict, frozen=True):
+    """How far the trainer could have steered the matching steps."""
+
+    significand_bits: Annotated[int, Meta(ge=2, le=MAX_SIGNIFICAND_BITS)]
+    suspects: Annotated[tuple[Name, ...], Meta(max_length=MAX_OPERATORS)]
+    operators: Annotated[tuple[SteeringRowFields, ...], Meta(max_length=MAX_OPERATORS)]
+
+
+class PlaceFields(Strict, frozen=True):
+    """Who replayed segments, on which machine: its name, its device, library versions and switches; and which."""
+
+    by: ReplayedBy
+    machine: Name
+    environment: Lines
+    segments: Annotated[Spans, Meta(min_length=1)]
+
+
+class FetchedFields(Strict, frozen=True):
+    """How much of a run that lies elsewhere was fetched: bytes of the file, bytes of it that came, pieces asked for."""
+
+    size: Count
+    bytes: Count
+    requests: Count
+
+
+class VerdictFields(PredicateFields, frozen=True):
+    """The predicate of a verdict."""
+
+    result: Outcome
+    coverage: CoverageFields
+    counts: CountFields
+    steering: SteeringFields | None
+    without_bound: Annotated[tuple[Name, ...], Meta(max_length=MAX_OPERATORS)] | None
+    exact_bits: Annotated[int, Meta(ge=EXACT_BITS[0], le=EXACT_BITS[1])] | None
+    replayed_at: Annotated[tuple[PlaceFields, ...], Meta(min_length=1, max_length=MAX_PLACES)] | UnsetType = UNSET
+    fetched: FetchedFields | UnsetType = UNSET
+    facts: FactsFields | UnsetType = UNSET
+
+
+class StepsFields(Strict, frozen=True):
+    """The steps of a capsule; how many the run has, where these are fewer than ordered."""
+
+    ordered: StepNumber
+    agreed: StepNumber
+    disputed: StepNumber
+    replayed: StepNumber
+    recorded: StepNumber | UnsetType = UNSET
+
+
+class AdjudicationFields(PredicateFields, frozen=True):
+    """The predicate of an adjudication."""
+
+    result: AdjudicationOutcome
+    steps: StepsFields
+    counts: LogCountFields
+
+
+Subjects = Annotated[tuple[SubjectFields, ...], Meta(min_length=1, max_length=2)]
+"""The file that was judged, and the run in it when it is known; of a file that was not read whole the run alone."""
+
+
+VerdictSubjects = Annotated[tuple[SubjectFields, ...], Meta(min_length=1, max_length=3)]
+"""The same, and behind them the model that was delivered."""
+
+
+class VerdictStatement(Strict, frozen=True):
+    """The in-toto statement that an auditor signs."""
+
+    type_: Name = msgspec.field(name="_type")
+    subject: VerdictSubjects
+    predicate_type: Name
+    predicate: VerdictFields
+
+
+class AdjudicationStatement(Strict, frozen=True):
+    """The in-toto statement of whoever judged a dispute capsule."""
+
+    type_: Name = msgspec.field(name="_type")
+    subject: Subjects
+    predicate_type: Name
+    predicate: AdjudicationFields
+
+
+StatementT = TypeVar("StatementT", VerdictStatement, AdjudicationStatement)
+
+
+def read_statement(statement: dict[str, Any], kind: type[StatementT]) -> StatementT:
+    """Take the fields of a statement.
+
+    Args:
+        statement: JSON values of a stranger, read from canonical JSON, so that no key stands twice and the depth and
+            the size are bounded.
+        kind: What it should be.
+
+    Raises:
+        SignatureError: A field is missing, unknown, of another type, or out of its bounds; the sentence says where.
+    """
+    try:
+        return msgspec.convert(statement, kind, dec_hook=_read)
+    except msgspec.ValidationError as error:
+        words = str(error).replace("`", "'")
+        words = words if len(words) <= MOST_QUOTED else f"{words[: MOST_QUOTED // 2]}...{words[-MOST_QUOTED // 2 :]}"
+        raise SignatureError(say("The statement is not in the form of {0}: {1}.", _NAMES[kind], words)) from error
+
+
+def json_of(value: Strict) -> Any:
+    """Return a statement, or a part of one, as JSON values, keys in the order of canonical JSON.
+
+    Raises:
+        CanonicalError: A text holds a lone surrogate.
+    """
+    try:
+        return msgspec.json.decode(msgspec.json.encode(value, enc_hook=str, order="sorted"))
+    except UnicodeEncodeError as error:
+        raise CanonicalError(say("A text holds a character that has no UTF-8 form.")) from error
+
+
+def _read(kind: type[Any], value: object) -> Any:
+    if kind in (Count, ExactDecimal):
+        return kind.read(value)
+    raise NotImplementedError(kind)
+
+
+_NAMES: dict[type[Any], str] = {
+    VerdictStatement: say("a verdict"),
+    AdjudicationStatement: say("an adjudication"),
+}

@@ -1,0 +1,67 @@
+"""What an adjudication says of the dispute in a capsule, and what happens on the way there: plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.values.events import Event
+from counterfoil_core.values.report import Report
+
+
+class AdjudicationOutcome(Enum):
+    """What an adjudication concludes about the dispute."""
+
+    REJECTED = "REJECTED"
+    """The step is what was ordered: the trainer's leaf came out, bit for bit."""
+    CONFIRMED = "CONFIRMED"
+    """A step of the capsule is not what was ordered."""
+    INCONCLUSIVE = "INCONCLUSIVE"
+    """Stopped, or this machine could not decide."""
+    REFUSED = "REFUSED"
+    """The capsule is damaged, does not prove what it should, or is about another order."""
+    ERROR = "ERROR"
+    """Counterfoil itself failed."""
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the command line: 0 to 4 in this order."""
+        return list(AdjudicationOutcome).index(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdjudicationReport(Report):
+    """What an adjudication found.
+
+    Attributes:
+        outcome: The conclusion about the dispute.
+        capsule_name: File name of the capsule.
+        capsule_digest: SHA-256 of the file; None when it could not be read.
+        agreed_step: The step after which the capsule's state is taken; 0 for the initial state.
+        step: The disputed step; 0 when it could not be read.
+    """
+
+    outcome: AdjudicationOutcome
+    capsule_name: str
+    capsule_digest: Digest | None
+    agreed_step: int
+    step: int
+
+
+@dataclass(frozen=True)
+class AdjudicationStarted:
+    """The capsule holds what it should; the steps ``first`` to ``last`` are replayed now."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class AdjudicationFinished:
+    """Last event of every adjudication."""
+
+    report: AdjudicationReport
+
+
+AdjudicationEvent = AdjudicationStarted | Event | AdjudicationFinished
