@@ -27,6 +27,7 @@ from torch import Tensor
 
 import counterfoil
 from benchmarks.pages import MEASURED, markdown, origin, write_between
+from counterfoil.audit.hearings import run_audit
 from counterfoil.base.buckets import buckets
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training import sharing
@@ -35,7 +36,6 @@ from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
 from counterfoil.training.recordingevents import StepRecorded
 from counterfoil.training.together import Together
 from counterfoil.training.tokens import Tokens
-from counterfoil_core.hearing.session import run_audit
 from counterfoil_core.values.events import AuditFinished, StepReplayed
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.request import AuditRequest

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from counterfoil.audit.hearings import run_audit
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import StepRecorded
-from counterfoil_core.hearing.session import run_audit
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.values.events import AuditFinished, StepReplayed
 from counterfoil_core.values.outcome import Outcome
@@ -56,7 +56,7 @@ def audited(request: AuditRequest, **settings: Any) -> AuditFinished:
 
     Args:
         request: What to audit.
-        settings: As :func:`counterfoil_core.hearing.session.run_audit` takes them.
+        settings: As :func:`counterfoil.audit.hearings.run_audit` takes them.
     """
     *_, last = run_audit(request, **settings)
     assert isinstance(last, AuditFinished)

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from benchmarks.pages import tabulated
 from benchmarks.sessions import recorded_steps
+from counterfoil.audit.hearings import run_audit
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
-from counterfoil_core.hearing.session import run_audit
 from counterfoil_core.values.events import AuditFinished, StepReplayed, WorkersReported
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.request import AuditRequest

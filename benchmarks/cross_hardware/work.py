@@ -15,6 +15,7 @@ from benchmarks.cross_hardware.campaign import MEASURED, Campaign, Training
 from benchmarks.cross_hardware.ordinary import unrounded
 from benchmarks.cross_hardware.results import Machine, Recorded, Replayed, Trained, read_part, write_part
 from benchmarks.sessions import audited
+from counterfoil.audit.hearings import adjudicate
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordFinished, StepRecorded
@@ -25,7 +26,6 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DeviceError
 from counterfoil_core.base.precision import PROFILES
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.hearing.adjudicator import adjudicate
 from counterfoil_core.values.adjudication import AdjudicationFinished
 from counterfoil_core.values.request import AuditRequest
 

@@ -11,10 +11,10 @@ from typing import Any
 from benchmarks.campaign.task import Found
 from benchmarks.sessions import key_in
 from benchmarks.whole.jobs import WholeJob
+from counterfoil.audit.hearings import run_audit
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordFinished, StepRecorded
 from counterfoil_core.base.precision import Precision
-from counterfoil_core.hearing.session import run_audit
 from counterfoil_core.values.events import AuditFinished, StepReplayed
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.request import AuditRequest

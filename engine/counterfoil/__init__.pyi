@@ -21,6 +21,11 @@ from counterfoil.audit.following import (
     follow as follow,
     follow_run as follow_run,
 )
+from counterfoil.audit.hearings import (
+    adjudicate as adjudicate,
+    find_progress as find_progress,
+    run_audit as run_audit,
+)
 from counterfoil.audit.keeping import (
     state_folder as state_folder,
 )
@@ -362,13 +367,6 @@ from counterfoil_core.bundle.capsule import (
 )
 from counterfoil_core.commit.merkle import (
     MerkleComparison as MerkleComparison,
-)
-from counterfoil_core.hearing.adjudicator import (
-    adjudicate as adjudicate,
-)
-from counterfoil_core.hearing.session import (
-    find_progress as find_progress,
-    run_audit as run_audit,
 )
 from counterfoil_core.panel.panel import (
     run_panel as run_panel,

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from counterfoil.audit.hearings import run_audit
 from counterfoil.audit.values.following import FollowRequest
 from counterfoil.training.recordingevents import RecordEvent
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil.training.stepfile import encode_step, first_seal, read_steps
 from counterfoil.training.tamper import LabelFlip
-from counterfoil_core.hearing.session import run_audit
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.values.events import AuditFinished
 from counterfoil_core.values.outcome import Outcome

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from counterfoil.audit.hearings import adjudicate
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
@@ -15,7 +16,6 @@ from counterfoil_core.base.errors import LogError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil_core.bundle.stepparts import AddedTensor
-from counterfoil_core.hearing.adjudicator import adjudicate
 from counterfoil_core.hearing.evidence import gather, gather_part
 from counterfoil_core.hearing.inspection import open_inspection
 from counterfoil_core.judge.looks import added_tensor, look_at_unreadable

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from counterfoil.audit.hearings import run_audit
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.passes import Objective
 from counterfoil.program.update import Sgd, UpdateRule
@@ -39,7 +40,6 @@ from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precis
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import StepRecord, run_tree
 from counterfoil_core.hearing import session
-from counterfoil_core.hearing.session import run_audit
 from counterfoil_core.kernels.cpu.philox import uniform
 from counterfoil_core.operators.node import TensorType
 from counterfoil_core.program.graph import Program

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from counterfoil.audit.hearings import run_audit
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil_core.base.cancel import CancelToken
-from counterfoil_core.hearing.session import run_audit
 from counterfoil_core.statement.write import verdict_statement
 from counterfoil_core.values.events import AuditFinished, DivergenceMeasured, Event, ProgressRestored, StepReplayed
 from counterfoil_core.values.outcome import Outcome

@@ -55,7 +55,7 @@ from counterfoil_app.engine.sample import SampleProgress
 from counterfoil_app.engine.worker import Failure
 
 if TYPE_CHECKING:
-    from counterfoil.audit.outside import Outside
+    from counterfoil.audit.outside import LocalOutside
 
 FLUSH_SECONDS = 0.02
 SIGNED_LOOK_SECONDS = 0.1
@@ -258,7 +258,7 @@ class _Asking:
         self.call = 0
 
     @property
-    def outside(self) -> Outside:
+    def outside(self) -> LocalOutside:
         """How an audit reaches what lies outside of the box."""
         from counterfoil.audit.boxed.asking import Asking
 

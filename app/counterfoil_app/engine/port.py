@@ -79,7 +79,7 @@ from counterfoil_core.base.sentence import say
 from counterfoil_core.values.adjudication import AdjudicationEvent
 
 if TYPE_CHECKING:
-    from counterfoil.audit.outside import Outside
+    from counterfoil.audit.outside import LocalOutside
 
 MAX_VERDICT_BYTES = 64 * 2**20
 MAX_LIST_BYTES = 2**24
@@ -502,7 +502,7 @@ class LibraryEngine:
         scratch: Where it puts what came out right of a recording that is followed; a folder of its own unless given.
     """
 
-    def __init__(self, outside: Outside | None = None, scratch: Path | None = None) -> None:
+    def __init__(self, outside: LocalOutside | None = None, scratch: Path | None = None) -> None:
         self._outside = outside
         self._scratch = scratch
         self._own_scratch: TemporaryDirectory[str] | None = None

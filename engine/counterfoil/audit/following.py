@@ -13,6 +13,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from counterfoil.audit.awaiting import wait_for_recording
+from counterfoil.audit.hearings import run_audit
+from counterfoil.audit.judgemachine import open_judge
 from counterfoil.audit.parts.partfile import Part, write_part
 from counterfoil.audit.values.following import (
     FollowEnded,
@@ -27,7 +29,7 @@ from counterfoil.audit.values.following import (
 )
 from counterfoil.training.growing import GrowingRecording
 from counterfoil.training.orderfile import prepare_order
-from counterfoil_core.arithmetic.machine import Machine, OpenMachine, open_machine
+from counterfoil_core.arithmetic.machine import Machine, OpenMachine
 from counterfoil_core.arithmetic.selftest import run_selftest
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import DIGEST_BYTES, Digest
@@ -48,7 +50,6 @@ from counterfoil_core.hearing.conclusion import Coverage, conclude
 from counterfoil_core.hearing.known import Ledger
 from counterfoil_core.hearing.result import Identity, SegmentResult, StepResult
 from counterfoil_core.hearing.segments import SegmentReplay
-from counterfoil_core.hearing.session import run_audit
 from counterfoil_core.hearing.work import Opened, here, replay_segment
 from counterfoil_core.order.loaded import LoadedOrder, with_data_file
 from counterfoil_core.parties.published_heads import MAX_FILE_BYTES, check_tree_head, open_tree_heads
@@ -68,7 +69,7 @@ LOOK_SECONDS = 1.0
 
 
 def follow(
-    request: FollowRequest, part: Path, cancel: CancelToken | None = None, machines: OpenMachine = open_machine
+    request: FollowRequest, part: Path, cancel: CancelToken | None = None, machines: OpenMachine = open_judge
 ) -> Iterator[FollowEvent]:
     """Replay a recording while it is made, until its run lies there, or a step is not what was ordered.
 
@@ -88,7 +89,7 @@ def follow(
 
 
 def follow_run(
-    request: FollowRequest, part: Path, cancel: CancelToken | None = None, machines: OpenMachine = open_machine
+    request: FollowRequest, part: Path, cancel: CancelToken | None = None, machines: OpenMachine = open_judge
 ) -> Iterator[FollowEvent | Event]:
     """Follow a recording as :func:`follow` does, and audit its run, if it comes to one, as :func:`run_audit` does."""
     cancel = cancel or CancelToken()

@@ -223,11 +223,11 @@ class Shelf:
         write_whole(path, encode(audit), what=say("the progress of the audit"), mode=0o600)
 
 
-class Keeper:
+class ProgressKeeper:
     """Writes the progress of one audit, now and then.
 
     Args:
-        path: The file.
+        place: Its file, or the folder of all of them.
         basis: What it is progress of.
         shelf: Where it lies.
         clock: Monotonic seconds.
@@ -237,8 +237,9 @@ class Keeper:
         problem: Why it could not be kept or removed, as a sentence; else empty.
     """
 
-    def __init__(self, path: Path, basis: Basis, shelf: Shelf, clock: Callable[[], float] = time.monotonic) -> None:
-        self._path = path
+    def __init__(self, place: Path, basis: Basis, shelf: Shelf, clock: Callable[[], float] = time.monotonic) -> None:
+        self._place = place
+        self._path = place_of(place, basis)
         self._basis = basis
         self._shelf = shelf
         self._clock = clock
@@ -248,6 +249,18 @@ class Keeper:
         self._due = float("-inf")
         self.kept: Kept | None = None
         self.problem = ""
+
+    def earlier(self) -> KeptAudit | None:
+        """Return the progress of an audit with this very basis; None where there is none of use."""
+        return self._shelf.earlier(self._path, self._basis)
+
+    def fitting(self, *, begin: bool) -> KeptAudit | None:
+        """Return the progress that the audit can go on from; see :meth:`Shelf.fitting`."""
+        return self._shelf.fitting(self._place, self._basis, begin=begin)
+
+    def evidence(self, audit: KeptAudit) -> CapsuleContents | None:
+        """Read the dispute capsule beside the progress; see :meth:`Shelf.evidence`."""
+        return self._shelf.evidence(self._path, audit)
 
     def adopt(self, audit: KeptAudit, evidence: CapsuleContents | None = None) -> None:
         """Take note of what lies there: progress with fewer segments will not replace it."""

@@ -8,7 +8,6 @@ same one.
 from __future__ import annotations
 
 import hashlib
-import secrets
 from pathlib import Path
 
 import msgspec
@@ -19,10 +18,10 @@ from counterfoil.base.wholefiles import write_whole
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import FileWriteError
 from counterfoil_core.base.sentence import say
+from counterfoil_core.hearing.outside import NONCE_BYTES, draw_nonce
 from counterfoil_core.values.sampling import SegmentRequest
 
 MARK = b"counterfoil nonce of an audit 1\n"
-NONCE_BYTES = 32
 
 
 class KeptNonce:
@@ -60,7 +59,7 @@ class KeptNonce:
 
     def draw(self) -> str:
         """Draw a nonce and keep it; what fails is said in :attr:`problem`, since an audit must not fail for it."""
-        nonce = secrets.token_bytes(NONCE_BYTES)
+        nonce = draw_nonce()
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             data = MARK + seal(self._about + nonce) + nonce

@@ -16,6 +16,7 @@ from counterfoil.audit.values.summary import (
     RunSummary,
     SourceSummary,
 )
+from counterfoil.program.recompute import computed_again
 from counterfoil.signing.comparison import FoundComparison, comparison_beside
 from counterfoil_core.arithmetic.beforehand import beforehand
 from counterfoil_core.base.cancel import CancelToken
@@ -208,7 +209,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         compute=manifest.precision.compute,
         exact_bits=manifest.precision.bits if isinstance(manifest.precision, ExactPrecision) else None,
         estimate=inspection.estimate,
-        repeated_operators=inspection.repeated_operators,
+        repeated_operators=0 if inspection.estimate is None else sum(map(computed_again, programs or ())),
         sources=tuple(
             SourceSummary(part, name, file.size, file.digest, source.revision)
             for part, source in sorted(manifest.sources.items())

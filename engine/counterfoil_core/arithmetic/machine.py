@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from counterfoil.sandbox.box import sandbox
 from counterfoil_core.arithmetic.compute.allocation import give_back_freed_memory, keep_freed_memory
 from counterfoil_core.arithmetic.compute.devices import (
     check_memory,
@@ -40,11 +39,13 @@ class Machine:
         threads: Threads on the CPU.
         imitates: Other hardware in whose manner it records and replays, by name
             (:mod:`counterfoil_core.arithmetic.otherwise.perturbed`); None as it is. Its self-test is its own.
+        beside: What else is to be said of a judge's environment: pairs of text, of whoever opened the machine.
     """
 
     device: torch.device
     threads: int
     imitates: str | None = None
+    beside: tuple[tuple[str, str], ...] = ()
 
     @property
     def environment(self) -> tuple[tuple[str, str], ...]:
@@ -59,8 +60,8 @@ class Machine:
 
     @property
     def environment_of_a_judge(self) -> tuple[tuple[str, str], ...]:
-        """The same with how far the box is closed in which a stranger's program is computed, as ``sandbox``."""
-        return tuple(sorted((*self.environment, ("sandbox", sandbox()))))
+        """The same with what stands beside it: for instance how far the box is closed that it computes in."""
+        return tuple(sorted((*self.environment, *self.beside)))
 
     def check_memory(self, programs: Iterable[Program], precision: AnyPrecision, beside: int = 0) -> None:
         """Check that it has the memory that a step of any program needs at the least; raises MemoryShortageError.

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,7 +20,7 @@ import numpy.typing as npt
 import torch
 
 from counterfoil_core.arithmetic.compute.devices import environment_after
-from counterfoil_core.arithmetic.machine import Machine, open_machine
+from counterfoil_core.arithmetic.machine import Machine, OpenMachine, open_machine
 from counterfoil_core.arithmetic.selftest import run_selftest
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.cancel import CancelToken
@@ -74,6 +75,7 @@ def adjudicate(
     threads: int | None = None,
     cancel: CancelToken | None = None,
     limits: Limits | None = None,
+    machines: OpenMachine = open_machine,
 ) -> Iterator[AdjudicationEvent]:
     """Check a dispute capsule, replay its steps, and say who is right.
 
@@ -88,6 +90,7 @@ def adjudicate(
         threads: Threads on the CPU; None for torch's choice.
         cancel: Looked at between operators.
         limits: How large the program may be; the default limits unless given.
+        machines: Sets up the machine that computes.
 
     Yields:
         CheckChanged and OperatorDone, AdjudicationStarted before the replay, AdjudicationFinished.
@@ -104,7 +107,7 @@ def adjudicate(
         with obstacles_noticed():
             # A slip is said before a large file is read.
             case.given_order = read_client_order(order, path)
-            yield from _hear(case, Keys(trainer_key, client_key), device, threads, cancel, limits)
+            yield from _hear(case, Keys(trainer_key, client_key), partial(machines, device, threads), cancel, limits)
     except GivenFileError:
         raise
     except CounterfoilError as error:
@@ -190,8 +193,7 @@ class _Case(Parties):
 def _hear(
     case: _Case,
     known: Keys,
-    device: str,
-    threads: int | None,
+    machines: Callable[[], Machine],
     cancel: CancelToken | None,
     limits: Limits | None,
 ) -> Generator[AdjudicationEvent, None, None]:
@@ -233,7 +235,7 @@ def _hear(
         lambda: prove_run(contents, claim),
         lambda _: _proven(contents, claim),
     )
-    machine = open_machine(device, threads)
+    machine = machines()
     case.environment = machine.environment_of_a_judge
     if job.all_programs:
         machine.check_memory(job.all_programs, manifest.precision)

@@ -7,8 +7,6 @@ from collections.abc import Generator, Iterator, Sequence
 from itertools import islice
 from typing import TypeVar
 
-from counterfoil.audit.keeping import Keeper
-from counterfoil.audit.parts.helpers import Helpers
 from counterfoil_core.base.errors import LogError, WorkerError
 from counterfoil_core.base.generators import relay
 from counterfoil_core.base.sentence import say
@@ -16,6 +14,7 @@ from counterfoil_core.hearing.check import unfit
 from counterfoil_core.hearing.given import Found, Missing
 from counterfoil_core.hearing.keptaudit import KeptAudit, misfit
 from counterfoil_core.hearing.known import Ledger, SegmentJudged, Trouble
+from counterfoil_core.hearing.outside import Helpers, Keeper
 from counterfoil_core.hearing.result import SegmentResult
 from counterfoil_core.hearing.segments import SegmentReplay
 from counterfoil_core.hearing.work import Opened, here, replay_segment

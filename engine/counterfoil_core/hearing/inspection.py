@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from counterfoil.program.recompute import computed_again
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.dtypes import ITEM_BYTES
 from counterfoil_core.base.errors import (
@@ -58,7 +57,6 @@ class Inspection(Parties):
         failures: The errors of the checks that failed, by number.
         too_large: Why check 4 was not made: the program is larger than the limits.
         estimate: What a step takes, once check 4 has passed.
-        repeated_operators: How many operators of backward passes repeat one of the forward pass.
         with_states: Whether the stored states are compared with their state roots too, as a part of check 6.
         states_checked: Whether they were, and all have them.
     """
@@ -71,7 +69,6 @@ class Inspection(Parties):
     failures: dict[CheckNumber, RefusedError] = field(default_factory=dict)
     too_large: LimitError | None = None
     estimate: Estimate | None = None
-    repeated_operators: int = 0
     with_states: bool = False
     states_checked: bool = False
 
@@ -277,7 +274,6 @@ def _check_program(
     item_bytes = ITEM_BYTES[precision.compute]
     found = [estimate(program, item_bytes, cancel, exact_bits(precision)) for program in order.all_programs]
     inspection.estimate = _of_a_step(order, found)
-    inspection.repeated_operators = sum(map(computed_again, order.all_programs))
     nodes = [node for program in order.all_programs for node in program.nodes]
     if isinstance(order.manifest.precision, ExactPrecision):
         return CheckState.PASSED, say(

@@ -10,12 +10,14 @@ import numpy as np
 from msgspec import Meta
 
 import counterfoil_core
-from counterfoil.base.messages import MAX_ITEMS
 from counterfoil_core.base.digest import DIGEST_BYTES, Digest
+from counterfoil_core.bundle.schema import MAX_STEPS
 from counterfoil_core.kernels.counts import Counts
 
 COUNTED = tuple(item.name for item in fields(Counts))
 """The columns of a step's counts."""
+_MOST_RESULTS = MAX_STEPS + 1
+"""Results of a segment, and rows of its account."""
 LONGEST_TROUBLE = 1_000_000
 """Characters of a sentence; one may quote a stranger's program."""
 
@@ -77,8 +79,10 @@ class SegmentResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     number: int
-    steps: Annotated[tuple[StepResult, ...], Meta(max_length=MAX_ITEMS)]
-    sums: Annotated[tuple[Annotated[tuple[int, ...], Meta(max_length=len(COUNTED))], ...], Meta(max_length=MAX_ITEMS)]
+    steps: Annotated[tuple[StepResult, ...], Meta(max_length=_MOST_RESULTS)]
+    sums: Annotated[
+        tuple[Annotated[tuple[int, ...], Meta(max_length=len(COUNTED))], ...], Meta(max_length=_MOST_RESULTS)
+    ]
     trouble: Annotated[str, Meta(max_length=LONGEST_TROUBLE)] = ""
 
     def same_as(self, other: SegmentResult) -> bool:

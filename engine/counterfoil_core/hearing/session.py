@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 
-from counterfoil.audit.keeping import Keeper, place_of
-from counterfoil.audit.nonces import KeptNonce
-from counterfoil.audit.outside import Outside
-from counterfoil.audit.parts.crew import patience_for
-from counterfoil.audit.parts.helpers import open_helpers
-from counterfoil.audit.runfacts import facts_in
-from counterfoil_core.arithmetic.compute.devices import environment, open_device
 from counterfoil_core.arithmetic.machine import Machine, OpenMachine, open_machine
 from counterfoil_core.arithmetic.selftest import run_selftest
 from counterfoil_core.base.cancel import CancelToken
@@ -40,6 +33,7 @@ from counterfoil_core.hearing.company import Company
 from counterfoil_core.hearing.inspection import Inspection, make_checks, recorded
 from counterfoil_core.hearing.keptaudit import Basis, KeptAudit, misfit
 from counterfoil_core.hearing.known import Ledger, all_checks
+from counterfoil_core.hearing.outside import Helpers, Keeper, Nonce, Outside
 from counterfoil_core.hearing.reporting import report_of
 from counterfoil_core.hearing.result import Identity
 from counterfoil_core.hearing.segments import SegmentReplay
@@ -51,7 +45,6 @@ from counterfoil_core.remote.address import Address
 from counterfoil_core.replay.sharedreplay import step_replayer
 from counterfoil_core.values.events import IMITATION, AuditFinished, AuditStarted, CheckChanged, Event
 from counterfoil_core.values.outcome import Check, CheckNumber, CheckState
-from counterfoil_core.values.report import Kept
 from counterfoil_core.values.request import AuditRequest
 from counterfoil_core.values.sampling import Sample, planned_steps, segment_count
 from counterfoil_core.values.steptable import StepTable
@@ -73,7 +66,7 @@ def run_audit(
     Args:
         request: What to audit.
         cancel: Stops it.
-        outside: How it reaches what lies outside of a box; unless given, this process does all itself.
+        outside: How it reaches what lies beside the files: progress, nonces, workers, addresses, facts.
         machines: Sets up the machine that computes. Of one that imitates other hardware the report's environment names
             that, no verdict can be made of it, and no progress is kept.
 
@@ -83,36 +76,21 @@ def run_audit(
     Raises:
         GivenFileError: A file that the auditor named is not there, or is none of its kind: the client's order, the data
             file. That is the auditor's slip and says nothing of the run, so there is no report that could be signed.
-        ValueError: Progress is to be kept of an audit on imitated hardware.
+        ValueError: Progress is to be kept of an audit on imitated hardware; or the request names what lies outside,
+            and ``outside`` is not given.
     """
-    yield from _Audit(request, outside or Outside(), cancel or CancelToken(), machines).events()
-
-
-def find_progress(
-    request: AuditRequest, order: Digest, run_root: Digest, outside: Outside | None = None
-) -> Kept | None:
-    """Return what an audit could go on from, as far as can be said without reading the run; None when there is none.
-
-    Args:
-        request: The audit; ``progress`` says where to look.
-        order: Digest of the order.
-        run_root: The run root that the run is signed with.
-        outside: As for :func:`run_audit`.
-
-    Raises:
-        DeviceError: There is no such device on this machine.
-    """
-    if request.progress is None:
-        return None
-    file = Digest(bytes(DIGEST_BYTES))  # not known: it is hashed when the audit begins
-    basis = Basis.of(request, file, order, run_root, environment(open_device(request.device)))
-    return (outside or Outside()).shelf.find(request.progress, basis, request.file)
+    asked = request.progress, request.workers, request.facts or None
+    if outside is None and (any(each is not None for each in asked) or isinstance(request.run, Address)):
+        raise ValueError("progress, workers, facts and addresses lie outside, and nobody reaches them")
+    yield from _Audit(request, outside, cancel or CancelToken(), machines).events()
 
 
 class _Audit:
     """One audit; its methods come in the order in which it goes: open, inspect, admit, plan, replay, conclude."""
 
-    def __init__(self, request: AuditRequest, outside: Outside, cancel: CancelToken, machines: OpenMachine) -> None:
+    def __init__(
+        self, request: AuditRequest, outside: Outside | None, cancel: CancelToken, machines: OpenMachine
+    ) -> None:
         self._request = request
         self._outside = outside
         self._cancel = cancel
@@ -120,7 +98,7 @@ class _Audit:
         self._ledger = Ledger()
         self._note, self._learn = self._ledger.note, self._ledger.learn
         self._keeper: Keeper | None = None
-        self._nonce: KeptNonce | None = None
+        self._nonce: Nonce | None = None
 
     def events(self) -> Iterator[Event]:
         """Audit; see :func:`run_audit`."""
@@ -165,6 +143,7 @@ class _Audit:
     def _opened(self) -> OpenFile:
         run = self._request.run
         if isinstance(run, Address):
+            assert self._outside is not None
             return FetchedFile(self._outside.ranges(run, self._cancel))
         return SteadyFile.open(run)
 
@@ -172,7 +151,8 @@ class _Audit:
         inspection = self._inspect(file)
         order, claim, machine = self._admit(inspection)
         if self._request.facts:
-            self._learn(facts=facts_in(inspection))
+            assert self._outside is not None
+            self._learn(facts=self._outside.facts(inspection))
         kept = yield from self._plan(inspection, order, claim)
         with ExitStack() as stack:
             if order.manifest.outside:
@@ -258,7 +238,7 @@ class _Audit:
 
     def _take_up(self, claim: RunClaim, extent: Extent) -> KeptAudit | None:
         """Say where progress is kept, and return what the audit is to go on from; raises ProgressError."""
-        request, known, shelf = self._request, self._ledger.known, self._outside.shelf
+        request, known = self._request, self._ledger.known
         if request.progress is None:
             if request.resume:
                 raise ProgressError(
@@ -274,20 +254,20 @@ class _Audit:
                 )
             return None
         basis = Basis.of(request, known.bundle_digest, claim.order, claim.run_root, known.environment)
-        path = place_of(request.progress, basis)
-        keeper = Keeper(path, basis, shelf)
+        assert self._outside is not None
+        keeper = self._outside.keeper(request.progress, basis)
         if not request.resume:
             self._keeper = keeper
-            earlier = shelf.earlier(path, basis)
+            earlier = keeper.earlier()
             if earlier is not None:
                 keeper.adopt(earlier)
             return None
-        kept = shelf.fitting(request.progress, basis, begin=request.begin)
+        kept = keeper.fitting(begin=request.begin)
         self._keeper = keeper
         if kept is not None:
             if not kept.fits(extent.steps, segment_count(extent)):
                 raise misfit("it names steps or segments that the run does not have")
-            evidence = shelf.evidence(path, kept)
+            evidence = keeper.evidence(kept)
             self._learn(evidence=evidence)
             keeper.adopt(kept, evidence)
         return kept
@@ -306,6 +286,7 @@ class _Audit:
             check_beacon(asked.beacon, claim.signed_at)
         nonce = ""
         if asked.draws and place is not None:
+            assert self._outside is not None
             self._nonce = self._outside.nonce(place, claim.order, claim.run_root, asked)
             nonce = self._nonce.find()
         if kept is not None:
@@ -364,7 +345,7 @@ class _Audit:
         digest = self._ledger.known.bundle_digest
         # Nobody helps with a run that lies elsewhere, so that nothing is compared with the digest of its file.
         identity = Identity(digest or Digest(bytes(DIGEST_BYTES)), order.manifest.digest, claim.run_root)
-        patience = patience_for(inspection.estimate.flops if inspection.estimate is not None else 0)
+        flops = inspection.estimate.flops if inspection.estimate is not None else 0
         self._ledger.start_clock()
         try:
             with step_replayer(order, machine, cancel=self._cancel) as steps:
@@ -373,11 +354,17 @@ class _Audit:
                 company = Company(self._request, opened, replay, self._ledger, self._keeper)
                 if kept is not None:
                     yield from company.restore(kept)
-                executors = self._outside.executor
-                with open_helpers(self._request, company.left, identity, self._cancel, executors, patience) as helpers:
+                with self._helpers(company.left, identity, flops) as helpers:
                     yield from company.judge(helpers)
         finally:
             self._ledger.look_at_clock()
+
+    def _helpers(
+        self, numbers: tuple[int, ...], identity: Identity, flops: float
+    ) -> AbstractContextManager[Helpers | None]:
+        if self._outside is None:
+            return nullcontext()
+        return self._outside.helpers(self._request, numbers, identity, self._cancel, flops)
 
     def _concluded(self) -> AuditFinished:
         """Report, and keep the progress of an audit that was interrupted; one that came to its end needs none."""

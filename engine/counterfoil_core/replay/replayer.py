@@ -12,7 +12,6 @@ from typing import Any, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.base.behind import LEAST_BEHIND
 from counterfoil_core.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil_core.arithmetic.compute.operation import Compute, Operation
 from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, Unfit, Watched, step_key
@@ -38,6 +37,8 @@ from counterfoil_core.replay.shares import AnyLogs, Logs, SharedLogs, ShareJob, 
 from counterfoil_core.values.events import Event, OperatorDone
 
 Arrays = dict[str, npt.NDArray[Any]]
+LEAST_BEHIND = 2**20
+"""Bytes of state from which on it is hashed beside the next step; less is hashed before a thread would wake."""
 _CONFIRMATION = "reversed+rewritten"
 """Every operator by another algorithm, and every reduction in another order."""
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from counterfoil.audit.hearings import adjudicate
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.arithmetic.compute.operation import Compute, Operation, native
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CounterfoilError, DeviceError, NonFiniteError, ObstacleError
 from counterfoil_core.commit.merkle import verify_inclusion
-from counterfoil_core.hearing.adjudicator import adjudicate
 from counterfoil_core.hearing.conclusion import StepTally, conclude_adjudication
 from counterfoil_core.kernels.counts import Counts
 from counterfoil_core.signing.keys import SigningKey

@@ -122,7 +122,7 @@ def test_a_stranger_s_file_condemns_nobody(job: Outside, tmp_path: Path) -> None
 
 
 def test_a_file_that_changes_under_the_replay_accuses_nobody(job: Outside, tmp_path: Path) -> None:
-    from counterfoil_core.hearing.session import run_audit
+    from counterfoil.audit.hearings import run_audit
     from counterfoil_core.values.request import AuditRequest
 
     path = tmp_path / "big.cfdata"
@@ -143,7 +143,7 @@ def test_a_file_that_changes_under_the_replay_accuses_nobody(job: Outside, tmp_p
 
 
 def test_a_stopped_check_concludes_nothing(job: Outside, tmp_path: Path) -> None:
-    from counterfoil_core.hearing.session import run_audit
+    from counterfoil.audit.hearings import run_audit
     from counterfoil_core.values.request import AuditRequest
 
     token = CancelToken()

@@ -17,6 +17,7 @@ from torch.nn import functional
 
 from counterfoil.audit import following
 from counterfoil.audit.awaiting import wait_for_recording
+from counterfoil.audit.hearings import run_audit
 from counterfoil.audit.parts.partfile import read_part
 from counterfoil.audit.values.following import (
     FollowEnded,
@@ -37,7 +38,6 @@ from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import GivenFileError, ObstacleError
 from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.bundle.schema import StepRecord
-from counterfoil_core.hearing.session import run_audit
 from counterfoil_core.replay.replayer import StepReplayer
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.values import events

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from counterfoil.audit.hearings import adjudicate, run_audit
 from counterfoil.audit.overview import inspect
 from counterfoil.audit.values.comparedorders import with_client_order
 from counterfoil.cli import main
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import GivenFileError, OrderMismatchError
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.hearing.adjudicator import adjudicate
-from counterfoil_core.hearing.session import run_audit
 from counterfoil_core.panel.panel import run_panel
 from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil_core.values.request import AuditRequest

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
+from counterfoil.audit.hearings import run_audit
 from counterfoil.cli import main
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import FileWriteError
-from counterfoil_core.hearing.session import run_audit
 from counterfoil_core.values.request import AuditRequest
 from support.capsules import record_cheat
 from support.jobs import Job, digits_order, record_job

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 
+from counterfoil.audit.hearings import run_audit
 from counterfoil.training.orderfile import load_order
 from counterfoil.training.recipes.gpt2 import Gpt2Size
 from counterfoil_core.arithmetic import machine, selftest
@@ -28,7 +29,6 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.commit.state import state_root
-from counterfoil_core.hearing.session import run_audit
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.statement.verdict import sign_verdict
 from counterfoil_core.values.events import AuditStarted, CheckChanged, DisputeLocated, DivergenceMeasured, StepReplayed

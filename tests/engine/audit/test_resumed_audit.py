@@ -17,7 +17,8 @@ import pytest
 import torch
 
 from counterfoil.audit import keeping
-from counterfoil.audit.keeping import Keeper, Shelf, decode, encode, load
+from counterfoil.audit.hearings import find_progress
+from counterfoil.audit.keeping import ProgressKeeper, Shelf, decode, encode, load
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.arithmetic import machine
 from counterfoil_core.arithmetic.compute.operation import native
@@ -26,7 +27,6 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import ProgressError
 from counterfoil_core.hearing.keptaudit import Basis
 from counterfoil_core.hearing.known import Judged, Known
-from counterfoil_core.hearing.session import find_progress
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.values.events import AuditStarted, Event, ProgressRestored
 from counterfoil_core.values.outcome import Outcome
@@ -225,7 +225,7 @@ def test_progress_is_written_now_and_then(tmp_path, monkeypatch):
     monkeypatch.setattr(keeping, "write_whole", write)
     digest, sample = Digest.of(b""), Sample(100, ((1, 100),), Selection.ALL)
     basis = Basis(digest, digest, digest, "1", "2", "cpu", SegmentRequest())
-    keeper = Keeper(tmp_path / "progress", basis, Shelf(), lambda: now)
+    keeper = ProgressKeeper(tmp_path / "progress", basis, Shelf(), lambda: now)
     for segment in range(100):
         keeper.kept = None
         keeper.keep(Known(judged=Judged(sample=sample, segments=segment + 1)))

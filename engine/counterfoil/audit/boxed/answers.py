@@ -18,7 +18,7 @@ from counterfoil.audit.boxed.compiling import compile_kernels
 from counterfoil.audit.boxed.messages import CAPSULE_NAME, KEPT_NAME, Answer, Failure, Refused
 from counterfoil.audit.keeping import Shelf, capsule_of, place_of
 from counterfoil.audit.nonces import KeptNonce
-from counterfoil.audit.outside import Outside
+from counterfoil.audit.outside import LocalOutside
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of
 from counterfoil.audit.parts.partfile import Message
@@ -95,7 +95,7 @@ class Answers:
         if not isinstance(address, Address):
             raise _unasked()
         self.close_run()
-        self._run = Outside().ranges(address, self._cancel)
+        self._run = LocalOutside().ranges(address, self._cancel)
         return self._run.size
 
     def fetch_run(self, spans: tuple[Span, ...]) -> tuple[bytes, ...]:

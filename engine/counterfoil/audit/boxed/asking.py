@@ -10,7 +10,7 @@ from counterfoil.audit.boxed.answers import QUESTIONS, Answers
 from counterfoil.audit.boxed.messages import CAPSULE_NAME, KEPT_NAME
 from counterfoil.audit.keeping import Shelf
 from counterfoil.audit.nonces import KeptNonce
-from counterfoil.audit.outside import Outside
+from counterfoil.audit.outside import LocalOutside
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.partfile import Message
 from counterfoil.base.calls import Call
@@ -32,7 +32,7 @@ Ask = Callable[[Call], object]
 """Sends a question, and waits for the answer; raises the CounterfoilError with which it was refused."""
 
 
-class Asking(Outside):
+class Asking(LocalOutside):
     """Reaches it by asking.
 
     Args:

@@ -151,7 +151,7 @@ class AtHome:
         """As :class:`Session`."""
         del capsule
         with cancel.at_once():
-            from counterfoil_core.hearing.session import run_audit
+            from counterfoil.audit.hearings import run_audit
         for event in run_audit(request, cancel):
             if isinstance(event, events.AuditFinished):
                 self._evidence = event.evidence

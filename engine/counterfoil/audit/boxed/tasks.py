@@ -24,7 +24,7 @@ from counterfoil_core.values.panel import PanelEvent
 from counterfoil_core.values.request import AuditRequest
 
 if TYPE_CHECKING:
-    from counterfoil.audit.outside import Outside
+    from counterfoil.audit.outside import LocalOutside
     from counterfoil_core.signing.keys import PublicKey
 
 
@@ -39,7 +39,7 @@ class Inside:
     """
 
     cancel: CancelToken
-    outside: Outside | None = None
+    outside: LocalOutside | None = None
     scratch: Path = Path()
 
 
@@ -69,8 +69,8 @@ def audit(
         capsule: Whether a dispute capsule is to be written.
     """
     from counterfoil.audit.handedout import handed_out
+    from counterfoil.audit.hearings import run_audit
     from counterfoil.bundle.capsulewriter import write_capsule
-    from counterfoil_core.hearing.session import run_audit
 
     # Whoever started this process removes the progress.
     asked = replace(request, trainer_key=_key(trainer_key), client_key=_key(client_key), retain=True)
@@ -116,7 +116,7 @@ def adjudicate(
 ) -> Iterator[AdjudicationEvent]:
     """Replay a dispute capsule: :func:`counterfoil.adjudicate`, with keys as PEM, empty when not known."""
     with inside.cancel.at_once():
-        from counterfoil_core.hearing.adjudicator import adjudicate as hear
+        from counterfoil.audit.hearings import adjudicate as hear
     keys = _key(trainer_key), _key(client_key)
     yield from hear(
         capsule, order=order, trainer_key=keys[0], client_key=keys[1], device=device, threads=threads,

@@ -6,8 +6,8 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from counterfoil.audit.judgemachine import open_judge
 from counterfoil.audit.parts.frames import Task
-from counterfoil_core.arithmetic.machine import open_machine
 from counterfoil_core.arithmetic.selftest import run_selftest
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import RefusedError
@@ -79,7 +79,7 @@ def open_workplace(task: Task, cancel: CancelToken | None = None) -> Iterator[Wo
             raise inspection.failure
         if inspection.order is None or inspection.claim is None or inspection.tree is None:
             raise RefusedError(say("The file is an order that nobody has run."))
-        machine = open_machine(task.device, task.threads)
+        machine = open_judge(task.device, task.threads)
         precision = inspection.order.manifest.precision
         machine.check_memory(inspection.order.all_programs, precision, inspection.order.combining_bytes()[1])
         order = with_data_file(LoadedOrder.of(inspection.order), task.data, stack, cancel)
