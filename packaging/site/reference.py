@@ -56,9 +56,9 @@ def interface() -> str:
     """Every public name, by the room of the engine that it is from, for autodoc to describe."""
     rooms: dict[str, list[str]] = {}
     for node in ast.parse(STUB.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ImportFrom) and node.module and node.level:
+        if isinstance(node, ast.ImportFrom) and node.module:
             described = [_described(each.name, node.module) for each in node.names]
-            rooms.setdefault(node.module.split(".")[0], []).extend(described)
+            rooms.setdefault(node.module.split(".")[1], []).extend(described)
     made = []
     for room, entries in sorted(rooms.items()):
         made += [f"## {room}", *(f"```{{eval-rst}}\n{each}\n```" for each in entries)]
@@ -76,7 +76,7 @@ def _described(name: str, module: str) -> str:
 
 def _said_below(name: str, module: str) -> str:
     """The string below an assignment, which says what a constant or an alias is."""
-    body = ast.parse(STUB.parent.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")).body
+    body = ast.parse(STUB.parents[1].joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")).body
     for node, after in pairwise(body):
         targets = getattr(node, "targets", [getattr(node, "target", getattr(node, "name", None))])
         if name in {getattr(each, "id", None) for each in targets} and isinstance(after, ast.Expr):

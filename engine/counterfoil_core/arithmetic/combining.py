@@ -42,17 +42,12 @@ def common_exponents(shares: Sequence[Given]) -> npt.NDArray[np.int32]:
 
 @dataclass
 class ExactSum:
-    """Adds shares one after the other by exponents that are given, and keeps none of them.
+    """Adds shares one after the other by exponents that are given, and keeps none of them."""
 
-    Attributes:
-        exponents: E of each tensor by name; another than that of all shares together is found out (:attr:`other`).
-        count: W, the number of shares in all.
-        totals: int64 accumulators by name, 8 bytes an element.
-    """
-
+    #: E of each tensor by name; another than that of all shares together is found out (:attr:`other`).
     exponents: Mapping[str, int]
-    count: int
-    totals: dict[str, Tensor] = field(default_factory=dict)
+    count: int  #: W, the number of shares in all.
+    totals: dict[str, Tensor] = field(default_factory=dict)  #: int64 accumulators by name, 8 bytes an element.
     _largest: list[npt.NDArray[np.int32]] = field(default_factory=list)
 
     def add(self, given: Given) -> None:

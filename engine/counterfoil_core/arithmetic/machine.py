@@ -32,19 +32,14 @@ from counterfoil_core.program.torchdtypes import TORCH_DTYPES
 
 @dataclass(frozen=True)
 class Machine:
-    """A device that is ready to compute.
+    """A device that is ready to compute."""
 
-    Attributes:
-        device: The device.
-        threads: Threads on the CPU.
-        imitates: Other hardware in whose manner it records and replays, by name
-            (:mod:`counterfoil_core.arithmetic.otherwise.perturbed`); None as it is. Its self-test is its own.
-        beside: What else is to be said of a judge's environment: pairs of text, of whoever opened the machine.
-    """
-
-    device: torch.device
-    threads: int
+    device: torch.device  #: The device.
+    threads: int  #: Threads on the CPU.
+    #: Other hardware in whose manner it records and replays, by name
+    #: (:mod:`counterfoil_core.arithmetic.otherwise.perturbed`); None as it is. Its self-test is its own.
     imitates: str | None = None
+    #: What else is to be said of a judge's environment: pairs of text, of whoever opened the machine.
     beside: tuple[tuple[str, str], ...] = ()
 
     @property

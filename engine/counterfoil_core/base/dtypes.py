@@ -32,17 +32,11 @@ INTEGER_RANGES = {"int64": (-(2**63), 2**63 - 1), "int32": (-(2**31), 2**31 - 1)
 
 @dataclass(frozen=True)
 class FloatFormat:
-    """A binary floating-point format (IEEE 754-2019, table 3.5).
+    """A binary floating-point format (IEEE 754-2019, table 3.5)."""
 
-    Attributes:
-        significand_bits: p, with the leading bit.
-        smallest_exponent: Exponent of the smallest normal number.
-        largest_exponent: Exponent of the largest numbers.
-    """
-
-    significand_bits: int
-    smallest_exponent: int
-    largest_exponent: int
+    significand_bits: int  #: p, with the leading bit.
+    smallest_exponent: int  #: Exponent of the smallest normal number.
+    largest_exponent: int  #: Exponent of the largest numbers.
 
 
 FLOAT_FORMATS = {"float64": FloatFormat(53, -1022, 1023), "float32": FloatFormat(24, -126, 127)}

@@ -36,24 +36,17 @@ EXACT_BITS = 8, 24
 class Precision:
     """The precision profile of an order (docs/numerics.md).
 
-    Attributes:
-        compute: Dtype in which operators compute, ``float64`` or ``float32``.
-        significand_bits: p, the significand bits of the grid; 24 is float32's, 8 bfloat16's.
-        guard_bits: G; an element's quantum never falls below ``2^(E - G - p + 1)``.
-        margin_bits: m; a value is logged when it lies within ``2^(E - m)`` of a midpoint.
-        margins: m of single operator kinds, where it differs from ``margin_bits``.
-        proven: Whether the m of a rounding site is made smaller where the a-priori error bound of its operator asks for
-            that (:mod:`counterfoil_core.arithmetic.grid.margin`); then ``margins`` is empty.
-
     Raises:
         BundleError: The numbers do not fit together.
     """
 
-    compute: str = "float64"
-    significand_bits: int = 24
-    guard_bits: int = 8
-    margin_bits: int = 44
-    margins: tuple[tuple[str, int], ...] = ()
+    compute: str = "float64"  #: Dtype in which operators compute, ``float64`` or ``float32``.
+    significand_bits: int = 24  #: p, the significand bits of the grid; 24 is float32's, 8 bfloat16's.
+    guard_bits: int = 8  #: G; an element's quantum never falls below ``2^(E - G - p + 1)``.
+    margin_bits: int = 44  #: m; a value is logged when it lies within ``2^(E - m)`` of a midpoint.
+    margins: tuple[tuple[str, int], ...] = ()  #: m of single operator kinds, where it differs from ``margin_bits``.
+    #: Whether the m of a rounding site is made smaller where the a-priori error bound of its operator asks for that
+    #: (:mod:`counterfoil_core.arithmetic.grid.margin`); then ``margins`` is empty.
     proven: bool = True
 
     def __post_init__(self) -> None:
@@ -145,14 +138,11 @@ class Precision:
 class ExactPrecision:
     """An exact profile: float32 values, and every result defined by mathematics (docs/numerics.md, "Exact profiles").
 
-    Attributes:
-        bits: S, the bits that an operand of a product keeps; 13 and 20 are whole digits of int8 products.
-
     Raises:
         BundleError: There is no such profile.
     """
 
-    bits: int
+    bits: int  #: S, the bits that an operand of a product keeps; 13 and 20 are whole digits of int8 products.
 
     compute: ClassVar[str] = "float32"
 

@@ -29,16 +29,12 @@ class StopRule:
     It fires after step s, which is above ``patience``, if the smallest of the last ``patience`` losses is not below the
     smallest of all before them by ``min_fall`` at least; with ``min_fall`` 0, if it is not below.
 
-    Attributes:
-        patience: How many steps back it looks.
-        min_fall: By how much the loss must have fallen in them, at least.
-
     Raises:
         BundleError: The patience is below 1, or the fall is negative, infinite or not a number.
     """
 
-    patience: int
-    min_fall: float = 0.0
+    patience: int  #: How many steps back it looks.
+    min_fall: float = 0.0  #: By how much the loss must have fallen in them, at least.
 
     def __post_init__(self) -> None:
         if not isinstance(self.patience, int) or isinstance(self.patience, bool) or self.patience < 1:
@@ -87,13 +83,9 @@ class StopRule:
 
 @dataclass
 class Watch:
-    """Tells after each loss whether the rule fires; the losses come one after the other, from step 1.
+    """Tells after each loss whether the rule fires; the losses come one after the other, from step 1."""
 
-    Attributes:
-        rule: The rule.
-    """
-
-    rule: StopRule
+    rule: StopRule  #: The rule.
     _recent: deque[float] = field(default_factory=deque)
     """The last losses, at most as many as the rule looks back, oldest first."""
     _falling: deque[float] = field(default_factory=deque)

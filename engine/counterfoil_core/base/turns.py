@@ -20,14 +20,10 @@ class Turns(Generic[_T]):
     """Things by name, and the order in which they take turns: step t has the one that the pattern names t-th.
 
     The pattern starts again when it is through. An order's only program is the case of a pattern of one.
-
-    Attributes:
-        parts: What takes turns, by name. A part of an order, such as a dispute capsule, may lack some.
-        pattern: Their names in the order of the steps, from step 1.
     """
 
-    parts: Mapping[str, _T]
-    pattern: tuple[str, ...]
+    parts: Mapping[str, _T]  #: What takes turns, by name. A part of an order, such as a dispute capsule, may lack some.
+    pattern: tuple[str, ...]  #: Their names in the order of the steps, from step 1.
 
     @classmethod
     def alone(cls, part: _T) -> Turns[_T]:

@@ -46,52 +46,34 @@ class ProvenLeaf:
 
 @dataclass(frozen=True)
 class OrderPart:
-    """The rows of an order's arrays that some steps need, as proven chunks, or each proven by itself.
+    """The rows of an order's arrays that some steps need, as proven chunks, or each proven by itself."""
 
-    Attributes:
-        schedule: Chunks of the schedule.
-        scalars: Chunks of the per-step scalars.
-        data: Chunks of the data arrays that the program reads, by name.
-        rows: Of data arrays whose rows are leaves of a tree of their own, in place of chunks: these rows alone.
-    """
-
-    schedule: ChunkProofs
-    scalars: ChunkProofs
-    data: Mapping[str, ChunkProofs]
+    schedule: ChunkProofs  #: Chunks of the schedule.
+    scalars: ChunkProofs  #: Chunks of the per-step scalars.
+    data: Mapping[str, ChunkProofs]  #: Chunks of the data arrays that the program reads, by name.
+    #: Of data arrays whose rows are leaves of a tree of their own, in place of chunks: these rows alone.
     rows: Mapping[str, RowProofs] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class CapsuleContents:
-    """What a dispute capsule holds. The disputed step is the last of its leaves.
+    """What a dispute capsule holds. The disputed step is the last of its leaves."""
 
-    Attributes:
-        manifest: The order's manifest.
-        programs: The canonical JSON of the programs whose turns the later steps are.
-        signature: The DSSE envelope of the client who signed the order; None when nobody did.
-        acceptance: The DSSE envelope by which the trainer accepted it.
-        claim: The DSSE envelope that the trainer signed, as JSON bytes.
-        leaves: The leaves from the last step before the disputed one whose state is committed, to the disputed one.
-        state: The state after the first of these steps, by tensor name.
-        logs: The rounding log of each later step.
-        fingerprints: uint64 ``[places]`` of each later step: its fingerprints.
-        part: The rows of the order's arrays that the later steps need.
-        updates: The canonical JSON of the update programs of these steps, where shares make them.
-        shared: The part of the disputed step that the capsule is about, where shares make it: then everything above is
-            of that part alone, and a sum has no programs, no state, no logs, no fingerprints and no rows.
-    """
-
-    manifest: OrderManifest
-    programs: Turns[bytes]
-    signature: bytes | None
-    acceptance: bytes
-    claim: bytes
+    manifest: OrderManifest  #: The order's manifest.
+    programs: Turns[bytes]  #: The canonical JSON of the programs whose turns the later steps are.
+    signature: bytes | None  #: The DSSE envelope of the client who signed the order; None when nobody did.
+    acceptance: bytes  #: The DSSE envelope by which the trainer accepted it.
+    claim: bytes  #: The DSSE envelope that the trainer signed, as JSON bytes.
+    #: The leaves from the last step before the disputed one whose state is committed, to the disputed one.
     leaves: tuple[ProvenLeaf, ...]
-    state: Mapping[str, Array]
-    logs: tuple[bytes, ...]
-    fingerprints: tuple[npt.NDArray[np.uint64], ...]
-    part: OrderPart
+    state: Mapping[str, Array]  #: The state after the first of these steps, by tensor name.
+    logs: tuple[bytes, ...]  #: The rounding log of each later step.
+    fingerprints: tuple[npt.NDArray[np.uint64], ...]  #: uint64 ``[places]`` of each later step: its fingerprints.
+    part: OrderPart  #: The rows of the order's arrays that the later steps need.
+    #: The canonical JSON of the update programs of these steps, where shares make them.
     updates: Turns[bytes] | None = None
+    #: The part of the disputed step that the capsule is about, where shares make it: then everything above is of that
+    #: part alone, and a sum has no programs, no state, no logs, no fingerprints and no rows.
     shared: StepPart | None = None
 
     @property
@@ -107,32 +89,21 @@ class CapsuleContents:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a dispute capsule is about, as it says itself.
+    """What a dispute capsule is about, as it says itself."""
 
-    Attributes:
-        agreed_step: The step after which its state is taken.
-        step: The disputed step.
-        share: Number of the share that it is about; None where it is about a whole step, or another part of one.
-        is_sum: Whether it is about the combination of the shares.
-        is_update: Whether it is about the update.
-    """
-
-    agreed_step: int
-    step: int
+    agreed_step: int  #: The step after which its state is taken.
+    step: int  #: The disputed step.
+    #: Number of the share that it is about; None where it is about a whole step, or another part of one.
     share: int | None = None
-    is_sum: bool = False
-    is_update: bool = False
+    is_sum: bool = False  #: Whether it is about the combination of the shares.
+    is_update: bool = False  #: Whether it is about the update.
 
 
 class CapsuleReader(CheckedFile):
-    """An open dispute capsule; use it as a context manager, from one thread. Made by :meth:`open`.
-
-    Attributes:
-        manifest: The order's manifest.
-    """
+    """An open dispute capsule; use it as a context manager, from one thread. Made by :meth:`open`."""
 
     KIND = CAPSULE
-    manifest: OrderManifest
+    manifest: OrderManifest  #: The order's manifest.
 
     def __init__(self, file: SteadyFile) -> None:
         """Check an open file; raises as :class:`CheckedFile`."""

@@ -35,19 +35,12 @@ OnProgress = Callable[[int, int], None]
 
 
 class CheckedFile:
-    """An open file whose structure was checked; use it as a context manager, from one thread.
+    """An open file whose structure was checked; use it as a context manager, from one thread."""
 
-    Attributes:
-        KIND: What kind of file it must be.
-        file: Its bytes.
-        path: Where the file lies.
-        file_bytes: Its size.
-    """
-
-    KIND: ClassVar[FileKind] = BUNDLE
-    file: OpenFile
-    path: Path
-    file_bytes: int
+    KIND: ClassVar[FileKind] = BUNDLE  #: What kind of file it must be.
+    file: OpenFile  #: Its bytes.
+    path: Path  #: Where the file lies.
+    file_bytes: int  #: Its size.
 
     def __init__(self, file: OpenFile) -> None:
         """Check a file that is open for reading.

@@ -7,17 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Extent:
-    """The steps of an order, or of a run, which may end before the last step that was ordered.
+    """The steps of an order, or of a run, which may end before the last step that was ordered."""
 
-    Attributes:
-        steps: Number of steps.
-        commit_every: The state is digested at every step that this divides, and at the last.
-        checkpoint_every: The state is stored at every step that this divides, and at the last; a multiple of
-            commit_every.
-    """
-
-    steps: int
-    commit_every: int
+    steps: int  #: Number of steps.
+    commit_every: int  #: The state is digested at every step that this divides, and at the last.
+    #: The state is stored at every step that this divides, and at the last; a multiple of commit_every.
     checkpoint_every: int
 
     def is_committed(self, step: int) -> bool:

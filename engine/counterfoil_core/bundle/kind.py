@@ -18,19 +18,12 @@ FORMAT_BYTES = 32
 
 @dataclass(frozen=True)
 class FileKind:
-    """A kind of file that Counterfoil writes.
+    """A kind of file that Counterfoil writes."""
 
-    Attributes:
-        name: What it is called, for sentences.
-        definite: The same with its article.
-        prefix: What its format attribute begins with.
-        version: The number behind that.
-    """
-
-    name: Sentence
-    definite: Sentence
-    prefix: bytes
-    version: int
+    name: Sentence  #: What it is called, for sentences.
+    definite: Sentence  #: The same with its article.
+    prefix: bytes  #: What its format attribute begins with.
+    version: int  #: The number behind that.
 
     @property
     def mark(self) -> bytes:

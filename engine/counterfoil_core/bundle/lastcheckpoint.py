@@ -37,17 +37,11 @@ def slots_to_leave_out(state: Collection[str]) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A tensor that a checkpoint leaves out: its record, of which its digest is taken.
+    """A tensor that a checkpoint leaves out: its record, of which its digest is taken."""
 
-    Attributes:
-        dtype: Dtype name.
-        shape: Shape.
-        digest: Tensor digest.
-    """
-
-    dtype: str
-    shape: tuple[int, ...]
-    digest: Digest
+    dtype: str  #: Dtype name.
+    shape: tuple[int, ...]  #: Shape.
+    digest: Digest  #: Tensor digest.
 
 
 def read_left_out(data: bytes, held: Collection[str]) -> dict[str, LeftOut]:

@@ -14,17 +14,11 @@ from counterfoil_core.remote.ranges import Fetched, Span
 
 
 class OpenFile(ABC):
-    """An open file; use it as a context manager, from one thread.
+    """An open file; use it as a context manager, from one thread."""
 
-    Attributes:
-        path: Where the file lies; of one that lies elsewhere, its address as it may be shown.
-        size: Its length in bytes when it was opened.
-        digest: Its SHA-256; None where the whole file was not hashed.
-    """
-
-    path: Path
-    size: int
-    digest: Digest | None = None
+    path: Path  #: Where the file lies; of one that lies elsewhere, its address as it may be shown.
+    size: int  #: Its length in bytes when it was opened.
+    digest: Digest | None = None  #: Its SHA-256; None where the whole file was not hashed.
 
     def __enter__(self) -> Self:
         return self

@@ -9,17 +9,11 @@ from counterfoil_core.base.digest import DIGEST_BYTES
 
 @dataclass(frozen=True)
 class Places:
-    """How much a run holds of a step of one program.
+    """How much a run holds of a step of one program."""
 
-    Attributes:
-        step: Number of places of the program; where steps have shares, of the update program.
-        share: Number of places of the gradient program; 0 where steps have no shares.
-        tensors: Number of tensors that are added exactly; 0 where none are.
-    """
-
-    step: int
-    share: int = 0
-    tensors: int = 0
+    step: int  #: Number of places of the program; where steps have shares, of the update program.
+    share: int = 0  #: Number of places of the gradient program; 0 where steps have no shares.
+    tensors: int = 0  #: Number of tensors that are added exactly; 0 where none are.
 
     def bytes(self, shares: int) -> int:
         """Size of it for a step of so many shares, the logs left out; 0 where it has none."""

@@ -37,24 +37,15 @@ OnShares = Callable[[int, StepShares], None]
 
 @dataclass(frozen=True)
 class OrderContents:
-    """What an order holds beside its manifest, each part with the digest that the manifest gives.
+    """What an order holds beside its manifest, each part with the digest that the manifest gives."""
 
-    Attributes:
-        programs: Each program's canonical JSON.
-        schedule: int64 ``[steps, batch_size]``: the dataset rows of each step.
-        scalars: float64 ``[steps, number of scalars]``.
-        data: The data arrays that lie in the bundle, by name; the first axis is the row.
-        initial: The initial state by tensor name, sorted.
-        updates: Each update program's canonical JSON, where steps have shares.
-        row_key: The key of the salts of rows, 32 bytes, where rows are leaves of a tree of their own.
-    """
-
-    programs: Turns[bytes]
-    schedule: Array
-    scalars: Array
-    data: Mapping[str, Array]
-    initial: Mapping[str, Array]
-    updates: Turns[bytes] | None = None
+    programs: Turns[bytes]  #: Each program's canonical JSON.
+    schedule: Array  #: int64 ``[steps, batch_size]``: the dataset rows of each step.
+    scalars: Array  #: float64 ``[steps, number of scalars]``.
+    data: Mapping[str, Array]  #: The data arrays that lie in the bundle, by name; the first axis is the row.
+    initial: Mapping[str, Array]  #: The initial state by tensor name, sorted.
+    updates: Turns[bytes] | None = None  #: Each update program's canonical JSON, where steps have shares.
+    #: The key of the salts of rows, 32 bytes, where rows are leaves of a tree of their own.
     row_key: bytes | None = None
 
     @property
@@ -67,16 +58,11 @@ class BundleReader(CheckedFile):
     """An open bundle; use it as a context manager, from one thread.
 
     Made by :meth:`open`. Whatever a damaged or hostile file does, methods raise BundleError (or what they name).
-
-    Attributes:
-        manifest: What was ordered.
-        has_run: Whether the order is filled in with a run.
-        extent: The steps of the run; those of the order where nobody has run it.
     """
 
-    manifest: OrderManifest
-    has_run: bool
-    extent: Extent
+    manifest: OrderManifest  #: What was ordered.
+    has_run: bool  #: Whether the order is filled in with a run.
+    extent: Extent  #: The steps of the run; those of the order where nobody has run it.
 
     def __init__(self, file: OpenFile) -> None:
         """Check an open file; raises as :class:`CheckedFile`."""

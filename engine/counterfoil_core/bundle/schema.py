@@ -80,22 +80,15 @@ def _fields(value: Any, what: str) -> Fields:
 
 @dataclass(frozen=True)
 class ArraySpec:
-    """Dtype name, shape and tensor digest of an array that the order commits to.
+    """Dtype name, shape and tensor digest of an array that the order commits to."""
 
-    Attributes:
-        dtype: Dtype name.
-        shape: Shape.
-        digest: Tensor digest.
-        file: Name that the client gave to the data file in which the array lies, a hint for people; None when the
-            array lies in the order.
-        rows: Root over a salted Merkle leaf of each of its rows; None where it has none.
-    """
-
-    dtype: str
-    shape: tuple[int, ...]
-    digest: Digest
+    dtype: str  #: Dtype name.
+    shape: tuple[int, ...]  #: Shape.
+    digest: Digest  #: Tensor digest.
+    #: Name that the client gave to the data file in which the array lies, a hint for people; None when the array lies
+    #: in the order.
     file: str | None = None
-    rows: Digest | None = None
+    rows: Digest | None = None  #: Root over a salted Merkle leaf of each of its rows; None where it has none.
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -141,15 +134,11 @@ class ArraySpec:
 
 @dataclass(frozen=True)
 class ModuleNames:
-    """Where the tensors of the client's module differ from those of the state: what its files lack, and name twice.
+    """Where the tensors of the client's module differ from those of the state: what its files lack, and name twice."""
 
-    Attributes:
-        tied: Second names of tied tensors, each with the name that the state has for it.
-        unsaved: State tensors that files of the module do not hold, sorted: buffers that are not persistent, and
-            constants that the step met.
-    """
-
-    tied: Mapping[str, str]
+    tied: Mapping[str, str]  #: Second names of tied tensors, each with the name that the state has for it.
+    #: State tensors that files of the module do not hold, sorted: buffers that are not persistent, and constants that
+    #: the step met.
     unsaved: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -174,56 +163,36 @@ class ModuleNames:
 
 @dataclass(frozen=True)
 class OrderManifest:
-    """What the client orders. The order digest is the SHA-256 of its canonical JSON.
+    """What the client orders. The order digest is the SHA-256 of its canonical JSON."""
 
-    Attributes:
-        title: The client's name for the job.
-        recipe: The recipe that wrote it, for instance ``digits-cnn``.
-        optimizer: The optimizer in words, for people; what counts is the program.
-        seed: Seed of every random draw, 0 to 2^64 - 1.
-        steps: Number of training steps.
-        batch_size: Rows per step.
-        commit_every: The state is digested at every step that this divides, and at the last.
-        checkpoint_every: The state is stored at every step that this divides, and at the last; a multiple of
-            commit_every.
-        precision: The precision profile.
-        programs: SHA-256 of each program's canonical JSON, and the pattern in which they take turns.
-        schedule: int64 ``[steps, batch_size]``: the dataset rows of each step.
-        scalars: float64 ``[steps, len(scalar_names)]``: the per-step scalars.
-        scalar_names: Their names, for instance ``lr``.
-        data: The data arrays by name; the first axis of each is the row.
-        data_root: State root over the data arrays.
-        initial_root: State root over the initial state.
-        module: Where the names of the client's module differ from those of the state; None where they do not.
-        sources: The files that parts of the order (``model``, ``data``) were made from, as the client says; most orders
-            name none.
-        may_stop_early: The rule by which a run ends before its last step; None where it must have all.
-        shares: What the order says of the shares of a step, whose gradient programs ``programs`` are then; None where a
-            step has one program.
-        last_of_weights: Whether the last checkpoint leaves out the optimizer's slots.
-    """
-
-    title: str
-    recipe: str
-    optimizer: str
-    seed: int
-    steps: int
-    batch_size: int
-    commit_every: int
+    title: str  #: The client's name for the job.
+    recipe: str  #: The recipe that wrote it, for instance ``digits-cnn``.
+    optimizer: str  #: The optimizer in words, for people; what counts is the program.
+    seed: int  #: Seed of every random draw, 0 to 2^64 - 1.
+    steps: int  #: Number of training steps.
+    batch_size: int  #: Rows per step.
+    commit_every: int  #: The state is digested at every step that this divides, and at the last.
+    #: The state is stored at every step that this divides, and at the last; a multiple of commit_every.
     checkpoint_every: int
-    precision: AnyPrecision
-    programs: Turns[Digest]
-    schedule: ArraySpec
-    scalars: ArraySpec
-    scalar_names: tuple[str, ...]
-    data: Mapping[str, ArraySpec]
-    data_root: Digest
-    initial_root: Digest
+    precision: AnyPrecision  #: The precision profile.
+    programs: Turns[Digest]  #: SHA-256 of each program's canonical JSON, and the pattern in which they take turns.
+    schedule: ArraySpec  #: int64 ``[steps, batch_size]``: the dataset rows of each step.
+    scalars: ArraySpec  #: float64 ``[steps, len(scalar_names)]``: the per-step scalars.
+    scalar_names: tuple[str, ...]  #: Their names, for instance ``lr``.
+    data: Mapping[str, ArraySpec]  #: The data arrays by name; the first axis of each is the row.
+    data_root: Digest  #: State root over the data arrays.
+    initial_root: Digest  #: State root over the initial state.
+    #: Where the names of the client's module differ from those of the state; None where they do not.
     module: ModuleNames | None = None
+    #: The files that parts of the order (``model``, ``data``) were made from, as the client says; most orders name
+    #: none.
     sources: Mapping[str, Source] = field(default_factory=dict)
+    #: The rule by which a run ends before its last step; None where it must have all.
     may_stop_early: StopRule | None = None
+    #: What the order says of the shares of a step, whose gradient programs ``programs`` are then; None where a step has
+    #: one program.
     shares: Shares | None = None
-    last_of_weights: bool = False
+    last_of_weights: bool = False  #: Whether the last checkpoint leaves out the optimizer's slots.
 
     def __post_init__(self) -> None:
         if self.checkpoint_every % self.commit_every:
@@ -440,23 +409,15 @@ _RECORD_DIGESTS = {
 
 @dataclass(frozen=True)
 class StepRecord:
-    """What the Merkle leaf of one step commits to.
+    """What the Merkle leaf of one step commits to."""
 
-    Attributes:
-        step: Step number; 0 is the initial state, before any training.
-        state_root: State root after the step; None at steps whose state is not digested.
-        log: SHA-256 of the step's log bytes; None at step 0.
-        fingerprints: SHA-256 of the step's fingerprints as little-endian uint64; None at step 0.
-        loss: The loss of the step; None at step 0.
-        shares: What the leaf commits to of the shares of the step; ``log`` and ``fingerprints`` are those of its update
-            then. None at step 0, and where a step has one program.
-    """
-
-    step: int
-    state_root: Digest | None
-    log: Digest | None
-    fingerprints: Digest | None
-    loss: float | None
+    step: int  #: Step number; 0 is the initial state, before any training.
+    state_root: Digest | None  #: State root after the step; None at steps whose state is not digested.
+    log: Digest | None  #: SHA-256 of the step's log bytes; None at step 0.
+    fingerprints: Digest | None  #: SHA-256 of the step's fingerprints as little-endian uint64; None at step 0.
+    loss: float | None  #: The loss of the step; None at step 0.
+    #: What the leaf commits to of the shares of the step; ``log`` and ``fingerprints`` are those of its update then.
+    #: None at step 0, and where a step has one program.
     shares: SharesRoot | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -503,24 +464,15 @@ def run_tree(records: Sequence[StepRecord]) -> MerkleTree:
 
 @dataclass(frozen=True)
 class RunClaim:
-    """What the trainer signs: this order gave this run on this machine.
+    """What the trainer signs: this order gave this run on this machine."""
 
-    Attributes:
-        order: The order digest.
-        run_root: Merkle root over the leaves of steps 0 to ``steps``.
-        steps: Number of recorded steps.
-        environment: Device, library versions and switches, as text.
-        signed_at: ISO 8601 time in UTC.
-        public_key: The trainer's public key as PEM text (RFC 7468, SubjectPublicKeyInfo).
-        steps_ordered: Number of ordered steps, where the run ends before the last of them; None where it does not.
-    """
-
-    order: Digest
-    run_root: Digest
-    steps: int
-    environment: tuple[tuple[str, str], ...]
-    signed_at: str
-    public_key: str
+    order: Digest  #: The order digest.
+    run_root: Digest  #: Merkle root over the leaves of steps 0 to ``steps``.
+    steps: int  #: Number of recorded steps.
+    environment: tuple[tuple[str, str], ...]  #: Device, library versions and switches, as text.
+    signed_at: str  #: ISO 8601 time in UTC.
+    public_key: str  #: The trainer's public key as PEM text (RFC 7468, SubjectPublicKeyInfo).
+    #: Number of ordered steps, where the run ends before the last of them; None where it does not.
     steps_ordered: int | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -564,21 +516,13 @@ class RunClaim:
 
 @dataclass(frozen=True)
 class TreeHead:
-    """What the trainer signs and publishes while training: the history so far, as one root.
+    """What the trainer signs and publishes while training: the history so far, as one root."""
 
-    Attributes:
-        order: The order digest.
-        size: Number of Merkle leaves so far: steps done, and one for the initial state.
-        root: Merkle root over them.
-        signed_at: ISO 8601 time in UTC, as the trainer says.
-        public_key: The trainer's public key as PEM text.
-    """
-
-    order: Digest
-    size: int
-    root: Digest
-    signed_at: str
-    public_key: str
+    order: Digest  #: The order digest.
+    size: int  #: Number of Merkle leaves so far: steps done, and one for the initial state.
+    root: Digest  #: Merkle root over them.
+    signed_at: str  #: ISO 8601 time in UTC, as the trainer says.
+    public_key: str  #: The trainer's public key as PEM text.
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form: the predicate of the in-toto statement that the trainer signs."""

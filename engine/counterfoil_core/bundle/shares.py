@@ -41,19 +41,14 @@ def sum_bits(count: int) -> int:
 
 @dataclass(frozen=True)
 class Shares:
-    """What an order says of the shares of its steps.
+    """What an order says of the shares of its steps."""
 
-    Attributes:
-        count: W, the number of shares; it divides the rows of a step.
-        rule: ``sum`` or ``stack``.
-        updates: SHA-256 of each update program's canonical JSON; they take turns with the gradient programs.
-        signers: Of each share the Ed25519 public key of the party that answers for it, 64 hexadecimal digits, or None;
-            empty where nobody but the trainer answers for any.
-    """
-
-    count: int
-    rule: str
+    count: int  #: W, the number of shares; it divides the rows of a step.
+    rule: str  #: ``sum`` or ``stack``.
+    #: SHA-256 of each update program's canonical JSON; they take turns with the gradient programs.
     updates: Turns[Digest]
+    #: Of each share the Ed25519 public key of the party that answers for it, 64 hexadecimal digits, or None; empty
+    #: where nobody but the trainer answers for any.
     signers: tuple[str | None, ...] = ()
 
     def __post_init__(self) -> None:
@@ -126,25 +121,15 @@ def _signers(listed: list[Any]) -> tuple[str | None, ...]:
 
 @dataclass(frozen=True)
 class ShareRecord:
-    """What the leaf of one share commits to.
+    """What the leaf of one share commits to."""
 
-    Attributes:
-        share: Its number, from 0.
-        gradients: State root over what it gives to be combined.
-        buffers: State root over the state tensors that its gradient program changes.
-        log: SHA-256 of the share's log.
-        fingerprints: SHA-256 of its fingerprints.
-        loss: Its loss.
-        count: Of how many numbers the loss is the sum; 1 where it is not weighed by a count.
-    """
-
-    share: int
-    gradients: Digest
-    buffers: Digest
-    log: Digest
-    fingerprints: Digest
-    loss: float
-    count: float
+    share: int  #: Its number, from 0.
+    gradients: Digest  #: State root over what it gives to be combined.
+    buffers: Digest  #: State root over the state tensors that its gradient program changes.
+    log: Digest  #: SHA-256 of the share's log.
+    fingerprints: Digest  #: SHA-256 of its fingerprints.
+    loss: float  #: Its loss.
+    count: float  #: Of how many numbers the loss is the sum; 1 where it is not weighed by a count.
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -192,17 +177,12 @@ class ShareRecord:
 
 @dataclass(frozen=True)
 class SharesRoot:
-    """What a step's Merkle leaf commits to beside what every step has.
+    """What a step's Merkle leaf commits to beside what every step has."""
 
-    Attributes:
-        root: Merkle root over the leaves of the shares (RFC 9162).
-        exponents: SHA-256 of the exponents of the exact sum, little-endian int32; None where nothing is added.
-        combined: State root over what was combined; None where nothing is added.
-    """
-
-    root: Digest
+    root: Digest  #: Merkle root over the leaves of the shares (RFC 9162).
+    #: SHA-256 of the exponents of the exact sum, little-endian int32; None where nothing is added.
     exponents: Digest | None
-    combined: Digest | None
+    combined: Digest | None  #: State root over what was combined; None where nothing is added.
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""

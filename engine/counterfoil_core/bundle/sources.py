@@ -22,27 +22,18 @@ MAX_FILES = 256
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file that a part of the order was made from.
+    """A file that a part of the order was made from."""
 
-    Attributes:
-        size: Its size in bytes.
-        digest: Its SHA-256.
-    """
-
-    size: int
-    digest: Digest
+    size: int  #: Its size in bytes.
+    digest: Digest  #: Its SHA-256.
 
 
 @dataclass(frozen=True)
 class Source:
-    """What a part of the order was made from, as the client says: nothing of it takes part in a replay.
+    """What a part of the order was made from, as the client says: nothing of it takes part in a replay."""
 
-    Attributes:
-        files: The files by name; at least one.
-        revision: The revision of the repository that they came from, if the client's folder knows one.
-    """
-
-    files: Mapping[str, SourceFile]
+    files: Mapping[str, SourceFile]  #: The files by name; at least one.
+    #: The revision of the repository that they came from, if the client's folder knows one.
     revision: str | None = None
 
     def to_json(self) -> dict[str, Any]:

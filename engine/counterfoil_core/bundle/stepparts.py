@@ -25,34 +25,22 @@ _SIGNATURE = re.compile(rf"[0-9a-f]{{{2 * SIGNATURE_BYTES}}}")
 
 @dataclass(frozen=True, eq=False)
 class AddedTensor:
-    """One tensor that every share gives, and what the trainer signed of all tensors that are added.
+    """One tensor that every share gives, and what the trainer signed of all tensors that are added."""
 
-    Attributes:
-        name: Its name.
-        given: float32 ``[W, ...]``: what each share gives of it.
-        exponents: int32 ``[tensors]``: the exponents of the sums, by the names of the tensors, sorted.
-        combined: uint8 ``[tensors, 32]``: tensor digests of the sums.
-        shares: uint8 ``[W, tensors, 32]``: tensor digests of what each share gives.
-    """
-
-    name: str
-    given: npt.NDArray[np.float32]
+    name: str  #: Its name.
+    given: npt.NDArray[np.float32]  #: float32 ``[W, ...]``: what each share gives of it.
+    #: int32 ``[tensors]``: the exponents of the sums, by the names of the tensors, sorted.
     exponents: npt.NDArray[np.int32]
-    combined: npt.NDArray[np.uint8]
-    shares: npt.NDArray[np.uint8]
+    combined: npt.NDArray[np.uint8]  #: uint8 ``[tensors, 32]``: tensor digests of the sums.
+    shares: npt.NDArray[np.uint8]  #: uint8 ``[W, tensors, 32]``: tensor digests of what each share gives.
 
 
 @dataclass(frozen=True, eq=False)
 class UpdateInputs:
-    """What the update of a step takes beside the state before the step.
+    """What the update of a step takes beside the state before the step."""
 
-    Attributes:
-        combined: What the shares gave, combined as the order says, by name.
-        buffers: The state tensors that share 0 changed, as they are after it.
-    """
-
-    combined: Mapping[str, Array]
-    buffers: Mapping[str, Array]
+    combined: Mapping[str, Array]  #: What the shares gave, combined as the order says, by name.
+    buffers: Mapping[str, Array]  #: The state tensors that share 0 changed, as they are after it.
 
 
 About = int | AddedTensor | UpdateInputs
@@ -61,16 +49,11 @@ About = int | AddedTensor | UpdateInputs
 
 @dataclass(frozen=True, eq=False)
 class StepPart:
-    """The part of a step that a capsule is about.
+    """The part of a step that a capsule is about."""
 
-    Attributes:
-        records: The records of all shares of the step.
-        about: Which part it is, with what that part needs.
-        signature: Of a share, what the party that answers for it signed; empty where nobody but the trainer does.
-    """
-
-    records: tuple[ShareRecord, ...]
-    about: About
+    records: tuple[ShareRecord, ...]  #: The records of all shares of the step.
+    about: About  #: Which part it is, with what that part needs.
+    #: Of a share, what the party that answers for it signed; empty where nobody but the trainer does.
     signature: bytes = b""
 
     @property

@@ -29,25 +29,20 @@ _DTYPES = {
 
 @dataclass(frozen=True, eq=False)
 class StepShares:
-    """What a run holds of the shares of one step; the update's part of the step is that of any step.
+    """What a run holds of the shares of one step; the update's part of the step is that of any step."""
 
-    Attributes:
-        roots: uint8 ``[W, 2, 32]``: the roots of what each share gives to be combined, and of its buffers.
-        numbers: float64 ``[W, 2]``: loss and count of each share.
-        log_ends: uint64 ``[W]``: where the log of each share ends within the step's; the update's follows.
-        fingerprints: uint64 ``[W, places of the gradient program]``.
-        exponents: int32 ``[tensors that are combined]``, by their names, sorted; none where nothing is added.
-        combined: uint8 ``[tensors that are combined, 32]``: tensor digests of the sums; none where nothing is added.
-        signatures: uint8 ``[W, 64]``: the signature of the party that answers for each share, zeros where nobody but
-            the trainer does; no rows where the order names no parties. No record commits to them.
-    """
-
+    #: uint8 ``[W, 2, 32]``: the roots of what each share gives to be combined, and of its buffers.
     roots: npt.NDArray[np.uint8]
-    numbers: npt.NDArray[np.float64]
+    numbers: npt.NDArray[np.float64]  #: float64 ``[W, 2]``: loss and count of each share.
+    #: uint64 ``[W]``: where the log of each share ends within the step's; the update's follows.
     log_ends: npt.NDArray[np.uint64]
-    fingerprints: npt.NDArray[np.uint64]
+    fingerprints: npt.NDArray[np.uint64]  #: uint64 ``[W, places of the gradient program]``.
+    #: int32 ``[tensors that are combined]``, by their names, sorted; none where nothing is added.
     exponents: npt.NDArray[np.int32]
+    #: uint8 ``[tensors that are combined, 32]``: tensor digests of the sums; none where nothing is added.
     combined: npt.NDArray[np.uint8]
+    #: uint8 ``[W, 64]``: the signature of the party that answers for each share, zeros where nobody but the trainer
+    #: does; no rows where the order names no parties. No record commits to them.
     signatures: npt.NDArray[np.uint8] = field(default_factory=lambda: no_signatures())
     _logs: Sequence[Digest] = field(default=())
 

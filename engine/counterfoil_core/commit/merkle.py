@@ -24,19 +24,12 @@ MAX_SIZE = 2**62
 
 @dataclass(frozen=True)
 class MerkleComparison:
-    """One comparison on the way from the root to the first differing Merkle leaf.
+    """One comparison on the way from the root to the first differing Merkle leaf."""
 
-    Attributes:
-        first_leaf: First leaf (step number) below the node.
-        last_leaf: Last leaf below the node, inclusive.
-        trainer: The trainer's hash of the node.
-        replay: The replay's hash of the node.
-    """
-
-    first_leaf: int
-    last_leaf: int
-    trainer: Digest
-    replay: Digest
+    first_leaf: int  #: First leaf (step number) below the node.
+    last_leaf: int  #: Last leaf below the node, inclusive.
+    trainer: Digest  #: The trainer's hash of the node.
+    replay: Digest  #: The replay's hash of the node.
 
     @property
     def equal(self) -> bool:

@@ -34,19 +34,12 @@ _BLOCK_BYTES = 4 * 2**20
 
 @dataclass(frozen=True)
 class RowProof:
-    """Proof that some bytes are one row of an array whose row root is known.
+    """Proof that some bytes are one row of an array whose row root is known."""
 
-    Attributes:
-        row: Which row, from 0.
-        value: Its bytes, little-endian and in C order.
-        salt: Its salt, 32 bytes.
-        path: Inclusion proof of its leaf in the row root, lowest sibling first.
-    """
-
-    row: int
-    value: bytes
-    salt: bytes
-    path: tuple[Digest, ...]
+    row: int  #: Which row, from 0.
+    value: bytes  #: Its bytes, little-endian and in C order.
+    salt: bytes  #: Its salt, 32 bytes.
+    path: tuple[Digest, ...]  #: Inclusion proof of its leaf in the row root, lowest sibling first.
 
 
 def new_row_key() -> bytes:

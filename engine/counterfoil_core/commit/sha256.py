@@ -31,16 +31,13 @@ _CHECKED_CHUNK = 100
 
 
 class Loops(NamedTuple):
-    """What hashes chunks, and the tree over them.
+    """What hashes chunks, and the tree over them."""
 
-    Attributes:
-        leaves: Writes the Merkle leaf hash of each chunk of some bytes. Takes uint8 ``[n]``, the length of a chunk
-            (the last may be shorter), and where they go: uint8 ``[chunks, 32]``, contiguous.
-        reduce: Takes leaf hashes, uint8 ``[n, 32]`` with n at least 1, and uses their place for the nodes above them;
-            the first row becomes the RFC 9162 root.
-    """
-
+    #: Writes the Merkle leaf hash of each chunk of some bytes. Takes uint8 ``[n]``, the length of a chunk (the last may
+    #: be shorter), and where they go: uint8 ``[chunks, 32]``, contiguous.
     leaves: Callable[[Bytes, int, Bytes], None]
+    #: Takes leaf hashes, uint8 ``[n, 32]`` with n at least 1, and uses their place for the nodes above them; the first
+    #: row becomes the RFC 9162 root.
     reduce: Callable[[Bytes], None]
 
 

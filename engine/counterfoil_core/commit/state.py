@@ -231,19 +231,12 @@ def root_of_leaves(state: Mapping[str, tuple[str, tuple[int, ...], Leaves]]) -> 
 
 @dataclass(frozen=True)
 class ChunkProof:
-    """Proof that some bytes are one chunk of a tensor whose digest is known.
+    """Proof that some bytes are one chunk of a tensor whose digest is known."""
 
-    Attributes:
-        index: Which chunk, from 0.
-        chunk: Its bytes.
-        chunks_root: Root over all chunks of the tensor.
-        path: Inclusion proof of the chunk in ``chunks_root``, lowest sibling first.
-    """
-
-    index: int
-    chunk: bytes
-    chunks_root: Digest
-    path: tuple[Digest, ...]
+    index: int  #: Which chunk, from 0.
+    chunk: bytes  #: Its bytes.
+    chunks_root: Digest  #: Root over all chunks of the tensor.
+    path: tuple[Digest, ...]  #: Inclusion proof of the chunk in ``chunks_root``, lowest sibling first.
 
 
 def chunk_proofs(array: Array, chunk_indices: Sequence[int]) -> tuple[ChunkProof, ...]:

@@ -18,15 +18,10 @@ StateT = TypeVar("StateT")
 
 @dataclass(frozen=True)
 class Agreed(Generic[StateT]):
-    """The state is the one that the trainer signed.
+    """The state is the one that the trainer signed."""
 
-    Attributes:
-        state: After the last step.
-        committed: After the last step whose state is digested: where a dispute about the next step starts from.
-    """
-
-    state: StateT
-    committed: StateT
+    state: StateT  #: After the last step.
+    committed: StateT  #: After the last step whose state is digested: where a dispute about the next step starts from.
 
 
 @dataclass(frozen=True)
@@ -43,17 +38,11 @@ class Ended:
 
 @dataclass(frozen=True)
 class Reached(Generic[StateT]):
-    """What a step that was replayed came to.
+    """What a step that was replayed came to."""
 
-    Attributes:
-        state: The state after it.
-        agrees: Whether that is what the trainer signed, as far as the step's record tells.
-        committed: Whether the state after this step is digested.
-    """
-
-    state: StateT
-    agrees: bool
-    committed: bool
+    state: StateT  #: The state after it.
+    agrees: bool  #: Whether that is what the trainer signed, as far as the step's record tells.
+    committed: bool  #: Whether the state after this step is digested.
 
 
 @dataclass(frozen=True)

@@ -22,19 +22,12 @@ from counterfoil_core.values.sampling import Segment
 
 @dataclass(frozen=True)
 class SignedStep:
-    """What the trainer signed of a step, as the audit itself reads it from the run.
+    """What the trainer signed of a step, as the audit itself reads it from the run."""
 
-    Attributes:
-        leaf: The Merkle leaf hash.
-        loss: The loss.
-        first_site: Where the rounding sites of its program begin among those of all programs.
-        entries: How many entries the log has at each of them.
-    """
-
-    leaf: Digest
-    loss: float
-    first_site: int
-    entries: tuple[int, ...]
+    leaf: Digest  #: The Merkle leaf hash.
+    loss: float  #: The loss.
+    first_site: int  #: Where the rounding sites of its program begin among those of all programs.
+    entries: tuple[int, ...]  #: How many entries the log has at each of them.
 
 
 def unfit(result: SegmentResult, part: Segment, sites: int | None, signed: Callable[[int], SignedStep]) -> str:

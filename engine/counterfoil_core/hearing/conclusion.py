@@ -31,27 +31,16 @@ SHARE_FRACTION = 0.01
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of the run an audit set out to replay.
+    """How much of the run an audit set out to replay."""
 
-    Attributes:
-        ordered: Number of steps of the order.
-        recorded: Number of steps of the run.
-        planned: Number of steps in the chosen segments.
-        sample: The chosen segments; None when the audit ended before it could choose.
-        may_stop: Whether the order has a rule by which the run ends early.
-        shares: How many shares of a step were chosen to be judged by themselves; 0 where whole steps are.
-        shares_of: How many shares a step has.
-        shares_matched: How many shares of steps were judged so, and give what the trainer signed.
-    """
-
-    ordered: int
-    recorded: int
-    planned: int
-    sample: Sample | None = None
-    may_stop: bool = False
-    shares: int = 0
-    shares_of: int = 0
-    shares_matched: int = 0
+    ordered: int  #: Number of steps of the order.
+    recorded: int  #: Number of steps of the run.
+    planned: int  #: Number of steps in the chosen segments.
+    sample: Sample | None = None  #: The chosen segments; None when the audit ended before it could choose.
+    may_stop: bool = False  #: Whether the order has a rule by which the run ends early.
+    shares: int = 0  #: How many shares of a step were chosen to be judged by themselves; 0 where whole steps are.
+    shares_of: int = 0  #: How many shares a step has.
+    shares_matched: int = 0  #: How many shares of steps were judged so, and give what the trainer signed.
 
     @property
     def partial(self) -> Sample | None:
@@ -304,23 +293,15 @@ def _checks(tally: Tally, coverage: Coverage, steering: Steering | None, exact: 
 
 @dataclass
 class StepTally:
-    """What the replay of a capsule's steps showed. The log is judged on matching steps only.
+    """What the replay of a capsule's steps showed. The log is judged on matching steps only."""
 
-    Attributes:
-        replayed: Steps replayed and judged.
-        matching: Steps whose leaf was the trainer's.
-        dispute: The step that accuses the trainer, after which nothing is replayed; else the first that differs.
-        counts: What following the log showed, over the matching steps.
-        seconds: Wall-clock time.
-        exact: Whether the order's profile is an exact one.
-    """
-
-    replayed: int = 0
-    matching: int = 0
+    replayed: int = 0  #: Steps replayed and judged.
+    matching: int = 0  #: Steps whose leaf was the trainer's.
+    #: The step that accuses the trainer, after which nothing is replayed; else the first that differs.
     dispute: Dispute | None = None
-    counts: Counts = field(default_factory=Counts)
-    seconds: float = 0.0
-    exact: bool = False
+    counts: Counts = field(default_factory=Counts)  #: What following the log showed, over the matching steps.
+    seconds: float = 0.0  #: Wall-clock time.
+    exact: bool = False  #: Whether the order's profile is an exact one.
 
 
 def conclude_adjudication(

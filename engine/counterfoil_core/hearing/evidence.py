@@ -165,36 +165,22 @@ def _arrays(tensors: Mapping[str, Tensor]) -> dict[str, Array]:
 
 @dataclass(frozen=True)
 class ProvenPart:
-    """The part of an order that a capsule holds, proven against the order's manifest.
+    """The part of an order that a capsule holds, proven against the order's manifest."""
 
-    Attributes:
-        schedule: int64 ``[steps, batch_size]`` of the capsule's steps.
-        scalars: float64 ``[steps, scalars]`` of the same.
-        data: The rows of the data arrays that the schedule names for them.
-    """
-
-    schedule: npt.NDArray[np.int64]
-    scalars: npt.NDArray[np.float64]
-    data: Mapping[str, ProvenRows | SaltedRows]
+    schedule: npt.NDArray[np.int64]  #: int64 ``[steps, batch_size]`` of the capsule's steps.
+    scalars: npt.NDArray[np.float64]  #: float64 ``[steps, scalars]`` of the same.
+    data: Mapping[str, ProvenRows | SaltedRows]  #: The rows of the data arrays that the schedule names for them.
 
 
 @dataclass(frozen=True)
 class CapsuleJob:
-    """What the steps of a capsule, or the part of one, are replayed from, everything checked.
+    """What the steps of a capsule, or the part of one, are replayed from, everything checked."""
 
-    Attributes:
-        manifest: What was ordered.
-        programs: The programs of its steps.
-        first: The first step that can be replayed.
-        part: The rows that the steps need.
-        updates: The update programs, where shares make the steps.
-    """
-
-    manifest: OrderManifest
-    programs: Turns[Program]
-    first: int
-    part: ProvenPart
-    updates: Turns[Program] | None = None
+    manifest: OrderManifest  #: What was ordered.
+    programs: Turns[Program]  #: The programs of its steps.
+    first: int  #: The first step that can be replayed.
+    part: ProvenPart  #: The rows that the steps need.
+    updates: Turns[Program] | None = None  #: The update programs, where shares make the steps.
 
     @property
     def all_programs(self) -> tuple[Program, ...]:

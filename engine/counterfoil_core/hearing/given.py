@@ -10,27 +10,16 @@ from counterfoil_core.values.workers import Place, ReplayedBy
 
 @dataclass(frozen=True)
 class Found:
-    """What somebody found in a segment.
+    """What somebody found in a segment."""
 
-    Attributes:
-        result: What the replay gave.
-        place: Where it was replayed, as that one says.
-        by: Who it was.
-    """
-
-    result: SegmentResult
-    place: Place
-    by: ReplayedBy
+    result: SegmentResult  #: What the replay gave.
+    place: Place  #: Where it was replayed, as that one says.
+    by: ReplayedBy  #: Who it was.
 
 
 @dataclass(frozen=True)
 class Missing:
-    """Nobody's word on a segment can be taken.
+    """Nobody's word on a segment can be taken."""
 
-    Attributes:
-        why: Why, as a sentence; empty where it is nothing that anybody need be told.
-        left_out: Whether the audit is not to replay it either: it ended those who tried.
-    """
-
-    why: str
-    left_out: bool = False
+    why: str  #: Why, as a sentence; empty where it is nothing that anybody need be told.
+    left_out: bool = False  #: Whether the audit is not to replay it either: it ended those who tried.

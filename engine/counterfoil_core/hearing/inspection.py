@@ -46,31 +46,21 @@ _NOT_THE_ORDER = say("The file was made for another order than the client's, so 
 
 @dataclass
 class Inspection(Parties):
-    """An open bundle and what the checks found so far.
+    """An open bundle and what the checks found so far."""
 
-    Attributes:
-        reader: The open bundle.
-        checks: The checks that were made, by number.
-        order: The order, once check 4 has passed; made of the very bytes that check 3 hashed.
-        records: The records of steps 0 to the last, once check 6 has passed.
-        tree: The Merkle tree over their leaves, once check 6 has passed.
-        failures: The errors of the checks that failed, by number.
-        too_large: Why check 4 was not made: the program is larger than the limits.
-        estimate: What a step takes, once check 4 has passed.
-        with_states: Whether the stored states are compared with their state roots too, as a part of check 6.
-        states_checked: Whether they were, and all have them.
-    """
-
-    reader: BundleReader
-    checks: dict[CheckNumber, Check] = field(default_factory=dict)
+    reader: BundleReader  #: The open bundle.
+    checks: dict[CheckNumber, Check] = field(default_factory=dict)  #: The checks that were made, by number.
+    #: The order, once check 4 has passed; made of the very bytes that check 3 hashed.
     order: AdmittedOrder | None = None
-    records: tuple[StepRecord, ...] = ()
-    tree: MerkleTree | None = None
+    records: tuple[StepRecord, ...] = ()  #: The records of steps 0 to the last, once check 6 has passed.
+    tree: MerkleTree | None = None  #: The Merkle tree over their leaves, once check 6 has passed.
+    #: The errors of the checks that failed, by number.
     failures: dict[CheckNumber, RefusedError] = field(default_factory=dict)
-    too_large: LimitError | None = None
-    estimate: Estimate | None = None
+    too_large: LimitError | None = None  #: Why check 4 was not made: the program is larger than the limits.
+    estimate: Estimate | None = None  #: What a step takes, once check 4 has passed.
+    #: Whether the stored states are compared with their state roots too, as a part of check 6.
     with_states: bool = False
-    states_checked: bool = False
+    states_checked: bool = False  #: Whether they were, and all have them.
 
     @property
     def failure(self) -> RefusedError | LimitError | None:

@@ -44,27 +44,16 @@ _NAMED = {
 
 @dataclass(frozen=True)
 class Basis:
-    """What progress is progress of. An audit with another basis could give another verdict.
+    """What progress is progress of. An audit with another basis could give another verdict."""
 
-    Attributes:
-        file: SHA-256 of the audited file.
-        order: Digest of the order.
-        run_root: The signed run root.
-        counterfoil: Version of Counterfoil.
-        torch: Version of torch.
-        device: Name of the device, its model, and what vector instructions torch uses.
-        segments: Which segments were asked for.
-        continue_after_dispute: Whether later steps are judged after a dispute.
-    """
-
-    file: Digest
-    order: Digest
-    run_root: Digest
-    counterfoil: str
-    torch: str
-    device: str
-    segments: SegmentRequest
-    continue_after_dispute: bool = True
+    file: Digest  #: SHA-256 of the audited file.
+    order: Digest  #: Digest of the order.
+    run_root: Digest  #: The signed run root.
+    counterfoil: str  #: Version of Counterfoil.
+    torch: str  #: Version of torch.
+    device: str  #: Name of the device, its model, and what vector instructions torch uses.
+    segments: SegmentRequest  #: Which segments were asked for.
+    continue_after_dispute: bool = True  #: Whether later steps are judged after a dispute.
 
     @classmethod
     def of(
@@ -108,21 +97,13 @@ class Basis:
 
 
 class KeptAudit(Judged, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a progress file holds: what was judged where a segment ends, and what it takes to go on from there.
+    """What a progress file holds: what was judged where a segment ends, and what it takes to go on from there."""
 
-    Attributes:
-        basis: What it is progress of.
-        sample: As in :class:`Judged`.
-        segments: As in :class:`Judged`.
-        steps: The rows of the step table, packed.
-        capsule: SHA-256 of the dispute capsule beside the file; None when there is none.
-    """
-
-    basis: Basis
-    sample: Sample
-    segments: _Segments
-    steps: dict[str, bytes]
-    capsule: bytes | None
+    basis: Basis  #: What it is progress of.
+    sample: Sample  #: As in :class:`Judged`.
+    segments: _Segments  #: As in :class:`Judged`.
+    steps: dict[str, bytes]  #: The rows of the step table, packed.
+    capsule: bytes | None  #: SHA-256 of the dispute capsule beside the file; None when there is none.
 
     @classmethod
     def of(cls, known: Known, basis: Basis, capsule: Digest | None) -> Self:

@@ -56,15 +56,10 @@ Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
 
 
 class Divergence(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """How far the states lay apart after a segment: the tensors that differ; the others are equal.
+    """How far the states lay apart after a segment: the tensors that differ; the others are equal."""
 
-    Attributes:
-        step: The last step of the segment.
-        differing: Those that differ.
-    """
-
-    step: StepNumber
-    differing: tuple[TensorDivergence, ...]
+    step: StepNumber  #: The last step of the segment.
+    differing: tuple[TensorDivergence, ...]  #: Those that differ.
 
     @classmethod
     def of(cls, step: int, tensors: Iterable[TensorDivergence]) -> Self:
@@ -81,37 +76,23 @@ class Divergence(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fi
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What was judged of the chosen segments, but for the rows of the step table: what a later audit can go on from.
+    """What was judged of the chosen segments, but for the rows of the step table: what a later audit can go on from."""
 
-    Attributes:
-        sample: The chosen segments; None before they are chosen.
-        segments: How many of these are judged.
-        divergences: How far the states lay apart after those in which they could be compared.
-        dispute: The first mismatch, or the one that accuses, located; None while there is none.
-        omissions: Steps in whose log decisions are missing.
-        steering_steps: Matching steps of each program that were added to the account of steering.
-        steering_sums: ``[sites, 6]``: the account.
-        seconds: Wall-clock time of the replay so far.
-        replayed_at: Who replayed the segments, and where.
-        shares: How many shares of steps, judged by themselves, give what the trainer signed.
-        begun: When the replay began, as files hold times; empty before.
-        ended: When its time was last taken.
-        sittings: In how many goes it came this far.
-    """
-
-    sample: Sample | None = None
-    segments: int = 0
+    sample: Sample | None = None  #: The chosen segments; None before they are chosen.
+    segments: int = 0  #: How many of these are judged.
+    #: How far the states lay apart after those in which they could be compared.
     divergences: tuple[Divergence, ...] = ()
-    dispute: Dispute | None = None
-    omissions: tuple[StepNumber, ...] = ()
+    dispute: Dispute | None = None  #: The first mismatch, or the one that accuses, located; None while there is none.
+    omissions: tuple[StepNumber, ...] = ()  #: Steps in whose log decisions are missing.
+    #: Matching steps of each program that were added to the account of steering.
     steering_steps: tuple[Count, ...] = ()
-    steering_sums: tuple[tuple[Count, ...], ...] = ()
-    seconds: Seconds = 0.0
-    replayed_at: tuple[ReplayedAt, ...] = ()
-    shares: int = 0
-    begun: Moment = ""
-    ended: Moment = ""
-    sittings: Annotated[int, msgspec.Meta(ge=0, le=2**31)] = 0
+    steering_sums: tuple[tuple[Count, ...], ...] = ()  #: ``[sites, 6]``: the account.
+    seconds: Seconds = 0.0  #: Wall-clock time of the replay so far.
+    replayed_at: tuple[ReplayedAt, ...] = ()  #: Who replayed the segments, and where.
+    shares: int = 0  #: How many shares of steps, judged by themselves, give what the trainer signed.
+    begun: Moment = ""  #: When the replay began, as files hold times; empty before.
+    ended: Moment = ""  #: When its time was last taken.
+    sittings: Annotated[int, msgspec.Meta(ge=0, le=2**31)] = 0  #: In how many goes it came this far.
 
     @property
     def account(self) -> Account:
@@ -129,18 +110,13 @@ class Trouble:
     """What kept segments from being judged; it does not keep the others, and ends the audit when these are judged.
 
     Troubles can be added up.
-
-    Attributes:
-        damaged: Steps whose stored state is not the one that the run commits to.
-        unreached: Chosen steps before which no state to start from was left.
-        no_result: Why the first step that came to no result, and accuses nobody, did not.
-        not_replayed: Why the first segment that nobody replayed was not, as a sentence.
     """
 
-    damaged: tuple[int, ...] = ()
-    unreached: tuple[int, ...] = ()
+    damaged: tuple[int, ...] = ()  #: Steps whose stored state is not the one that the run commits to.
+    unreached: tuple[int, ...] = ()  #: Chosen steps before which no state to start from was left.
+    #: Why the first step that came to no result, and accuses nobody, did not.
     no_result: NonFiniteError | ProgramError | None = None
-    not_replayed: str = ""
+    not_replayed: str = ""  #: Why the first segment that nobody replayed was not, as a sentence.
 
     def __add__(self, other: Trouble) -> Trouble:
         return Trouble(
@@ -199,39 +175,27 @@ class Known:
 
     The step table alone grows in place, since a copy for each step would cost more than the step; its rows never
     change, and those of this value are the ones that were there when :attr:`step` came in.
-
-    Attributes:
-        client_order: Digest of the client's own order, when one was given.
-        bundle_digest: SHA-256 of the bundle file; None before it is hashed, and where it changed meanwhile.
-        inspection: Checks 1 to 6; None before the file is open.
-        facts: What the run shows of itself; None where nobody asked, and before checks 1 to 6 are made.
-        environment: Device, library versions and switches of this machine; empty before the device is open.
-        started: Whether the audit has said what it will replay.
-        checks: All ten checks, in order.
-        steps: The step table.
-        step: The step whose row came in last; 0 while there is none.
-        judged: What was judged of the chosen segments.
-        evidence: What a dispute capsule about the dispute would hold.
-        trouble: What kept segments from being judged.
-        miscount: Why the file is refused that says of a log that it has another number of entries than it has, in the
-            first step in which it does; nothing signed binds that number, so it accuses nobody.
-        error: What ended the audit early; None where nothing did.
     """
 
-    client_order: Digest | None = None
+    client_order: Digest | None = None  #: Digest of the client's own order, when one was given.
+    #: SHA-256 of the bundle file; None before it is hashed, and where it changed meanwhile.
     bundle_digest: Digest | None = None
-    inspection: Inspection | None = None
+    inspection: Inspection | None = None  #: Checks 1 to 6; None before the file is open.
+    #: What the run shows of itself; None where nobody asked, and before checks 1 to 6 are made.
     facts: RunFacts | None = None
+    #: Device, library versions and switches of this machine; empty before the device is open.
     environment: tuple[tuple[str, str], ...] = ()
-    started: bool = False
-    checks: tuple[Check, ...] = all_checks({})
-    steps: StepTable = field(default_factory=StepTable)
-    step: int = 0
-    judged: Judged = field(default_factory=Judged)
-    evidence: CapsuleContents | None = None
-    trouble: Trouble = field(default_factory=Trouble)
+    started: bool = False  #: Whether the audit has said what it will replay.
+    checks: tuple[Check, ...] = all_checks({})  #: All ten checks, in order.
+    steps: StepTable = field(default_factory=StepTable)  #: The step table.
+    step: int = 0  #: The step whose row came in last; 0 while there is none.
+    judged: Judged = field(default_factory=Judged)  #: What was judged of the chosen segments.
+    evidence: CapsuleContents | None = None  #: What a dispute capsule about the dispute would hold.
+    trouble: Trouble = field(default_factory=Trouble)  #: What kept segments from being judged.
+    #: Why the file is refused that says of a log that it has another number of entries than it has, in the first step
+    #: in which it does; nothing signed binds that number, so it accuses nobody.
     miscount: CommitmentError | None = None
-    error: CounterfoilError | None = None
+    error: CounterfoilError | None = None  #: What ended the audit early; None where nothing did.
 
     @property
     def interrupted(self) -> bool:
@@ -252,13 +216,9 @@ class Known:
 
 @dataclass(frozen=True)
 class Learned:
-    """Something is known now, once and for all; or it is not after all.
+    """Something is known now, once and for all; or it is not after all."""
 
-    Attributes:
-        fields: Attributes of :class:`Known`, by name.
-    """
-
-    fields: Mapping[str, Any]
+    fields: Mapping[str, Any]  #: Attributes of :class:`Known`, by name.
 
 
 @dataclass(frozen=True)
@@ -270,15 +230,10 @@ class DecisionsOmitted:
 
 @dataclass(frozen=True)
 class SegmentJudged:
-    """A segment is judged.
+    """A segment is judged."""
 
-    Attributes:
-        number: Its number.
-        where: Who replayed it, and where; None where nobody did.
-    """
-
-    number: int
-    where: Where | None
+    number: int  #: Its number.
+    where: Where | None  #: Who replayed it, and where; None where nobody did.
 
 
 @dataclass(frozen=True)

@@ -24,37 +24,23 @@ LONGEST_TROUBLE = 1_000_000
 
 @dataclass(frozen=True)
 class Identity:
-    """What is replayed, and by which rules.
+    """What is replayed, and by which rules."""
 
-    Attributes:
-        file: SHA-256 of the run's file.
-        order: Digest of the order.
-        run_root: The signed run root.
-        counterfoil: Version of Counterfoil.
-    """
-
-    file: Digest
-    order: Digest
-    run_root: Digest
-    counterfoil: str = counterfoil_core.__version__
+    file: Digest  #: SHA-256 of the run's file.
+    order: Digest  #: Digest of the order.
+    run_root: Digest  #: The signed run root.
+    counterfoil: str = counterfoil_core.__version__  #: Version of Counterfoil.
 
 
 class StepResult(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """What the replay of a step gave.
+    """What the replay of a step gave."""
 
-    Attributes:
-        step: Its number.
-        leaf: The Merkle leaf hash.
-        loss: The loss.
-        counts: What following the log showed: :class:`Counts`, column by column.
-        seconds: Wall-clock time.
-    """
-
-    step: int
-    leaf: Annotated[bytes, Meta(max_length=DIGEST_BYTES)]
-    loss: float
+    step: int  #: Its number.
+    leaf: Annotated[bytes, Meta(max_length=DIGEST_BYTES)]  #: The Merkle leaf hash.
+    loss: float  #: The loss.
+    #: What following the log showed: :class:`Counts`, column by column.
     counts: Annotated[tuple[int, ...], Meta(max_length=len(COUNTED))]
-    seconds: float
+    seconds: float  #: Wall-clock time.
 
     @classmethod
     def of(cls, step: int, leaf: Digest, loss: float, counts: Counts, seconds: float) -> Self:
@@ -68,21 +54,16 @@ class StepResult(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fi
 
 
 class SegmentResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the replay of a segment gave, up to the first step that did not come out as the trainer signed it.
+    """What the replay of a segment gave, up to the first step that did not come out as the trainer signed it."""
 
-    Attributes:
-        number: The segment.
-        steps: Its steps, ascending; a step whose leaf differs is the last.
-        sums: ``[sites, 6]``: the account of steering (:mod:`counterfoil_core.replay.steering`); empty under an exact
-            profile.
-        trouble: Why there are no more steps, as a sentence; empty when there is no trouble.
-    """
-
-    number: int
+    number: int  #: The segment.
+    #: Its steps, ascending; a step whose leaf differs is the last.
     steps: Annotated[tuple[StepResult, ...], Meta(max_length=_MOST_RESULTS)]
+    #: ``[sites, 6]``: the account of steering (:mod:`counterfoil_core.replay.steering`); empty under an exact profile.
     sums: Annotated[
         tuple[Annotated[tuple[int, ...], Meta(max_length=len(COUNTED))], ...], Meta(max_length=_MOST_RESULTS)
     ]
+    #: Why there are no more steps, as a sentence; empty when there is no trouble.
     trouble: Annotated[str, Meta(max_length=LONGEST_TROUBLE)] = ""
 
     def same_as(self, other: SegmentResult) -> bool:

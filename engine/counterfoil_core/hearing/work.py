@@ -57,21 +57,13 @@ class Recorded(SignedStep, Protocol):
 
 @dataclass(frozen=True)
 class Opened:
-    """A run that is open for the replay of its segments: checks 1 to 7 have passed.
+    """A run that is open for the replay of its segments: checks 1 to 7 have passed."""
 
-    Attributes:
-        reader: Where its steps lie.
-        records: The trainer's records of steps 0 to the last.
-        tree: The Merkle tree over their leaves.
-        order: The order with all data.
-        steps: Replays single steps.
-    """
-
-    reader: Recorded
-    records: Sequence[StepRecord]
-    tree: MerkleTree
-    order: LoadedOrder
-    steps: StepReplayer
+    reader: Recorded  #: Where its steps lie.
+    records: Sequence[StepRecord]  #: The trainer's records of steps 0 to the last.
+    tree: MerkleTree  #: The Merkle tree over their leaves.
+    order: LoadedOrder  #: The order with all data.
+    steps: StepReplayer  #: Replays single steps.
 
 
 def replay_segment(opened: Opened, part: Segment) -> Generator[Event | StepResult, None, SegmentResult]:

@@ -26,27 +26,17 @@ _PRECISION = 400
 
 @dataclass(frozen=True)
 class DefinedElements:
-    """Elements of one operator's output, computed by their definition.
+    """Elements of one operator's output, computed by their definition."""
 
-    Attributes:
-        node: The operator.
-        shape: Shape of the output.
-        dtype: Its dtype name.
-        indices: int64 ``[k]``: flat C-order indices.
-        defined: The defined values, k of them.
-        replay: This machine's values.
-        trainer: The trainer's values; None where the fingerprint does not tell which elements differ.
-        total: Number of elements of the output.
-    """
-
-    node: Node
-    shape: tuple[int, ...]
-    dtype: str
-    indices: npt.NDArray[np.int64]
-    defined: list[Value]
-    replay: list[Value]
+    node: Node  #: The operator.
+    shape: tuple[int, ...]  #: Shape of the output.
+    dtype: str  #: Its dtype name.
+    indices: npt.NDArray[np.int64]  #: int64 ``[k]``: flat C-order indices.
+    defined: list[Value]  #: The defined values, k of them.
+    replay: list[Value]  #: This machine's values.
+    #: The trainer's values; None where the fingerprint does not tell which elements differ.
     trainer: list[Value] | None
-    total: int
+    total: int  #: Number of elements of the output.
 
     @property
     def off(self) -> bool:

@@ -101,39 +101,27 @@ def _quantum(exact: Number, grid: Grid) -> Number:
 
 @dataclass(frozen=True)
 class Elements:
-    """Elements of one operator's output, recomputed exactly.
+    """Elements of one operator's output, recomputed exactly."""
 
-    Attributes:
-        node: The operator.
-        shape: Shape of the output.
-        grid: The grid that was used.
-        bound: How far a conforming machine's value may lie from the exact one.
-        proven: Whether the margin is so large that a conforming trainer's log holds every decision that another
-            conforming machine could take otherwise.
-        indices: int64 ``[k]``: flat C-order indices.
-        exact: The exact values, k of them.
-        computed: float64 ``[k]``: this machine's values before rounding.
-        replay: float64 ``[k]``: the same after rounding, the trainer's logged directions applied.
-        trainer: float64 ``[k]``: the trainer's values; None when the fingerprint does not tell which elements differ.
-        against_log: Whether the trainer's values contradict the directions in its own log.
-        open: How many elements of the output may have been rounded to the other side by a conforming machine, where
-            nothing tells whether they were.
-        total: Number of elements of the output.
-    """
-
-    node: Node
-    shape: tuple[int, ...]
-    grid: Grid
-    bound: float
+    node: Node  #: The operator.
+    shape: tuple[int, ...]  #: Shape of the output.
+    grid: Grid  #: The grid that was used.
+    bound: float  #: How far a conforming machine's value may lie from the exact one.
+    #: Whether the margin is so large that a conforming trainer's log holds every decision that another conforming
+    #: machine could take otherwise.
     proven: bool
-    indices: npt.NDArray[np.int64]
-    exact: list[Number]
-    computed: npt.NDArray[np.float64]
+    indices: npt.NDArray[np.int64]  #: int64 ``[k]``: flat C-order indices.
+    exact: list[Number]  #: The exact values, k of them.
+    computed: npt.NDArray[np.float64]  #: float64 ``[k]``: this machine's values before rounding.
+    #: float64 ``[k]``: the same after rounding, the trainer's logged directions applied.
     replay: npt.NDArray[np.float64]
+    #: float64 ``[k]``: the trainer's values; None when the fingerprint does not tell which elements differ.
     trainer: npt.NDArray[np.float64] | None
-    against_log: bool
+    against_log: bool  #: Whether the trainer's values contradict the directions in its own log.
+    #: How many elements of the output may have been rounded to the other side by a conforming machine, where nothing
+    #: tells whether they were.
     open: int
-    total: int
+    total: int  #: Number of elements of the output.
 
     @cached_property
     def errors(self) -> list[float]:

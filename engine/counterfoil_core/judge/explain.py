@@ -37,16 +37,13 @@ _INVERSE = np.uint64(pow(0xBF58476D1CE4E5B9, -1, 2**64))
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a fingerprint tells.
+    """What a fingerprint tells."""
 
-    Attributes:
-        values: The elements of the trainer's tensor that differ from the replay's, and the trainer's values there; None
-            when nothing of the kind explains the difference, or more than one thing does.
-        rounding_excluded: Whether the difference is certainly not that some of the close elements, and nothing else,
-            were rounded to the other side: every subset of them was tried.
-    """
-
+    #: The elements of the trainer's tensor that differ from the replay's, and the trainer's values there; None when
+    #: nothing of the kind explains the difference, or more than one thing does.
     values: Values | None
+    #: Whether the difference is certainly not that some of the close elements, and nothing else, were rounded to the
+    #: other side: every subset of them was tried.
     rounding_excluded: bool
 
 

@@ -38,45 +38,31 @@ Fingerprints = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False)
 class DisputedPart:
-    """The part of a step with shares that differs.
+    """The part of a step with shares that differs."""
 
-    Attributes:
-        name: Its name: a share, the combination, the update.
-        program: Its program; None of the combination, and where its log cannot be read.
-        claimed: The trainer's record of it, as that of a step.
-        fingerprints: uint64 ``[places]``: the trainer's fingerprints of it.
-        outcome: The replay of it; None where it came to no result.
-        about: What a capsule of it is about: the number of the share, what the update takes, or the name of the first
-            tensor of which the combination differs; of an update whose log cannot be read, what lies before it. None
-            where that is not known.
-    """
-
-    name: str
-    program: Program | None = None
-    claimed: StepRecord | None = None
-    fingerprints: Fingerprints | None = None
-    outcome: ReplayedStep | None = None
+    name: str  #: Its name: a share, the combination, the update.
+    program: Program | None = None  #: Its program; None of the combination, and where its log cannot be read.
+    claimed: StepRecord | None = None  #: The trainer's record of it, as that of a step.
+    fingerprints: Fingerprints | None = None  #: uint64 ``[places]``: the trainer's fingerprints of it.
+    outcome: ReplayedStep | None = None  #: The replay of it; None where it came to no result.
+    #: What a capsule of it is about: the number of the share, what the update takes, or the name of the first tensor of
+    #: which the combination differs; of an update whose log cannot be read, what lies before it. None where that is not
+    #: known.
     about: int | UpdateJob | str | None = None
 
 
 @dataclass(frozen=True)
 class SecondLook:
-    """What a closer look at a step whose leaf differs brought.
+    """What a closer look at a step whose leaf differs brought."""
 
-    Attributes:
-        confirmed: Whether a second replay in another order of summation gave this machine's leaf again; also when the
-            log cannot be read, so that there was nothing to replay.
-        finding: What is proven; None when this machine's result was not confirmed.
-        reached: The step as the trainer has it, where rounding explains the whole difference.
-        end: Where the step ended, when it came to no result here.
-        part: The part of the step that differs, where shares make it.
-    """
-
+    #: Whether a second replay in another order of summation gave this machine's leaf again; also when the log cannot be
+    #: read, so that there was nothing to replay.
     confirmed: bool
-    finding: Finding | None
+    finding: Finding | None  #: What is proven; None when this machine's result was not confirmed.
+    #: The step as the trainer has it, where rounding explains the whole difference.
     reached: ReplayedStep | None = None
-    end: NoResult | None = None
-    part: DisputedPart | None = None
+    end: NoResult | None = None  #: Where the step ended, when it came to no result here.
+    part: DisputedPart | None = None  #: The part of the step that differs, where shares make it.
 
     @property
     def accuses(self) -> bool:
@@ -106,15 +92,10 @@ class SecondLook:
 
 @dataclass(frozen=True)
 class Judgement:
-    """Whether a step is what was ordered, judged from an agreed state and the trainer's own log.
+    """Whether a step is what was ordered, judged from an agreed state and the trainer's own log."""
 
-    Attributes:
-        step: The replayed step; None where the log cannot be read, or the step comes to no result.
-        look: The closer look; None where the replay's leaf is the trainer's.
-    """
-
-    step: ReplayedStep | None
-    look: SecondLook | None
+    step: ReplayedStep | None  #: The replayed step; None where the log cannot be read, or the step comes to no result.
+    look: SecondLook | None  #: The closer look; None where the replay's leaf is the trainer's.
 
     @property
     def right(self) -> bool:

@@ -306,13 +306,9 @@ class _Parts:
 
 @dataclass
 class _Witness:
-    """Adds up some elements of each tensor once more, with Python's fractions, and finds exponents another way.
+    """Adds up some elements of each tensor once more, with Python's fractions, and finds exponents another way."""
 
-    Attributes:
-        count: Number of the shares.
-    """
-
-    count: int
+    count: int  #: Number of the shares.
     _exponents: dict[str, int] = field(default_factory=dict)
     _sums: dict[str, list[int]] = field(default_factory=dict)
     _units: dict[str, Fraction] = field(default_factory=dict)

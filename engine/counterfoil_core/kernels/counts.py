@@ -11,27 +11,20 @@ class Counts:
     """What following the trainer's log showed, at one rounding site or at several.
 
     ``sum(counts, Counts())`` adds them up.
-
-    Attributes:
-        entries: Logged rounding decisions.
-        corrections: Entries whose direction differed from the own rounding.
-        contradictions: Entries that no honest trainer writes, and a scale exponent that the own scale does not explain.
-        omissions: Own values within a quarter of the margin that the trainer did not log.
-        steerable: Accepted entries whose own value is so far from the midpoint that honest hardware agrees on the
-            direction: a sixteenth of a calibrated margin, and as a bound proves.
-        steered: Corrections among these.
-        ties: Accepted entries whose own value is the midpoint itself, frequent where inputs are small integers.
-        broken_ties: Corrections among these. They say nothing alone: where sums are not exact, the direction of a tie
-            honestly depends on the last bit (:mod:`counterfoil_core.replay.steering`).
     """
 
-    entries: int = 0
-    corrections: int = 0
+    entries: int = 0  #: Logged rounding decisions.
+    corrections: int = 0  #: Entries whose direction differed from the own rounding.
+    #: Entries that no honest trainer writes, and a scale exponent that the own scale does not explain.
     contradictions: int = 0
-    omissions: int = 0
+    omissions: int = 0  #: Own values within a quarter of the margin that the trainer did not log.
+    #: Accepted entries whose own value is so far from the midpoint that honest hardware agrees on the direction: a
+    #: sixteenth of a calibrated margin, and as a bound proves.
     steerable: int = 0
-    steered: int = 0
-    ties: int = 0
+    steered: int = 0  #: Corrections among these.
+    ties: int = 0  #: Accepted entries whose own value is the midpoint itself, frequent where inputs are small integers.
+    #: Corrections among these. They say nothing alone: where sums are not exact, the direction of a tie honestly
+    #: depends on the last bit (:mod:`counterfoil_core.replay.steering`).
     broken_ties: int = 0
 
     def __add__(self, other: Counts) -> Counts:

@@ -44,19 +44,12 @@ SCALE_TOLERANCE = 2.0**-10
 
 @dataclass(frozen=True)
 class Grid:
-    """The grid of one tensor.
+    """The grid of one tensor."""
 
-    Attributes:
-        exponent: E, or ZERO_SCALE.
-        significand_bits: p.
-        guard_bits: G.
-        margin_bits: m.
-    """
-
-    exponent: int
-    significand_bits: int
-    guard_bits: int
-    margin_bits: int
+    exponent: int  #: E, or ZERO_SCALE.
+    significand_bits: int  #: p.
+    guard_bits: int  #: G.
+    margin_bits: int  #: m.
 
     @classmethod
     def of(cls, exponent: int, precision: Precision, margin_bits: int) -> Grid:

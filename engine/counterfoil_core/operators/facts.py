@@ -61,31 +61,22 @@ class Operator:
     """One entry of the allow-list.
 
     Attributes:
-        name: Full name, for instance ``aten.mm.default``.
         kind: The name without library and overload, for instance ``mm``; margins are set per kind.
-        operator_class: view, exact or rounded.
-        reason: Why it may be exact; for views and rounded operators the group it belongs to.
-        scale: Name of the scale rule; empty unless rounded.
-        traits: What else is so of it.
-        decides: Positions of the arguments on which a discrete decision hangs: an ulp there may change a result
-            altogether.
-        casts: The same where the result is not floating-point.
-        fills: Position of the argument that is a number to be written; None where there is none.
-        bound: Gives the error bound of each output of a use; None unless rounded.
-        indices: Gives the indices among its arguments, and what they may point to; None where it takes none.
-        longest: Gives the length of the longest sum of a use; None where the library always computes it.
     """
 
-    name: str
-    operator_class: OperatorClass
-    reason: str
-    scale: str = ""
-    traits: frozenset[Trait] = frozenset()
+    name: str  #: Full name, for instance ``aten.mm.default``.
+    operator_class: OperatorClass  #: view, exact or rounded.
+    reason: str  #: Why it may be exact; for views and rounded operators the group it belongs to.
+    scale: str = ""  #: Name of the scale rule; empty unless rounded.
+    traits: frozenset[Trait] = frozenset()  #: What else is so of it.
+    #: Positions of the arguments on which a discrete decision hangs: an ulp there may change a result altogether.
     decides: tuple[int, ...] = ()
-    casts: tuple[int, ...] = ()
-    fills: int | None = None
-    bound: BoundRule | None = None
+    casts: tuple[int, ...] = ()  #: The same where the result is not floating-point.
+    fills: int | None = None  #: Position of the argument that is a number to be written; None where there is none.
+    bound: BoundRule | None = None  #: Gives the error bound of each output of a use; None unless rounded.
+    #: Gives the indices among its arguments, and what they may point to; None where it takes none.
     indices: IndexRule | None = None
+    #: Gives the length of the longest sum of a use; None where the library always computes it.
     longest: Callable[[Use], float] | None = None
 
     @property
@@ -96,17 +87,12 @@ class Operator:
 
 @dataclass(frozen=True)
 class Use:
-    """One use of an operator.
+    """One use of an operator."""
 
-    Attributes:
-        entry: The operator's entry.
-        arguments: Its arguments by name, with defaults. Of tensors only ``shape`` and ``dtype`` are looked at.
-        outputs: Number of its outputs.
-    """
-
-    entry: Operator
+    entry: Operator  #: The operator's entry.
+    #: Its arguments by name, with defaults. Of tensors only ``shape`` and ``dtype`` are looked at.
     arguments: Mapping[str, Any]
-    outputs: int = 1
+    outputs: int = 1  #: Number of its outputs.
 
     @property
     def kind(self) -> str:

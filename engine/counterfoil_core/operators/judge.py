@@ -119,16 +119,12 @@ def _checked(element: Callable[[int], Number], infinities_pass: bool) -> Callabl
 
 @dataclass(frozen=True)
 class DefinedOutput:
-    """The elements of one output of an operator of an exact profile.
+    """The elements of one output of an operator of an exact profile."""
 
-    Attributes:
-        element: Returns the defined element of a flat C-order index as its dtype holds it: a float with its sign where
-            it is zero, infinite or not a number where that is the definition. Raises NotExactError where nobody knows.
-        cost: Products, or what takes as long, that an element needs.
-    """
-
+    #: Returns the defined element of a flat C-order index as its dtype holds it: a float with its sign where it is
+    #: zero, infinite or not a number where that is the definition. Raises NotExactError where nobody knows.
     element: Element
-    cost: int
+    cost: int  #: Products, or what takes as long, that an element needs.
 
 
 def defined_output(node: Node, arguments: Arguments, output: int, bits: int) -> DefinedOutput:

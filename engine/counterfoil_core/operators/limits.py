@@ -18,16 +18,12 @@ def _never(arguments: Arguments) -> str | None:
 
 @dataclass(frozen=True)
 class Limited:
-    """A single operation. What is said of a use follows from the types of its arguments.
+    """A single operation. What is said of a use follows from the types of its arguments."""
 
-    Attributes:
-        products: Gives the number of products that each result adds to an element.
-        terms: Gives the number of terms that each result adds to an element at most.
-        several: Says why a use is more than one operation; the end of a sentence that begins with the operator's name.
-        indexed: Whether it takes integers beside floating-point numbers.
-    """
-
+    #: Gives the number of products that each result adds to an element.
     products: Callable[[Arguments], tuple[int, ...]] = _none
+    #: Gives the number of terms that each result adds to an element at most.
     terms: Callable[[Arguments], tuple[int, ...]] = _none
+    #: Says why a use is more than one operation; the end of a sentence that begins with the operator's name.
     several: Callable[[Arguments], str | None] = _never
-    indexed: bool = False
+    indexed: bool = False  #: Whether it takes integers beside floating-point numbers.

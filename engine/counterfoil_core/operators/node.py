@@ -52,25 +52,16 @@ class TensorType:
 
 @dataclass(frozen=True)
 class Node:
-    """One operator of a program.
+    """One operator of a program."""
 
-    Attributes:
-        operator: Full name, for instance ``aten.mm.default``.
-        args: Positional arguments.
-        kwargs: Keyword arguments, sorted by name.
-        outputs: Type of each output; None where the operator returns none (a mask asked for none).
-        first_value: Number of the first output's value.
-        module: Path of the module or the optimizer slot it came from; empty for the top.
-        phase: The pass: ``forward``, ``backward`` or ``update``.
-    """
-
-    operator: str
-    args: tuple[Argument, ...]
-    kwargs: tuple[tuple[str, Argument], ...]
+    operator: str  #: Full name, for instance ``aten.mm.default``.
+    args: tuple[Argument, ...]  #: Positional arguments.
+    kwargs: tuple[tuple[str, Argument], ...]  #: Keyword arguments, sorted by name.
+    #: Type of each output; None where the operator returns none (a mask asked for none).
     outputs: tuple[TensorType | None, ...]
-    first_value: int
-    module: str
-    phase: str
+    first_value: int  #: Number of the first output's value.
+    module: str  #: Path of the module or the optimizer slot it came from; empty for the top.
+    phase: str  #: The pass: ``forward``, ``backward`` or ``update``.
 
     @cached_property
     def entry(self) -> Operator:

@@ -39,23 +39,15 @@ class WrongArgumentError(Exception):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an operator.
+    """A parameter of an operator."""
 
-    Attributes:
-        name: Its name.
-        type: Its type as the schema writes it, ``Optional`` taken off: ``int``, ``List[int]``, ``Tensor`` and so on.
-        length: Length of a list of a fixed length; None for one of any length.
-        optional: Whether null may stand for it.
-        required: Whether it has no default.
-        by_name: Whether it is given by name, and only so.
-    """
-
-    name: str
+    name: str  #: Its name.
+    #: Its type as the schema writes it, ``Optional`` taken off: ``int``, ``List[int]``, ``Tensor`` and so on.
     type: str
-    length: int | None
-    optional: bool
-    required: bool
-    by_name: bool
+    length: int | None  #: Length of a list of a fixed length; None for one of any length.
+    optional: bool  #: Whether null may stand for it.
+    required: bool  #: Whether it has no default.
+    by_name: bool  #: Whether it is given by name, and only so.
 
 
 @dataclass(frozen=True)

@@ -171,24 +171,17 @@ def _check_inputs(
 
 @dataclass(frozen=True)
 class AdmittedOrder:
-    """An order whose programs were read and checked.
+    """An order whose programs were read and checked."""
 
-    Attributes:
-        manifest: The manifest.
-        programs: The programs, checked.
-        stored: The initial state as stored.
-        updates: The update programs, where steps have shares; ``programs`` are the gradient programs then.
-        row_key: The key of the salts of rows, where rows are leaves of a tree of their own.
-    """
-
-    manifest: OrderManifest
-    programs: Turns[Program]
-    stored: Mapping[str, Array]
+    manifest: OrderManifest  #: The manifest.
+    programs: Turns[Program]  #: The programs, checked.
+    stored: Mapping[str, Array]  #: The initial state as stored.
     _schedule: npt.NDArray[np.int64]
     _scalars: npt.NDArray[np.float64]
     _data: Mapping[str, RowArray]
+    #: The update programs, where steps have shares; ``programs`` are the gradient programs then.
     updates: Turns[Program] | None = None
-    row_key: bytes | None = None
+    row_key: bytes | None = None  #: The key of the salts of rows, where rows are leaves of a tree of their own.
 
     @property
     def all_programs(self) -> tuple[Program, ...]:

@@ -36,17 +36,11 @@ from counterfoil_core.values.panel import Blame, Parting, Ruling, StepJudged
 
 @dataclass(frozen=True)
 class Provider:
-    """A run whose signature and commitments hold (checks 1 to 6).
+    """A run whose signature and commitments hold (checks 1 to 6)."""
 
-    Attributes:
-        reader: The open bundle.
-        records: The records of steps 0 to the last.
-        results: Merkle tree over what the steps gave: the same records without the digests of the logs.
-    """
-
-    reader: BundleReader
-    records: Sequence[StepRecord]
-    results: MerkleTree
+    reader: BundleReader  #: The open bundle.
+    records: Sequence[StepRecord]  #: The records of steps 0 to the last.
+    results: MerkleTree  #: Merkle tree over what the steps gave: the same records without the digests of the logs.
 
 
 def result_of(record: StepRecord, shares: StepShares | None) -> StepRecord:

@@ -30,36 +30,22 @@ from counterfoil_core.values.orders import GivenOrder, HeldOrder, OrderFinding, 
 
 @dataclass(frozen=True)
 class Keys:
-    """Public keys that whoever looks at a file knows from elsewhere.
+    """Public keys that whoever looks at a file knows from elsewhere."""
 
-    Attributes:
-        trainer: The trainer's.
-        client: The client's.
-    """
-
-    trainer: PublicKey | None = None
-    client: PublicKey | None = None
+    trainer: PublicKey | None = None  #: The trainer's.
+    client: PublicKey | None = None  #: The client's.
 
 
 @dataclass(kw_only=True)
 class Parties:
-    """Who stands by the order and the run of a file, as far as checks 2 and 5 have found.
+    """Who stands by the order and the run of a file, as far as checks 2 and 5 have found."""
 
-    Attributes:
-        given_order: The client's own order file, when one was given.
-        given_client_key: Key id of the client's public key that was given; empty when none was.
-        signed_order: The client's signature on the order, when there is one and it holds.
-        whose: What check 2 found, once it has passed.
-        claim: The trainer's claim, once check 5 has passed.
-        acceptance: The trainer's acceptance of the order, once check 5 has passed.
-    """
-
-    given_order: GivenOrder | None = None
-    given_client_key: str = ""
-    signed_order: SignedOrder | None = None
-    whose: OrderFinding | None = None
-    claim: RunClaim | None = None
-    acceptance: Acceptance | None = None
+    given_order: GivenOrder | None = None  #: The client's own order file, when one was given.
+    given_client_key: str = ""  #: Key id of the client's public key that was given; empty when none was.
+    signed_order: SignedOrder | None = None  #: The client's signature on the order, when there is one and it holds.
+    whose: OrderFinding | None = None  #: What check 2 found, once it has passed.
+    claim: RunClaim | None = None  #: The trainer's claim, once check 5 has passed.
+    acceptance: Acceptance | None = None  #: The trainer's acceptance of the order, once check 5 has passed.
 
     @property
     def client_order(self) -> Digest | None:

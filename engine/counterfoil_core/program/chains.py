@@ -67,65 +67,38 @@ class Code(IntEnum):
 
 @dataclass(frozen=True)
 class ChainStep:
-    """One step of a chain, for a whole block.
+    """One step of a chain, for a whole block."""
 
-    Attributes:
-        code: What it does.
-        target: The slot that it writes; never one that it reads. ``WATCH`` writes none.
-        first: The slot that it reads; for ``FILL`` not used.
-        second: A further slot, the number of a scalar, of a site or of a watched value within the chain.
-        third: A further slot.
-    """
-
-    code: Code
-    target: int
-    first: int = 0
-    second: int = 0
-    third: int = 0
+    code: Code  #: What it does.
+    target: int  #: The slot that it writes; never one that it reads. ``WATCH`` writes none.
+    first: int = 0  #: The slot that it reads; for ``FILL`` not used.
+    second: int = 0  #: A further slot, the number of a scalar, of a site or of a watched value within the chain.
+    third: int = 0  #: A further slot.
 
 
 @dataclass(frozen=True)
 class ChainOperand:
-    """A tensor that a chain reads or writes whole.
+    """A tensor that a chain reads or writes whole."""
 
-    Attributes:
-        value: The number of the value.
-        dtype: ``float64``; ``float32`` for state as it is stored; ``bool``.
-    """
-
-    value: int
-    dtype: str
+    value: int  #: The number of the value.
+    dtype: str  #: ``float64``; ``float32`` for state as it is stored; ``bool``.
 
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """Operators that are computed together; what runs a chain may keep things by it.
+    """Operators that are computed together; what runs a chain may keep things by it."""
 
-    Attributes:
-        nodes: Indices of the operators, ascending; the chain runs at the place of the last.
-        shape: The shape of every tensor in it.
-        operands: What it reads: the first slots, in this order.
-        results: What it writes because something outside needs it: the next slots.
-        scalars: Numbers, and zero-dimensional floating-point values.
-        sites: Numbers of its rounding sites, in order.
-        watched: Numbers of the places in it that are fingerprinted and not rounded.
-        rounding: The instructions of a step whose results are rounded and fingerprinted.
-        plain: Those of a step without rounding.
-        slots: Number of slots: operands, results, and those of one block.
-        internal: Numbers of the values that exist in a block only.
-    """
-
-    nodes: tuple[int, ...]
-    shape: tuple[int, ...]
-    operands: tuple[ChainOperand, ...]
-    results: tuple[ChainOperand, ...]
-    scalars: tuple[float | Value, ...]
-    sites: tuple[int, ...]
-    watched: tuple[int, ...]
-    rounding: tuple[ChainStep, ...]
-    plain: tuple[ChainStep, ...]
-    slots: int
-    internal: tuple[int, ...]
+    nodes: tuple[int, ...]  #: Indices of the operators, ascending; the chain runs at the place of the last.
+    shape: tuple[int, ...]  #: The shape of every tensor in it.
+    operands: tuple[ChainOperand, ...]  #: What it reads: the first slots, in this order.
+    results: tuple[ChainOperand, ...]  #: What it writes because something outside needs it: the next slots.
+    scalars: tuple[float | Value, ...]  #: Numbers, and zero-dimensional floating-point values.
+    sites: tuple[int, ...]  #: Numbers of its rounding sites, in order.
+    watched: tuple[int, ...]  #: Numbers of the places in it that are fingerprinted and not rounded.
+    rounding: tuple[ChainStep, ...]  #: The instructions of a step whose results are rounded and fingerprinted.
+    plain: tuple[ChainStep, ...]  #: Those of a step without rounding.
+    slots: int  #: Number of slots: operands, results, and those of one block.
+    internal: tuple[int, ...]  #: Numbers of the values that exist in a block only.
 
     @cached_property
     def elements(self) -> int:
@@ -135,19 +108,15 @@ class Chain:
 
 @dataclass(frozen=True)
 class OperatorSequence:
-    """In what order the operators of a program run where chains are computed together.
+    """In what order the operators of a program run where chains are computed together."""
 
-    Attributes:
-        chains: The chains, each by the index of its last operator.
-        first_used: For each operator the inputs that it, or the chain that ends with it, is the first to need in the
-            compute dtype; state that a chain reads, it reads as it is stored.
-        dying: For each operator the values that nothing needs when it, or the chain that ends with it, is done.
-        final: The same for values that are a new state, but for those that a chain gives as state is stored.
-    """
-
-    chains: Mapping[int, Chain]
+    chains: Mapping[int, Chain]  #: The chains, each by the index of its last operator.
+    #: For each operator the inputs that it, or the chain that ends with it, is the first to need in the compute dtype;
+    #: state that a chain reads, it reads as it is stored.
     first_used: tuple[tuple[int, ...], ...]
+    #: For each operator the values that nothing needs when it, or the chain that ends with it, is done.
     dying: tuple[tuple[int, ...], ...]
+    #: The same for values that are a new state, but for those that a chain gives as state is stored.
     final: tuple[tuple[int, ...], ...]
 
     @cached_property
@@ -181,21 +150,13 @@ def schedule(program: Program, smallest: int = SMALLEST) -> OperatorSequence:
 
 @dataclass(eq=False)
 class _Group:
-    """Operators that run together so far.
+    """Operators that run together so far."""
 
-    Attributes:
-        nodes: Their indices.
-        shape: The shape of their results.
-        phase: The pass that they belong to: a mask of the forward pass is not put off to the backward pass.
-        rounds: Whether one of them is rounded.
-        closed: Whether something outside reads a result already, or a rounding site follows.
-    """
-
-    nodes: list[int]
-    shape: tuple[int, ...]
-    phase: str
-    rounds: bool
-    closed: bool = False
+    nodes: list[int]  #: Their indices.
+    shape: tuple[int, ...]  #: The shape of their results.
+    phase: str  #: The pass that they belong to: a mask of the forward pass is not put off to the backward pass.
+    rounds: bool  #: Whether one of them is rounded.
+    closed: bool = False  #: Whether something outside reads a result already, or a rounding site follows.
 
 
 class _Links:

@@ -50,53 +50,35 @@ MAX_MODULE = 1000
 
 @dataclass(frozen=True)
 class Input:
-    """One input of a step.
+    """One input of a step."""
 
-    Attributes:
-        name: Name of the state tensor, of the data array, of the per-step scalar, or of what the shares of a step give.
-        kind: ``state``, ``batch``, ``scalar`` or, of an update program, ``combined``.
-        type: Dtype and shape; for a batch the first axis is the row.
-    """
-
+    #: Name of the state tensor, of the data array, of the per-step scalar, or of what the shares of a step give.
     name: str
-    kind: str
-    type: TensorType
+    kind: str  #: ``state``, ``batch``, ``scalar`` or, of an update program, ``combined``.
+    type: TensorType  #: Dtype and shape; for a batch the first axis is the row.
 
 
 @dataclass(frozen=True)
 class Site:
-    """A rounding site: one floating-point output of an operator of class rounded.
+    """A rounding site: one floating-point output of an operator of class rounded."""
 
-    Attributes:
-        node: Index of the node in the program.
-        output: Index of the output among the node's.
-        elements: Number of its elements.
-        kind: Operator kind, for the margin.
-    """
-
-    node: int
-    output: int
-    elements: int
-    kind: str
+    node: int  #: Index of the node in the program.
+    output: int  #: Index of the output among the node's.
+    elements: int  #: Number of its elements.
+    kind: str  #: Operator kind, for the margin.
 
 
 @dataclass(frozen=True)
 class Program:
-    """A captured training step.
+    """A captured training step."""
 
-    Attributes:
-        inputs: The inputs; they have the first value numbers.
-        nodes: The operators in the order in which they run.
-        updates: Value of the new state by name of the state tensor; a state tensor that is not named stays as it is.
-        loss: Value of the loss, zero-dimensional.
-        combined: Of a gradient program, which a share of a step runs: the values by name that are combined with those
-            of the other shares; each is rounded to float32, as new state is.
-    """
-
-    inputs: tuple[Input, ...]
-    nodes: tuple[Node, ...]
+    inputs: tuple[Input, ...]  #: The inputs; they have the first value numbers.
+    nodes: tuple[Node, ...]  #: The operators in the order in which they run.
+    #: Value of the new state by name of the state tensor; a state tensor that is not named stays as it is.
     updates: Mapping[str, Value]
-    loss: Value
+    loss: Value  #: Value of the loss, zero-dimensional.
+    #: Of a gradient program, which a share of a step runs: the values by name that are combined with those of the other
+    #: shares; each is rounded to float32, as new state is.
     combined: Mapping[str, Value] = field(default_factory=dict)
 
     @property

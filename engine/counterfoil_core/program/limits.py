@@ -29,23 +29,16 @@ _REMEDY = say(
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a step of a program takes, as its declared shapes say.
+    """What a step of a program takes, as its declared shapes say."""
 
-    Attributes:
-        operators: Number of operators.
-        tensors: Number of values: inputs, and outputs of operators.
-        bytes: Memory at the fullest moment: the values that are alive, what an operator may copy of the views that it
-            reads, and under an exact profile what it needs inside (:mod:`counterfoil_core.program.workspaces`). A
-            second replay in another order, and what a library needs for itself, are not counted.
-        flops: Floating-point operations.
-        total_bytes: Size of all values that are computed, alive at once or not.
-    """
-
-    operators: int
-    tensors: int
+    operators: int  #: Number of operators.
+    tensors: int  #: Number of values: inputs, and outputs of operators.
+    #: Memory at the fullest moment: the values that are alive, what an operator may copy of the views that it reads,
+    #: and under an exact profile what it needs inside (:mod:`counterfoil_core.program.workspaces`). A second replay in
+    #: another order, and what a library needs for itself, are not counted.
     bytes: int
-    flops: int
-    total_bytes: int
+    flops: int  #: Floating-point operations.
+    total_bytes: int  #: Size of all values that are computed, alive at once or not.
 
 
 def largest_estimate(estimates: Sequence[Estimate]) -> Estimate:
@@ -59,18 +52,12 @@ class Limits:
 
     The defaults leave room for a step of GPT-2 of 124 million parameters on 8 sequences of 512, a few hundred times
     over in time and ten times in memory.
-
-    Attributes:
-        operators: Operators.
-        tensors: Values.
-        bytes: Memory of a step at its fullest moment.
-        flops: Floating-point operations of a step.
     """
 
-    operators: int = 50_000
-    tensors: int = 200_000
-    bytes: float = 256 * 2**30
-    flops: float = 1e15
+    operators: int = 50_000  #: Operators.
+    tensors: int = 200_000  #: Values.
+    bytes: float = 256 * 2**30  #: Memory of a step at its fullest moment.
+    flops: float = 1e15  #: Floating-point operations of a step.
 
     @property
     def values(self) -> int:

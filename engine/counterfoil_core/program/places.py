@@ -35,21 +35,13 @@ class PlaceSort(Enum):
 
 @dataclass(frozen=True)
 class Place:
-    """One fingerprint of a step.
+    """One fingerprint of a step."""
 
-    Attributes:
-        sort: What is fingerprinted.
-        node: Index of the node in the program; None for a batch.
-        output: Index of the output among the node's; for a batch the number of the input's value.
-        site: Number of the rounding site; None at places of another sort.
-        name: Name of the data array of a batch; else empty.
-    """
-
-    sort: PlaceSort
-    node: int | None
-    output: int
-    site: int | None = None
-    name: str = ""
+    sort: PlaceSort  #: What is fingerprinted.
+    node: int | None  #: Index of the node in the program; None for a batch.
+    output: int  #: Index of the output among the node's; for a batch the number of the input's value.
+    site: int | None = None  #: Number of the rounding site; None at places of another sort.
+    name: str = ""  #: Name of the data array of a batch; else empty.
 
 
 def places_of(inputs: Sequence[Input], nodes: Sequence[Node]) -> tuple[Place, ...]:

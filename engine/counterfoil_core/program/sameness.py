@@ -19,18 +19,13 @@ _REORDERED = names_with(Trait.OTHER_ORDER)
 
 
 class Same(NamedTuple):
-    """What a value is a form of.
+    """What a value is a form of."""
 
-    Attributes:
-        members: Number of the value that has the same elements, in any order and any number of times.
-        order: Number of the value that has the same elements in the same C order; with ``turned`` after the two last
-            axes of this one were exchanged.
-        turned: See ``order``.
-    """
-
-    members: int
+    members: int  #: Number of the value that has the same elements, in any order and any number of times.
+    #: Number of the value that has the same elements in the same C order; with ``turned`` after the two last axes of
+    #: this one were exchanged.
     order: int
-    turned: bool
+    turned: bool  #: See ``order``.
 
 
 def sameness(inputs: Sequence[Input], nodes: Sequence[Node]) -> tuple[Same, ...]:

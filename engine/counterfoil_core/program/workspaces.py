@@ -30,14 +30,10 @@ _INSIDE = _WIDE
 
 @dataclass(frozen=True)
 class Workspace:
-    """What an operator needs inside.
+    """What an operator needs inside."""
 
-    Attributes:
-        bytes: While it computes.
-        kept: By the number of a value what its digits take, from one product that it is in to the second.
-    """
-
-    bytes: int = 0
+    bytes: int = 0  #: While it computes.
+    #: By the number of a value what its digits take, from one product that it is in to the second.
     kept: dict[int, int] = field(default_factory=dict)
 
 

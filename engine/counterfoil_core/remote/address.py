@@ -21,13 +21,9 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 @dataclass(frozen=True)
 class Address:
-    """The address of a file.
+    """The address of a file."""
 
-    Attributes:
-        url: As the user gave it; it may hold a password, or a signature that stands for one.
-    """
-
-    url: str
+    url: str  #: As the user gave it; it may hold a password, or a signature that stands for one.
 
     @property
     def scheme(self) -> str:

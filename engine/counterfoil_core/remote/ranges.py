@@ -14,34 +14,22 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Fetched:
-    """How much of a file was fetched.
+    """How much of a file was fetched."""
 
-    Attributes:
-        place: The file's address, as it may be shown.
-        size: Bytes of the file.
-        bytes: Bytes of it that came, some of them perhaps twice.
-        requests: How many pieces were asked for.
-        compared: Whether all that was used of it was compared with the digests by which a signed run root commits to
-            it, and is that.
-    """
-
-    place: str
-    size: int
-    bytes: int
-    requests: int
+    place: str  #: The file's address, as it may be shown.
+    size: int  #: Bytes of the file.
+    bytes: int  #: Bytes of it that came, some of them perhaps twice.
+    requests: int  #: How many pieces were asked for.
+    #: Whether all that was used of it was compared with the digests by which a signed run root commits to it, and is
+    #: that.
     compared: bool = False
 
 
 class Ranges(Protocol):
-    """A file that lies elsewhere, open to be read in pieces.
+    """A file that lies elsewhere, open to be read in pieces."""
 
-    Attributes:
-        address: Where it lies.
-        size: Its length in bytes when it was opened.
-    """
-
-    address: Address
-    size: int
+    address: Address  #: Where it lies.
+    size: int  #: Its length in bytes when it was opened.
 
     def fetch(self, spans: Sequence[Span]) -> Sequence[bytes]:
         """Return some pieces, each of the length that was asked for.

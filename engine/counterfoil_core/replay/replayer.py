@@ -60,28 +60,18 @@ class Job(Protocol):
 
 @dataclass(frozen=True)
 class ReplayedStep:
-    """What the replay of one step gave.
+    """What the replay of one step gave."""
 
-    Attributes:
-        result: The new state and the loss.
-        without_root: The record of the Merkle leaf that the trainer should have committed to, but for the state root;
-            the digest of the log is the trainer's own.
-        root: The state root, which may still be made; None where none is needed.
-        counts: What following the log showed, for each rounding site.
-        fingerprints: uint64 ``[places]``.
-        own_log: The own log of each site, if it was kept.
-        observation: What happened at the place that was observed, if it is a rounding site.
-        watched: What happened there, if it is none.
-    """
-
-    result: StepResult
+    result: StepResult  #: The new state and the loss.
+    #: The record of the Merkle leaf that the trainer should have committed to, but for the state root; the digest of
+    #: the log is the trainer's own.
     without_root: StepRecord
-    root: Future[Digest] | None
-    counts: tuple[Counts, ...]
-    fingerprints: npt.NDArray[np.uint64]
-    own_log: Logs
-    observation: Observation | None = None
-    watched: Watched | None = None
+    root: Future[Digest] | None  #: The state root, which may still be made; None where none is needed.
+    counts: tuple[Counts, ...]  #: What following the log showed, for each rounding site.
+    fingerprints: npt.NDArray[np.uint64]  #: uint64 ``[places]``.
+    own_log: Logs  #: The own log of each site, if it was kept.
+    observation: Observation | None = None  #: What happened at the place that was observed, if it is a rounding site.
+    watched: Watched | None = None  #: What happened there, if it is none.
 
     @property
     def arrays(self) -> Arrays:
@@ -111,25 +101,17 @@ class ReplayedStep:
 
 @dataclass(frozen=True)
 class NoResult:
-    """Where a step ended without a result, and what is known of it up to there.
+    """Where a step ended without a result, and what is known of it up to there."""
 
-    Attributes:
-        node: Index of the operator at which it ended; None where it was at none, or where its state fits no step.
-        known: How many places, from the first, were computed before that.
-        fingerprints: uint64 ``[places]``; the first ``known`` are those of the step.
-        own_log: The own log of the sites so far, if it was kept.
-        unfit: The output that fits no step; None where it was something else.
-        observation: What happened at the place that was observed, if it is a rounding site and was reached.
-        watched: What happened there, if it is none and was reached.
-    """
-
+    #: Index of the operator at which it ended; None where it was at none, or where its state fits no step.
     node: int | None
-    known: int
-    fingerprints: npt.NDArray[np.uint64]
-    own_log: Logs = ()
-    unfit: Unfit | None = None
+    known: int  #: How many places, from the first, were computed before that.
+    fingerprints: npt.NDArray[np.uint64]  #: uint64 ``[places]``; the first ``known`` are those of the step.
+    own_log: Logs = ()  #: The own log of the sites so far, if it was kept.
+    unfit: Unfit | None = None  #: The output that fits no step; None where it was something else.
+    #: What happened at the place that was observed, if it is a rounding site and was reached.
     observation: Observation | None = None
-    watched: Watched | None = None
+    watched: Watched | None = None  #: What happened there, if it is none and was reached.
 
 
 class StepEndedError(NonFiniteError):

@@ -54,17 +54,11 @@ Replaying = Generator[Event, None, ReplayedStep]
 
 @dataclass
 class Combining:
-    """What the shares of a step gave so far, combined as the order says.
+    """What the shares of a step gave so far, combined as the order says."""
 
-    Attributes:
-        adding: The exact sum; None where they are handed on side by side.
-        kept: What each gave, where they are.
-        buffers: The state tensors that share 0 changed.
-    """
-
-    adding: ExactSum | None
-    kept: list[Mapping[str, Tensor]]
-    buffers: dict[str, Tensor]
+    adding: ExactSum | None  #: The exact sum; None where they are handed on side by side.
+    kept: list[Mapping[str, Tensor]]  #: What each gave, where they are.
+    buffers: dict[str, Tensor]  #: The state tensors that share 0 changed.
 
     def take(self, share: int, given: Mapping[str, Tensor], buffers: Mapping[str, Tensor]) -> None:
         """Take what a share gave."""

@@ -66,15 +66,10 @@ class SharedJob(Protocol):
 
 @dataclass(frozen=True)
 class ShareJob:
-    """A share of each step of a job, as a job.
+    """A share of each step of a job, as a job."""
 
-    Attributes:
-        whole: The job.
-        share: Number of the share.
-    """
-
-    whole: SharedJob
-    share: int
+    whole: SharedJob  #: The job.
+    share: int  #: Number of the share.
 
     @property
     def manifest(self) -> OrderManifest:
@@ -98,17 +93,11 @@ class ShareJob:
 
 @dataclass(frozen=True)
 class UpdateJob:
-    """The update of a step of a job, as a job.
+    """The update of a step of a job, as a job."""
 
-    Attributes:
-        whole: The job.
-        combined: What the shares gave, combined.
-        buffers: The state tensors that share 0 changed.
-    """
-
-    whole: SharedJob
-    combined: Mapping[str, Tensor] = field(default_factory=dict)
-    buffers: Mapping[str, Tensor] = field(default_factory=dict)
+    whole: SharedJob  #: The job.
+    combined: Mapping[str, Tensor] = field(default_factory=dict)  #: What the shares gave, combined.
+    buffers: Mapping[str, Tensor] = field(default_factory=dict)  #: The state tensors that share 0 changed.
 
     @property
     def manifest(self) -> OrderManifest:
@@ -147,17 +136,11 @@ def first_draw(job: object, step: int) -> int:
 
 @dataclass(frozen=True)
 class SharedLogs:
-    """What a trainer left of a step with shares, to be followed and compared: its logs, read, and what it held.
+    """What a trainer left of a step with shares, to be followed and compared: its logs, read, and what it held."""
 
-    Attributes:
-        shares: What the run holds of the shares.
-        of_shares: The log of each share, one part for each rounding site of the gradient program.
-        update: The log of the update.
-    """
-
-    shares: StepShares
-    of_shares: tuple[Logs, ...]
-    update: Logs
+    shares: StepShares  #: What the run holds of the shares.
+    of_shares: tuple[Logs, ...]  #: The log of each share, one part for each rounding site of the gradient program.
+    update: Logs  #: The log of the update.
 
 
 AnyLogs = Sequence[SiteLog] | SharedLogs

@@ -61,13 +61,10 @@ class Account:
     """What following the log of some matching steps showed; accounts of the same programs can be added up.
 
     The empty one, which is that of no program, adds nothing.
-
-    Attributes:
-        steps: How many steps of each program.
-        sums: ``[sites, 6]``: the sums over these for each rounding site of all programs, columns as in :data:`COLUMNS`.
     """
 
-    steps: tuple[int, ...] = ()
+    steps: tuple[int, ...] = ()  #: How many steps of each program.
+    #: ``[sites, 6]``: the sums over these for each rounding site of all programs, columns as in :data:`COLUMNS`.
     sums: tuple[tuple[int, ...], ...] = ()
 
     def __add__(self, other: Account) -> Account:
@@ -83,17 +80,11 @@ class Account:
 
 @dataclass(frozen=True)
 class LoggedSite:
-    """A rounding site of a step.
+    """A rounding site of a step."""
 
-    Attributes:
-        kind: Its operator kind.
-        node: Its operator.
-        elements: How many values a step rounds there.
-    """
-
-    kind: str
-    node: Node
-    elements: int
+    kind: str  #: Its operator kind.
+    node: Node  #: Its operator.
+    elements: int  #: How many values a step rounds there.
 
 
 def logged_sites(program: Program, times: int = 1) -> list[LoggedSite]:

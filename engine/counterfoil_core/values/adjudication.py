@@ -32,21 +32,13 @@ class AdjudicationOutcome(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class AdjudicationReport(Report):
-    """What an adjudication found.
+    """What an adjudication found."""
 
-    Attributes:
-        outcome: The conclusion about the dispute.
-        capsule_name: File name of the capsule.
-        capsule_digest: SHA-256 of the file; None when it could not be read.
-        agreed_step: The step after which the capsule's state is taken; 0 for the initial state.
-        step: The disputed step; 0 when it could not be read.
-    """
-
-    outcome: AdjudicationOutcome
-    capsule_name: str
-    capsule_digest: Digest | None
-    agreed_step: int
-    step: int
+    outcome: AdjudicationOutcome  #: The conclusion about the dispute.
+    capsule_name: str  #: File name of the capsule.
+    capsule_digest: Digest | None  #: SHA-256 of the file; None when it could not be read.
+    agreed_step: int  #: The step after which the capsule's state is taken; 0 for the initial state.
+    step: int  #: The disputed step; 0 when it could not be read.
 
 
 @dataclass(frozen=True)

@@ -20,19 +20,12 @@ LAST_ROUND = 2**36
 
 @dataclass(frozen=True)
 class Chain:
-    """A chain of rounds, signed with one key.
+    """A chain of rounds, signed with one key."""
 
-    Attributes:
-        name: As its makers call it.
-        public_key: A point of G2 of BLS12-381, compressed: 96 bytes.
-        genesis: When round 1 was published, seconds since 1970 in UTC.
-        period: Seconds from one round to the next.
-    """
-
-    name: str
-    public_key: bytes
-    genesis: int
-    period: int
+    name: str  #: As its makers call it.
+    public_key: bytes  #: A point of G2 of BLS12-381, compressed: 96 bytes.
+    genesis: int  #: When round 1 was published, seconds since 1970 in UTC.
+    period: int  #: Seconds from one round to the next.
 
 
 QUICKNET = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971"
@@ -53,17 +46,11 @@ CHAINS: Mapping[str, Chain] = {
 
 @dataclass(frozen=True)
 class Beacon:
-    """A round of a chain.
+    """A round of a chain."""
 
-    Attributes:
-        chain: The chain's hash, one of :data:`CHAINS`.
-        round: Its number, from 1.
-        signature: The signature, 96 hexadecimal digits.
-    """
-
-    chain: str
-    round: int
-    signature: str
+    chain: str  #: The chain's hash, one of :data:`CHAINS`.
+    round: int  #: Its number, from 1.
+    signature: str  #: The signature, 96 hexadecimal digits.
 
     @property
     def name(self) -> str:

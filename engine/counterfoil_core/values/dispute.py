@@ -15,125 +15,74 @@ from counterfoil_core.signing.publickeys import key_id_of
 
 @dataclass(frozen=True)
 class ElementComparison:
-    """One element of a tensor on both sides.
+    """One element of a tensor on both sides."""
 
-    Attributes:
-        index: Its multi-index.
-        trainer: The trainer's value.
-        replay: The replay's value.
-        ulps: Distance in units in the last place of float32 (integers: plain difference); 0 where the bits agree, and
-            for the two zeros.
-        equal: Whether the bits agree.
-    """
-
-    index: tuple[int, ...]
-    trainer: float
-    replay: float
+    index: tuple[int, ...]  #: Its multi-index.
+    trainer: float  #: The trainer's value.
+    replay: float  #: The replay's value.
+    #: Distance in units in the last place of float32 (integers: plain difference); 0 where the bits agree, and for the
+    #: two zeros.
     ulps: int
-    equal: bool
+    equal: bool  #: Whether the bits agree.
 
 
 @dataclass(frozen=True)
 class TensorDetail:
-    """Where two tensors differ, from the tensor digest down to single elements.
+    """Where two tensors differ, from the tensor digest down to single elements."""
 
-    Attributes:
-        dtype: Dtype name of both.
-        trainer: The trainer's tensor digest.
-        replay: The replay's.
-        chunks: Number of 16 KiB chunks under a tensor digest.
-        differing_chunks: How many of them differ.
-        first_chunk: Number of the first that differs, from 0.
-        trainer_chunk: Merkle leaf hash of that chunk, the trainer's.
-        replay_chunk: The replay's.
-        elements: Elements around the first that differs, neighbours in C order.
-    """
-
-    dtype: str
-    trainer: Digest
-    replay: Digest
-    chunks: int
-    differing_chunks: int
-    first_chunk: int
-    trainer_chunk: Digest
-    replay_chunk: Digest
-    elements: tuple[ElementComparison, ...]
+    dtype: str  #: Dtype name of both.
+    trainer: Digest  #: The trainer's tensor digest.
+    replay: Digest  #: The replay's.
+    chunks: int  #: Number of 16 KiB chunks under a tensor digest.
+    differing_chunks: int  #: How many of them differ.
+    first_chunk: int  #: Number of the first that differs, from 0.
+    trainer_chunk: Digest  #: Merkle leaf hash of that chunk, the trainer's.
+    replay_chunk: Digest  #: The replay's.
+    elements: tuple[ElementComparison, ...]  #: Elements around the first that differs, neighbours in C order.
 
 
 @dataclass(frozen=True)
 class TensorDivergence:
-    """How far one state tensor of the replay lies from the trainer's.
+    """How far one state tensor of the replay lies from the trainer's."""
 
-    Attributes:
-        name: Name of the state tensor, for instance ``conv1.weight``.
-        shape: Its shape.
-        differing: Number of elements whose bits differ.
-        max_abs: Largest absolute difference; 0 when equal.
-        max_ulps: Largest difference in units in the last place of float32 (integers: plain difference).
-        l2: Euclidean norm of the difference.
-        index: Multi-index of the element with the largest absolute difference; empty when equal or zero-dimensional.
-        trainer: The trainer's value there.
-        replay: The replay's value there.
-        detail: Chunks and elements; given for the worst tensors of a dispute only.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    differing: int
-    max_abs: float
-    max_ulps: int
-    l2: float
+    name: str  #: Name of the state tensor, for instance ``conv1.weight``.
+    shape: tuple[int, ...]  #: Its shape.
+    differing: int  #: Number of elements whose bits differ.
+    max_abs: float  #: Largest absolute difference; 0 when equal.
+    max_ulps: int  #: Largest difference in units in the last place of float32 (integers: plain difference).
+    l2: float  #: Euclidean norm of the difference.
+    #: Multi-index of the element with the largest absolute difference; empty when equal or zero-dimensional.
     index: tuple[int, ...]
-    trainer: float
-    replay: float
-    detail: TensorDetail | None = None
+    trainer: float  #: The trainer's value there.
+    replay: float  #: The replay's value there.
+    detail: TensorDetail | None = None  #: Chunks and elements; given for the worst tensors of a dispute only.
 
 
 @dataclass(frozen=True)
 class NeighbourOperator:
-    """An operator of the program near the disputed one.
+    """An operator of the program near the disputed one."""
 
-    Attributes:
-        number: Its place among the operators of the program, from 1.
-        name: ATen name.
-        module: Path of the module, or name of the state tensor being updated; empty for the step itself.
-        phase: The pass: ``forward``, ``backward`` or ``update``.
-        shapes: Shapes of its outputs.
-        agrees: Whether all its fingerprints agree; None when it has none.
-    """
-
-    number: int
-    name: str
-    module: str
-    phase: str
-    shapes: tuple[tuple[int, ...], ...]
-    agrees: bool | None
+    number: int  #: Its place among the operators of the program, from 1.
+    name: str  #: ATen name.
+    module: str  #: Path of the module, or name of the state tensor being updated; empty for the step itself.
+    phase: str  #: The pass: ``forward``, ``backward`` or ``update``.
+    shapes: tuple[tuple[int, ...], ...]  #: Shapes of its outputs.
+    agrees: bool | None  #: Whether all its fingerprints agree; None when it has none.
 
 
 @dataclass(frozen=True)
 class DisputedOperator:
-    """The first operator of the disputed step whose result differs, found by fingerprints.
+    """The first operator of the disputed step whose result differs, found by fingerprints."""
 
-    Attributes:
-        number: Its place among the operators of the program, from 1.
-        total: Number of operators.
-        name: ATen name, for instance ``aten.convolution_backward.default``.
-        module: Path of the module, or name of the state tensor being updated; empty for the step itself.
-        phase: The pass: ``forward``, ``backward`` or ``update``.
-        shape: Shape of the differing output.
-        input_shapes: Shapes of its tensor inputs.
-        differing_operators: How many operators of the step differ in all, of those that are fingerprinted.
-        neighbours: The operators around it in the order in which they run, itself among them.
-    """
-
-    number: int
-    total: int
-    name: str
-    module: str
-    phase: str
-    shape: tuple[int, ...]
-    input_shapes: tuple[tuple[int, ...], ...]
-    differing_operators: int
+    number: int  #: Its place among the operators of the program, from 1.
+    total: int  #: Number of operators.
+    name: str  #: ATen name, for instance ``aten.convolution_backward.default``.
+    module: str  #: Path of the module, or name of the state tensor being updated; empty for the step itself.
+    phase: str  #: The pass: ``forward``, ``backward`` or ``update``.
+    shape: tuple[int, ...]  #: Shape of the differing output.
+    input_shapes: tuple[tuple[int, ...], ...]  #: Shapes of its tensor inputs.
+    differing_operators: int  #: How many operators of the step differ in all, of those that are fingerprinted.
+    #: The operators around it in the order in which they run, itself among them.
     neighbours: tuple[NeighbourOperator, ...] = ()
 
     @property
@@ -194,54 +143,37 @@ ACCUSING = frozenset({Right.REPLAY, Right.UNREADABLE, Right.NO_RESULT, Right.OMI
 
 @dataclass(frozen=True)
 class DisputedElement:
-    """One element of the disputed operator's output, recomputed exactly.
+    """One element of the disputed operator's output, recomputed exactly."""
 
-    Attributes:
-        index: Its multi-index; empty for a scalar.
-        exact: The exact value, as decimal text with 25 significant digits.
-        exact_nearest: The float64 nearest to it.
-        computed: This machine's value before rounding.
-        replay: This machine's value after rounding, the trainer's logged direction applied.
-        trainer: The trainer's value, where the fingerprint tells it; None where it does not.
-        quantum: Distance of two neighbouring grid points there; under an exact profile of two numbers of the dtype.
-        error: Distance of ``computed`` from the exact value, in units of the error bound; under an exact profile from
-            the defined value, in units of ``quantum``.
-        midpoint: Distance of the exact value from the nearest midpoint between grid points, in units of the error
-            bound; 0 under an exact profile, which has neither.
-    """
-
-    index: tuple[int, ...]
-    exact: str
-    exact_nearest: float
-    computed: float
-    replay: float
-    trainer: float | None
+    index: tuple[int, ...]  #: Its multi-index; empty for a scalar.
+    exact: str  #: The exact value, as decimal text with 25 significant digits.
+    exact_nearest: float  #: The float64 nearest to it.
+    computed: float  #: This machine's value before rounding.
+    replay: float  #: This machine's value after rounding, the trainer's logged direction applied.
+    trainer: float | None  #: The trainer's value, where the fingerprint tells it; None where it does not.
+    #: Distance of two neighbouring grid points there; under an exact profile of two numbers of the dtype.
     quantum: float
+    #: Distance of ``computed`` from the exact value, in units of the error bound; under an exact profile from the
+    #: defined value, in units of ``quantum``.
     error: float
+    #: Distance of the exact value from the nearest midpoint between grid points, in units of the error bound; 0 under
+    #: an exact profile, which has neither.
     midpoint: float
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What exact arithmetic says of a dispute.
+    """What exact arithmetic says of a dispute."""
 
-    Attributes:
-        right: Who is right.
-        sentence: The same in plain sentences, with the reason.
-        elements: The most telling of the elements that were recomputed: those that differ, or the first ones.
-        recomputed: How many elements were recomputed exactly.
-        total: How many elements the operator's output has.
-        margin: The margin tau of the output; 0 when nothing was recomputed.
-        bound: How far a conforming machine's value lies from the exact one at most; 0 when nothing was recomputed, and
-            under an exact profile.
-    """
-
-    right: Right
-    sentence: Sentence
+    right: Right  #: Who is right.
+    sentence: Sentence  #: The same in plain sentences, with the reason.
+    #: The most telling of the elements that were recomputed: those that differ, or the first ones.
     elements: tuple[DisputedElement, ...] = ()
-    recomputed: int = 0
-    total: int = 0
-    margin: float = 0.0
+    recomputed: int = 0  #: How many elements were recomputed exactly.
+    total: int = 0  #: How many elements the operator's output has.
+    margin: float = 0.0  #: The margin tau of the output; 0 when nothing was recomputed.
+    #: How far a conforming machine's value lies from the exact one at most; 0 when nothing was recomputed, and under an
+    #: exact profile.
     bound: float = 0.0
 
     @property
@@ -277,53 +209,41 @@ def share_of(part: str) -> int | None:
 
 @dataclass(frozen=True)
 class Dispute:
-    """A step at which the replay and the trainer's commitment part: one that accuses by itself, or else the first.
+    """A step at which the replay and the trainer's commitment part: one that accuses by itself, or else the first."""
 
-    Attributes:
-        step: Step number, 1 for the first step of training.
-        trainer_leaf: The trainer's Merkle leaf hash of that step.
-        replay_leaf: The replay's Merkle leaf hash of that step; None when the trainer's log cannot be read, so that
-            nothing could be replayed, and when the replay came to no result.
-        parts: Which parts of the leaf differ: some of ``shares``, ``state``, ``loss``, ``fingerprints``; ``log`` when
-            it cannot be read; or ``result`` when the trainer signed one and the replay came to none.
-        path: The comparisons from the root down to the leaf, both children where the first is equal; none when there is
-            no replay's leaf, or the dispute was judged from a capsule, which does not hold the tree.
-        inclusion_proof: RFC 9162 inclusion proof of the trainer's leaf in the signed run root.
-        compared_at: Step of the checkpoint at which ``tensors`` were compared (the disputed step itself, or the next
-            checkpoint after it); None when the trainer stored none.
-        tensors: The differing state tensors, largest absolute difference first.
-        trainer_loss: Loss that the trainer recorded for the step.
-        replay_loss: Loss of the replay; not a number when nothing could be replayed.
-        confirmed: Whether a second replay of the step, with every reduction in another order, gave the replay's leaf
-            again. If not, this machine's arithmetic lies outside the margin, and the trainer is not accused. A log that
-            cannot be read needs no replay to confirm it.
-        operator: The first operator whose result differs; None when all fingerprints agree, and where what the step
-            read differs already.
-        trainer_state: The trainer's state root at ``compared_at``.
-        replay_state: The replay's.
-        finding: What is proven; None when this machine's result was not confirmed.
-        inputs: Names of the data arrays whose rows have other fingerprints in what was signed than in the order.
-        part: Which part of the step differs, where shares make it: ``share 0`` and so on, ``combine`` or ``update``.
-        signer: Id of the key of the party that signed the share that differs, where the order names one for it.
-    """
-
-    step: int
-    trainer_leaf: Digest
+    step: int  #: Step number, 1 for the first step of training.
+    trainer_leaf: Digest  #: The trainer's Merkle leaf hash of that step.
+    #: The replay's Merkle leaf hash of that step; None when the trainer's log cannot be read, so that nothing could be
+    #: replayed, and when the replay came to no result.
     replay_leaf: Digest | None
+    #: Which parts of the leaf differ: some of ``shares``, ``state``, ``loss``, ``fingerprints``; ``log`` when it cannot
+    #: be read; or ``result`` when the trainer signed one and the replay came to none.
     parts: tuple[str, ...]
+    #: The comparisons from the root down to the leaf, both children where the first is equal; none when there is no
+    #: replay's leaf, or the dispute was judged from a capsule, which does not hold the tree.
     path: tuple[MerkleComparison, ...]
-    inclusion_proof: tuple[Digest, ...]
+    inclusion_proof: tuple[Digest, ...]  #: RFC 9162 inclusion proof of the trainer's leaf in the signed run root.
+    #: Step of the checkpoint at which ``tensors`` were compared (the disputed step itself, or the next checkpoint after
+    #: it); None when the trainer stored none.
     compared_at: int | None
-    tensors: tuple[TensorDivergence, ...]
-    trainer_loss: float
-    replay_loss: float
+    tensors: tuple[TensorDivergence, ...]  #: The differing state tensors, largest absolute difference first.
+    trainer_loss: float  #: Loss that the trainer recorded for the step.
+    replay_loss: float  #: Loss of the replay; not a number when nothing could be replayed.
+    #: Whether a second replay of the step, with every reduction in another order, gave the replay's leaf again. If not,
+    #: this machine's arithmetic lies outside the margin, and the trainer is not accused. A log that cannot be read
+    #: needs no replay to confirm it.
     confirmed: bool
+    #: The first operator whose result differs; None when all fingerprints agree, and where what the step read differs
+    #: already.
     operator: DisputedOperator | None = None
-    trainer_state: Digest | None = None
-    replay_state: Digest | None = None
-    finding: Finding | None = None
+    trainer_state: Digest | None = None  #: The trainer's state root at ``compared_at``.
+    replay_state: Digest | None = None  #: The replay's.
+    finding: Finding | None = None  #: What is proven; None when this machine's result was not confirmed.
+    #: Names of the data arrays whose rows have other fingerprints in what was signed than in the order.
     inputs: tuple[str, ...] = ()
+    #: Which part of the step differs, where shares make it: ``share 0`` and so on, ``combine`` or ``update``.
     part: str = ""
+    #: Id of the key of the party that signed the share that differs, where the order names one for it.
     signer: str = ""
 
     def answered_for(self, signers: Sequence[str | None]) -> Dispute:

@@ -19,40 +19,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AuditStarted:
-    """First event of every audit, but for what it says while it hashes a large file.
+    """First event of every audit, but for what it says while it hashes a large file."""
 
-    Attributes:
-        steps: Number of steps of the run.
-        tensor_names: Names of the state tensors, sorted.
-        device: The device of the replay, for instance ``cpu`` or ``cuda:0``.
-        checks: Every check with its state so far.
-        planned_steps: Number of steps that will be replayed.
-        sample: The segments that will be replayed; None when the audit ended before it could choose.
-        kept: Progress of an earlier audit that this one could have gone on from, or does go on from.
-        drawn_before: Whether the sample is that of an earlier audit which did not come to its end.
-    """
-
-    steps: int
-    tensor_names: tuple[str, ...]
-    device: str
-    checks: tuple[Check, ...]
-    planned_steps: int = 0
+    steps: int  #: Number of steps of the run.
+    tensor_names: tuple[str, ...]  #: Names of the state tensors, sorted.
+    device: str  #: The device of the replay, for instance ``cpu`` or ``cuda:0``.
+    checks: tuple[Check, ...]  #: Every check with its state so far.
+    planned_steps: int = 0  #: Number of steps that will be replayed.
+    #: The segments that will be replayed; None when the audit ended before it could choose.
     sample: Sample | None = None
-    kept: Kept | None = None
-    drawn_before: bool = False
+    kept: Kept | None = None  #: Progress of an earlier audit that this one could have gone on from, or does go on from.
+    drawn_before: bool = False  #: Whether the sample is that of an earlier audit which did not come to its end.
 
 
 @dataclass(frozen=True)
 class ProgressRestored:
-    """The steps, comparisons and disputes reported since the start are those of an earlier audit; it goes on now.
+    """The steps, comparisons and disputes reported since the start are those of an earlier audit; it goes on now."""
 
-    Attributes:
-        kept: What it goes on from.
-        steps: How many steps were reported.
-    """
-
-    kept: Kept
-    steps: int
+    kept: Kept  #: What it goes on from.
+    steps: int  #: How many steps were reported.
 
 
 @dataclass(frozen=True)
@@ -64,17 +49,11 @@ class CheckChanged:
 
 @dataclass(frozen=True)
 class OperatorDone:
-    """Progress inside a step, so that a step of minutes shows movement.
+    """Progress inside a step, so that a step of minutes shows movement."""
 
-    Attributes:
-        step: The step being replayed.
-        done: Operators done so far.
-        total: Operators in the step.
-    """
-
-    step: int
-    done: int
-    total: int
+    step: int  #: The step being replayed.
+    done: int  #: Operators done so far.
+    total: int  #: Operators in the step.
 
 
 @dataclass(frozen=True)
@@ -86,15 +65,10 @@ class StepReplayed:
 
 @dataclass(frozen=True)
 class DivergenceMeasured:
-    """The replay's state was compared with one of the trainer's checkpoints.
+    """The replay's state was compared with one of the trainer's checkpoints."""
 
-    Attributes:
-        step: Step of the checkpoint.
-        tensors: One entry for every state tensor, sorted by name.
-    """
-
-    step: int
-    tensors: tuple[TensorDivergence, ...]
+    step: int  #: Step of the checkpoint.
+    tensors: tuple[TensorDivergence, ...]  #: One entry for every state tensor, sorted by name.
 
 
 @dataclass(frozen=True)
@@ -113,13 +87,9 @@ class ResumedFromCheckpoint:
 
 @dataclass(frozen=True)
 class WorkersReported:
-    """What the workers of an audit do at this moment.
+    """What the workers of an audit do at this moment."""
 
-    Attributes:
-        workers: One entry for each.
-    """
-
-    workers: tuple[WorkerState, ...]
+    workers: tuple[WorkerState, ...]  #: One entry for each.
 
     @property
     def steps(self) -> int:
@@ -132,26 +102,19 @@ IMITATION = "imitation"
 
 @dataclass(frozen=True)
 class AuditFinished:
-    """Last event of every audit.
+    """Last event of every audit."""
 
-    Attributes:
-        report: What was found.
-        evidence: What a dispute capsule about the dispute would hold; None when nobody is accused, or no single step
-            shows why.
-        kept: Progress that another audit can go on from; None when the audit came to its end, or kept none.
-        problem: Why progress could not be kept, or removed, as a sentence; else empty.
-        steps: The step table; None where it does not lie in this process.
-        leftover: Files with the progress of an audit that came to its end, which was asked to retain them.
-        interrupted: Whether it did not come to its end, for no reason that lies in the run.
-    """
-
-    report: AuditReport
+    report: AuditReport  #: What was found.
+    #: What a dispute capsule about the dispute would hold; None when nobody is accused, or no single step shows why.
     evidence: CapsuleContents | None = field(default=None, repr=False, compare=False)
+    #: Progress that another audit can go on from; None when the audit came to its end, or kept none.
     kept: Kept | None = None
-    problem: str = ""
+    problem: str = ""  #: Why progress could not be kept, or removed, as a sentence; else empty.
+    #: The step table; None where it does not lie in this process.
     steps: StepTable | None = field(default=None, repr=False, compare=False)
+    #: Files with the progress of an audit that came to its end, which was asked to retain them.
     leftover: tuple[Path, ...] = ()
-    interrupted: bool = False
+    interrupted: bool = False  #: Whether it did not come to its end, for no reason that lies in the run.
 
 
 Event = (

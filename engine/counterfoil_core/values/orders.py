@@ -22,49 +22,30 @@ _Source = Literal["given", "order", "bundle"]
 
 @dataclass(frozen=True)
 class HeldOrder:
-    """The order that a file holds, and who stands by it as far as the file's own signatures show.
+    """The order that a file holds, and who stands by it as far as the file's own signatures show."""
 
-    Attributes:
-        digest: The order digest.
-        client_key: Key id of who signed it as its client; empty for an unsigned order.
-        trainer_key: Key id of who accepted it as its trainer; empty when no acceptance holds.
-        accepted_at: When, by the trainer's clock.
-    """
-
-    digest: Digest
-    client_key: str = ""
-    trainer_key: str = ""
-    accepted_at: str = ""
+    digest: Digest  #: The order digest.
+    client_key: str = ""  #: Key id of who signed it as its client; empty for an unsigned order.
+    trainer_key: str = ""  #: Key id of who accepted it as its trainer; empty when no acceptance holds.
+    accepted_at: str = ""  #: When, by the trainer's clock.
 
 
 @dataclass(frozen=True)
 class GivenOrder:
-    """The client's own order file.
+    """The client's own order file."""
 
-    Attributes:
-        digest: The order digest.
-        client_key: Key id of who signed it as its client; empty for an unsigned order.
-    """
-
-    digest: Digest
-    client_key: str = ""
+    digest: Digest  #: The order digest.
+    client_key: str = ""  #: Key id of who signed it as its client; empty for an unsigned order.
 
 
 @dataclass(frozen=True)
 class OrderFinding:
-    """What check 2 found.
+    """What check 2 found."""
 
-    Attributes:
-        state: Its state.
-        detail: Its sentence.
-        source: How it is known whose order it is.
-        client_key: Key id of who signed the order as its client; empty for an unsigned one.
-    """
-
-    state: CheckState
-    detail: str
-    source: OrderSource
-    client_key: str = ""
+    state: CheckState  #: Its state.
+    detail: str  #: Its sentence.
+    source: OrderSource  #: How it is known whose order it is.
+    client_key: str = ""  #: Key id of who signed the order as its client; empty for an unsigned one.
 
 
 def compare_orders(held: HeldOrder, given: GivenOrder | None = None, client_key: str = "") -> OrderFinding:

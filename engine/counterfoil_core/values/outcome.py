@@ -85,17 +85,11 @@ class CheckState(Enum):
 
 @dataclass(frozen=True)
 class Check:
-    """One numbered check and its state.
+    """One numbered check and its state."""
 
-    Attributes:
-        number: Which check.
-        state: Where it stands.
-        detail: A plain sentence on what was found; may be empty while pending.
-    """
-
-    number: CheckNumber
-    state: CheckState
-    detail: str = ""
+    number: CheckNumber  #: Which check.
+    state: CheckState  #: Where it stands.
+    detail: str = ""  #: A plain sentence on what was found; may be empty while pending.
 
 
 def without_log() -> Check:

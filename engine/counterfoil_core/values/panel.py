@@ -28,37 +28,26 @@ class Blame(Enum):
 
 @dataclass(frozen=True)
 class Ruling:
-    """What the replay of one step says of one provider.
+    """What the replay of one step says of one provider."""
 
-    Attributes:
-        provider: Number of the run among those compared, from 0.
-        step: The step that was replayed.
-        right: Whether the replay, with the provider's own log, comes to the leaf that it signed; also where rounding
-            explains the whole difference.
-        confirmed: Whether this machine could decide: the step is right, or proven not to be what was ordered.
-        trainer_leaf: The Merkle leaf hash that the provider signed.
-        replay_leaf: The replay's; None when the provider's log cannot be read, so that nothing could be replayed.
-        parts: Which parts of the leaf differ: some of ``shares``, ``state``, ``loss`` and ``fingerprints``, or ``log``
-            when it cannot be read; empty when right.
-        operator: The first operator whose result differs; None when right, or when all fingerprints agree.
-        corrections: Rounding decisions that this machine took from the provider's log.
-        contradictions: Log entries that no honest trainer writes.
-        finding: What is proven; None where the leaves agree, or nothing was confirmed.
-        part: Which part of the step differs, where shares make it; as :attr:`Dispute.part`.
-    """
-
-    provider: int
-    step: int
+    provider: int  #: Number of the run among those compared, from 0.
+    step: int  #: The step that was replayed.
+    #: Whether the replay, with the provider's own log, comes to the leaf that it signed; also where rounding explains
+    #: the whole difference.
     right: bool
-    confirmed: bool
-    trainer_leaf: Digest
+    confirmed: bool  #: Whether this machine could decide: the step is right, or proven not to be what was ordered.
+    trainer_leaf: Digest  #: The Merkle leaf hash that the provider signed.
+    #: The replay's; None when the provider's log cannot be read, so that nothing could be replayed.
     replay_leaf: Digest | None
+    #: Which parts of the leaf differ: some of ``shares``, ``state``, ``loss`` and ``fingerprints``, or ``log`` when it
+    #: cannot be read; empty when right.
     parts: tuple[str, ...]
+    #: The first operator whose result differs; None when right, or when all fingerprints agree.
     operator: DisputedOperator | None
-    corrections: int
-    contradictions: int
-    finding: Finding | None = None
-    part: str = ""
+    corrections: int  #: Rounding decisions that this machine took from the provider's log.
+    contradictions: int  #: Log entries that no honest trainer writes.
+    finding: Finding | None = None  #: What is proven; None where the leaves agree, or nothing was confirmed.
+    part: str = ""  #: Which part of the step differs, where shares make it; as :attr:`Dispute.part`.
 
     @property
     def wrong(self) -> bool:
@@ -68,27 +57,20 @@ class Ruling:
 
 @dataclass(frozen=True)
 class Parting:
-    """The step in which two groups of runs part; the runs of a group agree in every step.
+    """The step in which two groups of runs part; the runs of a group agree in every step."""
 
-    Attributes:
-        first: Numbers of the runs of one group, from 0.
-        second: Those of the other.
-        step: The first step in which their results differ; the ruling may lie elsewhere (:attr:`ruled_step`).
-        path: The comparisons of the binary search, from the root down.
-        agreed_step: The step after which all store the same state, from which the replay starts. Whether what they
-            agree on before it was ordered is not looked at.
-        ruled_step: The step that decides: ``step``, an earlier one that all got wrong, or a later one where ``step``
-            decides nothing; the last of the order when no step does; 0 before the ruling.
-        rulings: The telling one for each run of both groups: the first step that is not right, or the step in which
-            they part. With equal results the logs may still differ. Empty before the ruling.
-    """
-
-    first: tuple[int, ...]
-    second: tuple[int, ...]
-    step: int
-    path: tuple[MerkleComparison, ...]
+    first: tuple[int, ...]  #: Numbers of the runs of one group, from 0.
+    second: tuple[int, ...]  #: Those of the other.
+    step: int  #: The first step in which their results differ; the ruling may lie elsewhere (:attr:`ruled_step`).
+    path: tuple[MerkleComparison, ...]  #: The comparisons of the binary search, from the root down.
+    #: The step after which all store the same state, from which the replay starts. Whether what they agree on before it
+    #: was ordered is not looked at.
     agreed_step: int
+    #: The step that decides: ``step``, an earlier one that all got wrong, or a later one where ``step`` decides
+    #: nothing; the last of the order when no step does; 0 before the ruling.
     ruled_step: int = 0
+    #: The telling one for each run of both groups: the first step that is not right, or the step in which they part.
+    #: With equal results the logs may still differ. Empty before the ruling.
     rulings: tuple[Ruling, ...] = ()
 
     @property
@@ -132,21 +114,13 @@ class Standing(Enum):
 
 @dataclass(frozen=True)
 class Member:
-    """One provider of a panel.
+    """One provider of a panel."""
 
-    Attributes:
-        name: File name of its run, with the folders that tell it from others of that name.
-        standing: What was found.
-        trainer_key: Key id of the key that signed; empty when refused.
-        run_root: The signed run root; None when refused.
-        detail: Why it was refused; empty otherwise.
-    """
-
-    name: str
-    standing: Standing
-    trainer_key: str
-    run_root: Digest | None
-    detail: str = ""
+    name: str  #: File name of its run, with the folders that tell it from others of that name.
+    standing: Standing  #: What was found.
+    trainer_key: str  #: Key id of the key that signed; empty when refused.
+    run_root: Digest | None  #: The signed run root; None when refused.
+    detail: str = ""  #: Why it was refused; empty otherwise.
 
 
 class PanelOutcome(Enum):
@@ -169,56 +143,35 @@ class PanelOutcome(Enum):
 
 @dataclass(frozen=True)
 class PanelReport:
-    """What a panel found.
+    """What a panel found."""
 
-    Attributes:
-        outcome: The conclusion.
-        reason: The same in plain sentences.
-        order_digest: The order that all ran; None when no run could be read.
-        steps: Number of its steps.
-        members: One for each run, in the order given.
-        groups: Members whose results agree, as numbers from 0; the largest first.
-        partings: One for each group but the first, against the first.
-    """
-
-    outcome: PanelOutcome
-    reason: str
-    order_digest: Digest | None
-    steps: int
-    members: tuple[Member, ...]
-    groups: tuple[tuple[int, ...], ...]
-    partings: tuple[Parting, ...]
+    outcome: PanelOutcome  #: The conclusion.
+    reason: str  #: The same in plain sentences.
+    order_digest: Digest | None  #: The order that all ran; None when no run could be read.
+    steps: int  #: Number of its steps.
+    members: tuple[Member, ...]  #: One for each run, in the order given.
+    groups: tuple[tuple[int, ...], ...]  #: Members whose results agree, as numbers from 0; the largest first.
+    partings: tuple[Parting, ...]  #: One for each group but the first, against the first.
 
 
 @dataclass(frozen=True)
 class PanelAdmitted:
-    """A run was read and checked: it takes part unless its standing is REFUSED.
+    """A run was read and checked: it takes part unless its standing is REFUSED."""
 
-    Attributes:
-        number: Its number among those given, from 0.
-        member: What is known of it.
-    """
-
-    number: int
-    member: Member
+    number: int  #: Its number among those given, from 0.
+    member: Member  #: What is known of it.
 
 
 @dataclass(frozen=True)
 class PanelCompared:
-    """The runs were compared, and where they part is known; then the replay begins, if one is wanted.
+    """The runs were compared, and where they part is known; then the replay begins, if one is wanted."""
 
-    Attributes:
-        partings: Where each group but the first parts from the first; none of them has its ruling.
-        steps: How many steps are replayed, or more.
-        members: One for each run, in the order given.
-        results: For each of them one byte for each step from 0, which is the initial state: 0 where its result is that
-            of the first group, else a number for each other result of that step, ``OTHER_RESULT`` at most. As long as
-            the run; empty where it takes no part.
-    """
-
-    partings: tuple[Parting, ...]
-    steps: int
-    members: tuple[Member, ...] = ()
+    partings: tuple[Parting, ...]  #: Where each group but the first parts from the first; none of them has its ruling.
+    steps: int  #: How many steps are replayed, or more.
+    members: tuple[Member, ...] = ()  #: One for each run, in the order given.
+    #: For each of them one byte for each step from 0, which is the initial state: 0 where its result is that of the
+    #: first group, else a number for each other result of that step, ``OTHER_RESULT`` at most. As long as the run;
+    #: empty where it takes no part.
     results: tuple[bytes, ...] = ()
 
 

@@ -22,39 +22,25 @@ NAMED_SITES = 10
 
 @dataclass(frozen=True)
 class SteeringRow:
-    """What the log of the matching steps left to the trainer, for one operator kind.
+    """What the log of the matching steps left to the trainer, for one operator kind."""
 
-    Attributes:
-        kind: The operator kind, for instance ``convolution``.
-        values: Number of values that were rounded.
-        entries: Logged decisions: values that the trainer could have moved by one quantum.
-        corrections: Directions taken from the log that differed from this machine's own rounding.
-        steerable: Entries where honest hardware agrees on the direction: not close to the midpoint, or exactly there
-            where the arithmetic is exact.
-        steered: Corrections among these. The margin predicts none.
-    """
-
-    kind: str
-    values: int
-    entries: int
-    corrections: int
+    kind: str  #: The operator kind, for instance ``convolution``.
+    values: int  #: Number of values that were rounded.
+    entries: int  #: Logged decisions: values that the trainer could have moved by one quantum.
+    corrections: int  #: Directions taken from the log that differed from this machine's own rounding.
+    #: Entries where honest hardware agrees on the direction: not close to the midpoint, or exactly there where the
+    #: arithmetic is exact.
     steerable: int
-    steered: int
+    steered: int  #: Corrections among these. The margin predicts none.
 
 
 @dataclass(frozen=True)
 class Steering:
-    """How far the trainer could have steered the run through its log (:mod:`counterfoil_core.replay.steering`).
+    """How far the trainer could have steered the run through its log (:mod:`counterfoil_core.replay.steering`)."""
 
-    Attributes:
-        rows: One for each operator kind, sorted by name.
-        significand_bits: p: one quantum is at most 2^(1-p) of the scale 2^E of the tensor.
-        suspects: The operators whose directions look chosen rather than computed.
-    """
-
-    rows: tuple[SteeringRow, ...]
-    significand_bits: int
-    suspects: tuple[str, ...] = ()
+    rows: tuple[SteeringRow, ...]  #: One for each operator kind, sorted by name.
+    significand_bits: int  #: p: one quantum is at most 2^(1-p) of the scale 2^E of the tensor.
+    suspects: tuple[str, ...] = ()  #: The operators whose directions look chosen rather than computed.
 
     @property
     def entries(self) -> int:
@@ -74,82 +60,55 @@ class Steering:
 
 @dataclass(frozen=True)
 class Kept:
-    """Progress of an audit that lies in a file, to go on from.
+    """Progress of an audit that lies in a file, to go on from."""
 
-    Attributes:
-        path: The file.
-        segments: How many of the chosen segments were judged.
-        chosen: How many were chosen.
-        step: The last step of these segments; of a sample, or after a dispute, there are fewer judged ones before it.
-        judged: How many steps of these segments were judged.
-    """
-
-    path: Path
-    segments: int
-    chosen: int
+    path: Path  #: The file.
+    segments: int  #: How many of the chosen segments were judged.
+    chosen: int  #: How many were chosen.
+    #: The last step of these segments; of a sample, or after a dispute, there are fewer judged ones before it.
     step: int
-    judged: int
+    judged: int  #: How many steps of these segments were judged.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """What audits and adjudications find alike.
+    """What audits and adjudications find alike."""
 
-    Attributes:
-        outcome: The conclusion.
-        reason: One or two plain sentences that say why.
-        checks: All ten checks, in order.
-        order_digest: Digest of the order that was asked for: the client's own if it was given, also when the file was
-            made for another one; else that of the file. None when neither is known.
-        order_source: How it is known whose order it is: ``client`` when the client's own order was given, ``signature``
-            when the file's order is signed with the client's key that was given, ``bundle`` when neither is so.
-        run_order: Digest of the order that the file holds; None when it could not be read.
-        run_root: The signed run root; None when it could not be read, or its signature does not hold.
-        trainer_key: SHA-256 key id of the public key whose signature of the run holds; empty when none does.
-        given_key: SHA-256 key id of the trainer's public key that the auditor gave; empty when none was given, so that
-            check 5 rests on the key that the file itself names.
-        title: Title of the order that the file holds.
-        steps_ordered: Number of its steps.
-        steps_recorded: Number of steps of the run, which may have ended early by the order's rule; else the same.
-        steps_replayed: Number of steps replayed and judged.
-        dispute: What differs, in the first step that does; None when none does.
-        corrections: Rounding decisions that were taken from the log, over the replayed steps whose leaf matched.
-        contradictions: Log entries that no honest trainer writes, over the same steps.
-        omissions: Values close to a midpoint that the log lacks, over the same steps.
-        seconds: Wall-clock time of the replay.
-        environment: Device, library versions and switches of this machine.
-        trainer_environment: The same of the trainer's, as the trainer signed it.
-        client_key: Key id of who signed the order as its client; empty for an unsigned order.
-        given_client_key: Key id of the client's public key that the auditor gave; empty when none was given, so that
-            ``client_key`` is what the files name.
-        accepted_at: When the trainer's key accepted the order, by the trainer's clock; empty when the acceptance was
-            not read or does not hold.
-        accepted_client: Key id of who had signed the order then, as the acceptance says; empty for an unsigned one.
-    """
-
-    outcome: Enum
-    reason: str
-    checks: tuple[Check, ...]
+    outcome: Enum  #: The conclusion.
+    reason: str  #: One or two plain sentences that say why.
+    checks: tuple[Check, ...]  #: All ten checks, in order.
+    #: Digest of the order that was asked for: the client's own if it was given, also when the file was made for another
+    #: one; else that of the file. None when neither is known.
     order_digest: Digest | None
+    #: How it is known whose order it is: ``client`` when the client's own order was given, ``signature`` when the
+    #: file's order is signed with the client's key that was given, ``bundle`` when neither is so.
     order_source: OrderSource
-    run_order: Digest | None
-    run_root: Digest | None
-    trainer_key: str
-    title: str
-    steps_ordered: int
-    steps_recorded: int
-    steps_replayed: int
-    dispute: Dispute | None = None
+    run_order: Digest | None  #: Digest of the order that the file holds; None when it could not be read.
+    run_root: Digest | None  #: The signed run root; None when it could not be read, or its signature does not hold.
+    trainer_key: str  #: SHA-256 key id of the public key whose signature of the run holds; empty when none does.
+    title: str  #: Title of the order that the file holds.
+    steps_ordered: int  #: Number of its steps.
+    steps_recorded: int  #: Number of steps of the run, which may have ended early by the order's rule; else the same.
+    steps_replayed: int  #: Number of steps replayed and judged.
+    dispute: Dispute | None = None  #: What differs, in the first step that does; None when none does.
+    #: Rounding decisions that were taken from the log, over the replayed steps whose leaf matched.
     corrections: int = 0
-    contradictions: int = 0
-    omissions: int = 0
-    seconds: float = 0.0
-    environment: tuple[tuple[str, str], ...] = ()
-    trainer_environment: tuple[tuple[str, str], ...] = ()
+    contradictions: int = 0  #: Log entries that no honest trainer writes, over the same steps.
+    omissions: int = 0  #: Values close to a midpoint that the log lacks, over the same steps.
+    seconds: float = 0.0  #: Wall-clock time of the replay.
+    environment: tuple[tuple[str, str], ...] = ()  #: Device, library versions and switches of this machine.
+    trainer_environment: tuple[tuple[str, str], ...] = ()  #: The same of the trainer's, as the trainer signed it.
+    #: SHA-256 key id of the trainer's public key that the auditor gave; empty when none was given, so that check 5
+    #: rests on the key that the file itself names.
     given_key: str = ""
-    client_key: str = ""
+    client_key: str = ""  #: Key id of who signed the order as its client; empty for an unsigned order.
+    #: Key id of the client's public key that the auditor gave; empty when none was given, so that ``client_key`` is
+    #: what the files name.
     given_client_key: str = ""
+    #: When the trainer's key accepted the order, by the trainer's clock; empty when the acceptance was not read or does
+    #: not hold.
     accepted_at: str = ""
+    #: Key id of who had signed the order then, as the acceptance says; empty for an unsigned one.
     accepted_client: str = ""
 
     @property
@@ -179,48 +138,35 @@ class AuditReport(Report):
     """What an audit found: everything that a verdict says, before it is signed.
 
     Attributes:
-        outcome: The conclusion.
-        bundle_digest: SHA-256 of the bundle file.
-        bundle_name: File name of the bundle.
-        steps_planned: Number of steps in the chosen segments.
-        mismatched_steps: Steps whose leaf differed, ascending.
-        log_entries: Sum over the replayed steps whose leaf matched.
-        log_bytes: Sum over the same steps.
-        rounded_values: Sum over the same steps.
         environment: As in every report; under :data:`IMITATION` the hardware that the replay imitated, if it did.
-        sample: The segments that were chosen; None when the audit ended before it could choose.
-        steering: How far the trainer could have steered the matching steps; None when nothing was replayed, and under
-            an exact profile, which leaves nothing to steer.
-        without_bound: Operator kinds with a margin that no error bound proves, sorted; None when the order's program
-            was not read.
-        exact_bits: S of an exact profile; None of another one, and when the order was not read.
-        replayed_at: Where the segments were replayed, this machine among the places; empty when it replayed them all.
-        fetched: How much of a run that lies elsewhere was fetched; None where the run is a file of this machine, which
-            is hashed.
-        facts: What the run shows of itself, where that was asked for and the checks that bind it passed; else None.
-        begun_at: When the replay began, UTC; empty when it did not get that far. Two audits that found the same may
-            have begun at different times.
-        ended_at: When it ended.
-        sittings: In how many goes: each that went on with what an earlier one kept counts. ``seconds`` is their sum.
     """
 
-    outcome: Outcome
-    bundle_digest: Digest | None
-    bundle_name: str
-    steps_planned: int
-    mismatched_steps: tuple[int, ...] = ()
-    log_entries: int = 0
-    log_bytes: int = 0
-    rounded_values: int = 0
-    sample: Sample | None = None
+    outcome: Outcome  #: The conclusion.
+    bundle_digest: Digest | None  #: SHA-256 of the bundle file.
+    bundle_name: str  #: File name of the bundle.
+    steps_planned: int  #: Number of steps in the chosen segments.
+    mismatched_steps: tuple[int, ...] = ()  #: Steps whose leaf differed, ascending.
+    log_entries: int = 0  #: Sum over the replayed steps whose leaf matched.
+    log_bytes: int = 0  #: Sum over the same steps.
+    rounded_values: int = 0  #: Sum over the same steps.
+    sample: Sample | None = None  #: The segments that were chosen; None when the audit ended before it could choose.
+    #: How far the trainer could have steered the matching steps; None when nothing was replayed, and under an exact
+    #: profile, which leaves nothing to steer.
     steering: Steering | None = None
+    #: Operator kinds with a margin that no error bound proves, sorted; None when the order's program was not read.
     without_bound: tuple[str, ...] | None = None
-    exact_bits: int | None = None
+    exact_bits: int | None = None  #: S of an exact profile; None of another one, and when the order was not read.
+    #: Where the segments were replayed, this machine among the places; empty when it replayed them all.
     replayed_at: tuple[ReplayedAt, ...] = ()
+    #: How much of a run that lies elsewhere was fetched; None where the run is a file of this machine, which is hashed.
     fetched: Fetched | None = None
+    #: What the run shows of itself, where that was asked for and the checks that bind it passed; else None.
     facts: RunFacts | None = None
+    #: When the replay began, UTC; empty when it did not get that far. Two audits that found the same may have begun at
+    #: different times.
     begun_at: str = field(default="", compare=False)
-    ended_at: str = field(default="", compare=False)
+    ended_at: str = field(default="", compare=False)  #: When it ended.
+    #: In how many goes: each that went on with what an earlier one kept counts. ``seconds`` is their sum.
     sittings: int = field(default=1, compare=False)
 
     @property

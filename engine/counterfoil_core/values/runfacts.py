@@ -18,47 +18,32 @@ INTEGERS = "integers"
 
 @dataclass(frozen=True)
 class OperationCount:
-    """Operations of one kind in one part of the steps.
+    """Operations of one kind in one part of the steps."""
 
-    Attributes:
-        part: ``forward``, ``backward`` or ``update``.
-        kind: ``matrix product``, ``convolution``, ``elementwise``, ``reduction`` or ``other``.
-        operations: In all steps; a multiplication with an addition counts as two. Exact for the first two kinds as
-            docs/facts.md defines them; for the others one operation for each element read or made.
-        precision: In what they compute, as the order's profile has it for such an operator: ``float64`` or ``float32``,
-            ``integers``, or, of products under an exact profile, the bits of their operands, such as ``20 bits``.
-    """
-
-    part: str
-    kind: str
+    part: str  #: ``forward``, ``backward`` or ``update``.
+    kind: str  #: ``matrix product``, ``convolution``, ``elementwise``, ``reduction`` or ``other``.
+    #: In all steps; a multiplication with an addition counts as two. Exact for the first two kinds as docs/facts.md
+    #: defines them; for the others one operation for each element read or made.
     operations: int
+    #: In what they compute, as the order's profile has it for such an operator: ``float64`` or ``float32``,
+    #: ``integers``, or, of products under an exact profile, the bits of their operands, such as ``20 bits``.
     precision: str = ""
 
 
 @dataclass(frozen=True)
 class DataUse:
-    """How much of a data array the steps read.
+    """How much of a data array the steps read."""
 
-    Attributes:
-        name: Its name in the order.
-        dtype: Dtype name.
-        shape: Its shape; the first axis is the row.
-        digest: Its tensor digest.
-        rows_read: Rows that the steps read, each as often as it was; without those that only fill a shorter batch.
-        distinct_rows: How many different ones.
-        elements_read: Elements of these rows. Where a row is a text they are tokens; one that a language model is
-            trained on has one more of them than the model looks up.
-        filling_rows: Rows that the schedule names and the step's program leaves out: a shorter batch is filled with
-            them.
-    """
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    digest: Digest
-    rows_read: int
-    distinct_rows: int
+    name: str  #: Its name in the order.
+    dtype: str  #: Dtype name.
+    shape: tuple[int, ...]  #: Its shape; the first axis is the row.
+    digest: Digest  #: Its tensor digest.
+    rows_read: int  #: Rows that the steps read, each as often as it was; without those that only fill a shorter batch.
+    distinct_rows: int  #: How many different ones.
+    #: Elements of these rows. Where a row is a text they are tokens; one that a language model is trained on has one
+    #: more of them than the model looks up.
     elements_read: int
+    #: Rows that the schedule names and the step's program leaves out: a shorter batch is filled with them.
     filling_rows: int = 0
 
     @property
@@ -69,72 +54,42 @@ class DataUse:
 
 @dataclass(frozen=True)
 class FactsProgress:
-    """How far the checks are before a run is counted, or rules are checked on it.
+    """How far the checks are before a run is counted, or rules are checked on it."""
 
-    Attributes:
-        what: What is done, as words.
-        done: How many of the parts of the work are done.
-        total: How many there are.
-    """
-
-    what: str
-    done: int
-    total: int
+    what: str  #: What is done, as words.
+    done: int  #: How many of the parts of the work are done.
+    total: int  #: How many there are.
 
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What a run shows. What somebody only says is marked so.
+    """What a run shows. What somebody only says is marked so."""
 
-    Attributes:
-        order: The order digest, which binds program, data, settings and steps.
-        run_root: Merkle root over the steps, which the trainer signed.
-        trainer_key: Key id of the key that signed it.
-        client_key: Key id of who signed the order; empty for an unsigned one.
-        title: The client's name for the job.
-        steps: Steps of the run.
-        steps_ordered: Steps that were ordered.
-        batch_size: Rows of a step.
-        parameters: Trainable values.
-        optimizer: The optimizer in words, as the order has it; the program says what was done.
-        precision: The precision profile in words.
-        compute: Dtype in which it computes.
-        exact_bits: S of an exact profile, whose products are of integers; None of one that rounds.
-        program_digests: Digest of each program, by name; an order's only one has none.
-        operations: Counted from the programs, by part and kind.
-        data: What was read of each data array.
-        started: When the trainer accepted the order, ISO 8601 in UTC, as the trainer says; empty where that is not
-            there.
-        signed: When the trainer signed the run, as the trainer says.
-        machine: The trainer's machine, as the trainer says.
-        energy_kwh: Energy in kilowatt-hours, as whoever asked for these facts says, in decimal digits; empty where
-            nobody does.
-        tokens: Elements of the data that embeddings look up, in all steps; 0 where none does.
-        seconds: From ``started`` to ``signed``, as the trainer says; None where one of them is not there, or they are
-            in the wrong order.
-    """
-
-    order: Digest
-    run_root: Digest
-    trainer_key: str
-    client_key: str
-    title: str
-    steps: int
-    steps_ordered: int
-    batch_size: int
-    parameters: int
-    optimizer: str
-    precision: str
-    compute: str
-    exact_bits: int | None
-    program_digests: tuple[tuple[str, Digest], ...]
-    operations: tuple[OperationCount, ...]
-    data: tuple[DataUse, ...]
+    order: Digest  #: The order digest, which binds program, data, settings and steps.
+    run_root: Digest  #: Merkle root over the steps, which the trainer signed.
+    trainer_key: str  #: Key id of the key that signed it.
+    client_key: str  #: Key id of who signed the order; empty for an unsigned one.
+    title: str  #: The client's name for the job.
+    steps: int  #: Steps of the run.
+    steps_ordered: int  #: Steps that were ordered.
+    batch_size: int  #: Rows of a step.
+    parameters: int  #: Trainable values.
+    optimizer: str  #: The optimizer in words, as the order has it; the program says what was done.
+    precision: str  #: The precision profile in words.
+    compute: str  #: Dtype in which it computes.
+    exact_bits: int | None  #: S of an exact profile, whose products are of integers; None of one that rounds.
+    program_digests: tuple[tuple[str, Digest], ...]  #: Digest of each program, by name; an order's only one has none.
+    operations: tuple[OperationCount, ...]  #: Counted from the programs, by part and kind.
+    data: tuple[DataUse, ...]  #: What was read of each data array.
+    #: When the trainer accepted the order, ISO 8601 in UTC, as the trainer says; empty where that is not there.
     started: str
-    signed: str
-    machine: tuple[tuple[str, str], ...]
+    signed: str  #: When the trainer signed the run, as the trainer says.
+    machine: tuple[tuple[str, str], ...]  #: The trainer's machine, as the trainer says.
+    #: Energy in kilowatt-hours, as whoever asked for these facts says, in decimal digits; empty where nobody does.
     energy_kwh: str = ""
-    tokens: int = 0
+    tokens: int = 0  #: Elements of the data that embeddings look up, in all steps; 0 where none does.
+    #: From ``started`` to ``signed``, as the trainer says; None where one of them is not there, or they are in the
+    #: wrong order.
     seconds: int | None = None
 
     @property

@@ -62,17 +62,11 @@ class NonceSource(Enum):
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of a run between two stored states.
+    """A stretch of a run between two stored states."""
 
-    Attributes:
-        number: From 1.
-        first: Its first step.
-        last: Its last step, after which a checkpoint is stored.
-    """
-
-    number: int
-    first: int
-    last: int
+    number: int  #: From 1.
+    first: int  #: Its first step.
+    last: int  #: Its last step, after which a checkpoint is stored.
 
     @property
     def steps(self) -> int:
@@ -99,25 +93,15 @@ Spans = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Sample:
-    """Which segments of a run an audit replays.
+    """Which segments of a run an audit replays."""
 
-    Attributes:
-        total: Number of segments of the run.
-        spans: The chosen ones as first and last of each run of neighbours, ascending.
-        selection: How they were chosen.
-        nonce: The auditor's nonce as hexadecimal digits; empty unless the selection is random.
-        bad: The number of bad segments for which :attr:`passing` is given; 0 unless the selection is random.
-        source: Where the nonce came from; None unless the selection is random.
-        beacon: The round that it was taken from; None unless it was.
-    """
-
-    total: int
-    spans: Spans
-    selection: Selection
-    nonce: str = ""
-    bad: int = 0
-    source: NonceSource | None = None
-    beacon: Beacon | None = None
+    total: int  #: Number of segments of the run.
+    spans: Spans  #: The chosen ones as first and last of each run of neighbours, ascending.
+    selection: Selection  #: How they were chosen.
+    nonce: str = ""  #: The auditor's nonce as hexadecimal digits; empty unless the selection is random.
+    bad: int = 0  #: The number of bad segments for which :attr:`passing` is given; 0 unless the selection is random.
+    source: NonceSource | None = None  #: Where the nonce came from; None unless the selection is random.
+    beacon: Beacon | None = None  #: The round that it was taken from; None unless it was.
 
     @property
     def count(self) -> int:
@@ -210,26 +194,20 @@ def _segments(count: int) -> str:
 class SegmentRequest:
     """Which segments an auditor wants replayed; without anything said, all.
 
-    Attributes:
-        numbers: These, by number.
-        count: So many, at random.
-        confidence: As many at random as it takes: a run with ``bad_fraction`` of bad segments is caught with at least
-            this probability.
-        bad_fraction: Share of bad segments that must not pass.
-        nonce: Randomness of the auditor, 32 bytes as hexadecimal digits; drawn from the operating system when empty. An
-            auditor who wants to show that the nonce was not picked for its result commits to it beforehand.
-        beacon: A round of a public beacon, whose randomness is the nonce.
-
     Raises:
         DataError: More than one of ``numbers``, ``count`` and ``confidence`` is given, or a number is out of range.
     """
 
-    numbers: tuple[int, ...] = ()
-    count: int | None = None
+    numbers: tuple[int, ...] = ()  #: These, by number.
+    count: int | None = None  #: So many, at random.
+    #: As many at random as it takes: a run with ``bad_fraction`` of bad segments is caught with at least this
+    #: probability.
     confidence: float | None = None
-    bad_fraction: float = 0.01
+    bad_fraction: float = 0.01  #: Share of bad segments that must not pass.
+    #: Randomness of the auditor, 32 bytes as hexadecimal digits; drawn from the operating system when empty. An auditor
+    #: who wants to show that the nonce was not picked for its result commits to it beforehand.
     nonce: str = ""
-    beacon: Beacon | None = None
+    beacon: Beacon | None = None  #: A round of a public beacon, whose randomness is the nonce.
 
     def __post_init__(self) -> None:
         if bool(self.numbers) + (self.count is not None) + (self.confidence is not None) > 1:

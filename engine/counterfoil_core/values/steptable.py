@@ -36,56 +36,33 @@ class StepMatch(Enum):
 
 @dataclass(frozen=True)
 class StepRow:
-    """A row of the table: the result of one step.
+    """A row of the table: the result of one step."""
 
-    Attributes:
-        step: Step number, from 1.
-        match: How the leaf compares.
-        trainer_leaf: The trainer's Merkle leaf hash.
-        replay_leaf: The replay's Merkle leaf hash; None when the step was not replayed.
-        trainer_loss: The loss the trainer recorded.
-        replay_loss: The loss of the replay; not a number when the step was not replayed.
-        log_entries: Logged rounding decisions of the step; 0 when the step was not replayed.
-        log_bytes: Size of the step's log.
-        corrections: Logged directions that differed from this machine's own rounding.
-        contradictions: Log entries that no honest trainer would write.
-        omissions: Values close to a midpoint that the trainer did not log.
-        rounded_values: Number of values that were rounded in the step.
-        seconds: Wall-clock time of the step's replay.
-        steerable: Entries whose own value is so far from the midpoint that honest hardware agrees on the direction.
-        steered: Corrections among these.
-    """
-
-    step: int
-    match: StepMatch
-    trainer_leaf: Digest
-    replay_leaf: Digest | None
-    trainer_loss: float
-    replay_loss: float
-    log_entries: int
-    log_bytes: int
-    corrections: int
-    contradictions: int
-    omissions: int
-    rounded_values: int
-    seconds: float
+    step: int  #: Step number, from 1.
+    match: StepMatch  #: How the leaf compares.
+    trainer_leaf: Digest  #: The trainer's Merkle leaf hash.
+    replay_leaf: Digest | None  #: The replay's Merkle leaf hash; None when the step was not replayed.
+    trainer_loss: float  #: The loss the trainer recorded.
+    replay_loss: float  #: The loss of the replay; not a number when the step was not replayed.
+    log_entries: int  #: Logged rounding decisions of the step; 0 when the step was not replayed.
+    log_bytes: int  #: Size of the step's log.
+    corrections: int  #: Logged directions that differed from this machine's own rounding.
+    contradictions: int  #: Log entries that no honest trainer would write.
+    omissions: int  #: Values close to a midpoint that the trainer did not log.
+    rounded_values: int  #: Number of values that were rounded in the step.
+    seconds: float  #: Wall-clock time of the step's replay.
+    #: Entries whose own value is so far from the midpoint that honest hardware agrees on the direction.
     steerable: int = 0
-    steered: int = 0
+    steered: int = 0  #: Corrections among these.
 
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """The columns that the trainer filled, from step 1. Not to be changed.
+    """The columns that the trainer filled, from step 1. Not to be changed."""
 
-    Attributes:
-        trainer_loss: float64 ``[steps]``: the recorded losses.
-        log_bytes: int64 ``[steps]``: the size of each log.
-        log_entries: int64 ``[steps]``: the number of logged decisions of each step, as the trainer says.
-    """
-
-    trainer_loss: Floats
-    log_bytes: Integers
-    log_entries: Integers
+    trainer_loss: Floats  #: float64 ``[steps]``: the recorded losses.
+    log_bytes: Integers  #: int64 ``[steps]``: the size of each log.
+    log_entries: Integers  #: int64 ``[steps]``: the number of logged decisions of each step, as the trainer says.
 
     @classmethod
     def of(
@@ -121,27 +98,16 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Tally:
-    """Sums over the steps of a table. The log is judged on steps whose leaf matched: elsewhere it belongs to others.
+    """Sums over the steps of a table. The log is judged on steps whose leaf matched: elsewhere it belongs to others."""
 
-    Attributes:
-        judged: Steps that were compared with the trainer's from an agreed state.
-        mismatched: Those whose leaf differed, ascending.
-        corrections: Sum over matching steps.
-        contradictions: Sum over matching steps.
-        omissions: Sum over matching steps.
-        log_entries: Sum over matching steps.
-        log_bytes: Sum over matching steps.
-        rounded_values: Sum over matching steps.
-    """
-
-    judged: int = 0
-    mismatched: tuple[int, ...] = ()
-    corrections: int = 0
-    contradictions: int = 0
-    omissions: int = 0
-    log_entries: int = 0
-    log_bytes: int = 0
-    rounded_values: int = 0
+    judged: int = 0  #: Steps that were compared with the trainer's from an agreed state.
+    mismatched: tuple[int, ...] = ()  #: Those whose leaf differed, ascending.
+    corrections: int = 0  #: Sum over matching steps.
+    contradictions: int = 0  #: Sum over matching steps.
+    omissions: int = 0  #: Sum over matching steps.
+    log_entries: int = 0  #: Sum over matching steps.
+    log_bytes: int = 0  #: Sum over matching steps.
+    rounded_values: int = 0  #: Sum over matching steps.
 
 
 _NAMES = tuple(item.name for item in fields(StepRow))

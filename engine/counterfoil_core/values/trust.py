@@ -69,34 +69,21 @@ class MachineTrust(Enum):
 
 @dataclass(frozen=True)
 class TrustLine:
-    """One of the three, in words.
+    """One of the three, in words."""
 
-    Attributes:
-        title: What it is about.
-        words: How it stands, in a few words.
-        level: How good that is.
-        reason: What follows from it, as a sentence; empty where nothing is open.
-    """
-
-    title: str
-    words: str
-    level: Level
-    reason: str = ""
+    title: str  #: What it is about.
+    words: str  #: How it stands, in a few words.
+    level: Level  #: How good that is.
+    reason: str = ""  #: What follows from it, as a sentence; empty where nothing is open.
 
 
 @dataclass(frozen=True)
 class Trust:
-    """What a conclusion rests on.
+    """What a conclusion rests on."""
 
-    Attributes:
-        order: Whose order.
-        trainer: Whose key.
-        machine: Whether the machine passed its self-test.
-    """
-
-    order: OrderTrust
-    trainer: TrainerTrust
-    machine: MachineTrust
+    order: OrderTrust  #: Whose order.
+    trainer: TrainerTrust  #: Whose key.
+    machine: MachineTrust  #: Whether the machine passed its self-test.
 
     @property
     def lines(self) -> tuple[TrustLine, TrustLine, TrustLine]:

@@ -10,50 +10,33 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class LocalWorkers:
-    """Processes of this machine.
+    """Processes of this machine."""
 
-    Attributes:
-        count: How many.
-        devices: Their devices, in turn; those of the audit itself unless given.
-    """
-
-    count: int
-    devices: tuple[str, ...] = ()
+    count: int  #: How many.
+    devices: tuple[str, ...] = ()  #: Their devices, in turn; those of the audit itself unless given.
 
 
 @dataclass(frozen=True)
 class RayWorkers:
-    """Actors of a Ray cluster.
+    """Actors of a Ray cluster."""
 
-    Attributes:
-        address: Of the cluster; ``auto`` for the one that this machine belongs to.
-        count: How many; None for one on each free CPU, or on each GPU where the audit's device is one.
-    """
-
-    address: str
+    address: str  #: Of the cluster; ``auto`` for the one that this machine belongs to.
+    #: How many; None for one on each free CPU, or on each GPU where the audit's device is one.
     count: int | None = None
 
 
 @dataclass(frozen=True)
 class PartFiles:
-    """Nobody: what they found lies in files.
+    """Nobody: what they found lies in files."""
 
-    Attributes:
-        paths: The files.
-    """
-
-    paths: tuple[Path, ...]
+    paths: tuple[Path, ...]  #: The files.
 
 
 @dataclass(frozen=True)
 class Followed:
-    """Nobody: this auditor replayed them while the run was recorded.
+    """Nobody: this auditor replayed them while the run was recorded."""
 
-    Attributes:
-        path: The file in which that lies (:func:`counterfoil.follow`).
-    """
-
-    path: Path
+    path: Path  #: The file in which that lies (:func:`counterfoil.follow`).
 
 
 Workers = LocalWorkers | RayWorkers | PartFiles | Followed
@@ -74,15 +57,10 @@ class ReplayedBy(Enum):
 
 @dataclass(frozen=True, order=True)
 class Place:
-    """Where segments were replayed, as whoever replayed them says.
+    """Where segments were replayed, as whoever replayed them says."""
 
-    Attributes:
-        machine: Name of the machine in its network.
-        environment: Device, library versions and switches, sorted.
-    """
-
-    machine: str
-    environment: tuple[tuple[str, str], ...]
+    machine: str  #: Name of the machine in its network.
+    environment: tuple[tuple[str, str], ...]  #: Device, library versions and switches, sorted.
 
     @property
     def device(self) -> str:
@@ -92,17 +70,11 @@ class Place:
 
 @dataclass(frozen=True)
 class ReplayedAt:
-    """A place, and what was replayed there.
+    """A place, and what was replayed there."""
 
-    Attributes:
-        place: The place.
-        segments: First and last of each run of neighbours, ascending.
-        by: Who replayed them.
-    """
-
-    place: Place
-    segments: tuple[tuple[int, int], ...]
-    by: ReplayedBy = ReplayedBy.AUDIT
+    place: Place  #: The place.
+    segments: tuple[tuple[int, int], ...]  #: First and last of each run of neighbours, ascending.
+    by: ReplayedBy = ReplayedBy.AUDIT  #: Who replayed them.
 
 
 Where = tuple[ReplayedBy, Place]
@@ -146,27 +118,16 @@ def _without_box(place: Place) -> Place:
 
 @dataclass(frozen=True)
 class WorkerState:
-    """What one worker does.
+    """What one worker does."""
 
-    Attributes:
-        number: From 1.
-        machine: Name of its machine; empty until it is ready.
-        device: Its device.
-        segment: What it replays; None while it waits.
-        segments: How many segments it has replayed.
-        steps: How many steps it has replayed, those of its segment among them.
-        seconds: For how long it has been ready.
-        trouble: Why it can do no more, as a sentence; else empty.
-    """
-
-    number: int
-    machine: str = ""
-    device: str = ""
-    segment: int | None = None
-    segments: int = 0
-    steps: int = 0
-    seconds: float = 0.0
-    trouble: str = ""
+    number: int  #: From 1.
+    machine: str = ""  #: Name of its machine; empty until it is ready.
+    device: str = ""  #: Its device.
+    segment: int | None = None  #: What it replays; None while it waits.
+    segments: int = 0  #: How many segments it has replayed.
+    steps: int = 0  #: How many steps it has replayed, those of its segment among them.
+    seconds: float = 0.0  #: For how long it has been ready.
+    trouble: str = ""  #: Why it can do no more, as a sentence; else empty.
 
     @property
     def rate(self) -> float:

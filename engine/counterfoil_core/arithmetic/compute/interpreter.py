@@ -36,52 +36,34 @@ _PROGRESS_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Draws:
-    """What keys the random draws of a step.
+    """What keys the random draws of a step."""
 
-    Attributes:
-        seed: The order's seed.
-        step: The step number.
-        first: What is added to the numbers of the draws: the shares of a step draw one behind the other.
-    """
-
-    seed: int
-    step: int
-    first: int = 0
+    seed: int  #: The order's seed.
+    step: int  #: The step number.
+    first: int = 0  #: What is added to the numbers of the draws: the shares of a step draw one behind the other.
 
 
 @dataclass(frozen=True)
 class StepInputs:
-    """The inputs of one step.
+    """The inputs of one step."""
 
-    Attributes:
-        state: State tensors by name, as stored: floating ones float32.
-        batch: Rows of each data array by name.
-        scalars: Per-step scalars by name.
-        draws: Key of the random draws.
-        combined: Of an update program: what the shares of the step gave, combined, by name; float32.
-        share: Number of the share whose rows these are; None where a step has no shares, and of an update program.
-    """
-
-    state: Mapping[str, Tensor]
-    batch: Mapping[str, Tensor]
-    scalars: Mapping[str, float]
-    draws: Draws
+    state: Mapping[str, Tensor]  #: State tensors by name, as stored: floating ones float32.
+    batch: Mapping[str, Tensor]  #: Rows of each data array by name.
+    scalars: Mapping[str, float]  #: Per-step scalars by name.
+    draws: Draws  #: Key of the random draws.
+    #: Of an update program: what the shares of the step gave, combined, by name; float32.
     combined: Mapping[str, Tensor] = field(default_factory=dict)
+    #: Number of the share whose rows these are; None where a step has no shares, and of an update program.
     share: int | None = None
 
 
 @dataclass(frozen=True)
 class StepResult:
-    """The outcome of one step.
+    """The outcome of one step."""
 
-    Attributes:
-        state: The new state as stored, floating tensors float32.
-        loss: The loss.
-        combined: Of a gradient program: what is combined with that of the other shares, by name; float32.
-    """
-
-    state: dict[str, Tensor]
-    loss: float
+    state: dict[str, Tensor]  #: The new state as stored, floating tensors float32.
+    loss: float  #: The loss.
+    #: Of a gradient program: what is combined with that of the other shares, by name; float32.
     combined: dict[str, Tensor] = field(default_factory=dict)
 
 

@@ -28,19 +28,12 @@ FACTORIES = names_with(Trait.MAKES)
 
 @dataclass(frozen=True)
 class Operation:
-    """A node together with the torch function that computes it.
+    """A node together with the torch function that computes it."""
 
-    Attributes:
-        node: The node.
-        function: The torch function; None for random numbers, which Philox draws.
-        is_factory: Whether it must be told the device and the dtype.
-        is_piece: Whether it is a piece of another operator's own form, and so computed by the library.
-    """
-
-    node: Node
-    function: Any
-    is_factory: bool
-    is_piece: bool = False
+    node: Node  #: The node.
+    function: Any  #: The torch function; None for random numbers, which Philox draws.
+    is_factory: bool  #: Whether it must be told the device and the dtype.
+    is_piece: bool = False  #: Whether it is a piece of another operator's own form, and so computed by the library.
 
     @cached_property
     def definition(self) -> Definition | None:

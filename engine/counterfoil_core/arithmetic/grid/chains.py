@@ -22,15 +22,10 @@ from counterfoil_core.program.chains import Chain
 
 @dataclass(frozen=True)
 class Made:
-    """What a chain gave.
+    """What a chain gave."""
 
-    Attributes:
-        results: Its results in the order of the chain.
-        finite: For each whether it is state as it is stored, and all of it finite.
-    """
-
-    results: list[Tensor]
-    finite: tuple[bool, ...]
+    results: list[Tensor]  #: Its results in the order of the chain.
+    finite: tuple[bool, ...]  #: For each whether it is state as it is stored, and all of it finite.
 
 
 def run_chain(

@@ -50,40 +50,24 @@ def place_keys(key: int, places: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Watched:
-    """What happened at a place that is fingerprinted and not rounded to a grid, kept for a closer look.
+    """What happened at a place that is fingerprinted and not rounded to a grid, kept for a closer look."""
 
-    Attributes:
-        place: The place.
-        arguments: Arguments of its operator by name; empty for a batch.
-        value: ``[n]``: the value, flat.
-        key: The fingerprint key of the place.
-        fingerprint: Its fingerprint.
-    """
-
-    place: Place
-    arguments: dict[str, Any]
-    value: Tensor
-    key: int
-    fingerprint: int
+    place: Place  #: The place.
+    arguments: dict[str, Any]  #: Arguments of its operator by name; empty for a batch.
+    value: Tensor  #: ``[n]``: the value, flat.
+    key: int  #: The fingerprint key of the place.
+    fingerprint: int  #: Its fingerprint.
 
 
 @dataclass(frozen=True)
 class Unfit:
-    """An output of an operator of class rounded that fits no step, kept for a closer look.
+    """An output of an operator of class rounded that fits no step, kept for a closer look."""
 
-    Attributes:
-        node: The operator.
-        output: Which of its outputs.
-        arguments: Its arguments by name.
-        scale: This machine's own S; 0 under an exact profile, which has none.
-        value: ``[n]``: the output, flat.
-    """
-
-    node: Node
-    output: int
-    arguments: dict[str, Any]
-    scale: float
-    value: Tensor
+    node: Node  #: The operator.
+    output: int  #: Which of its outputs.
+    arguments: dict[str, Any]  #: Its arguments by name.
+    scale: float  #: This machine's own S; 0 under an exact profile, which has none.
+    value: Tensor  #: ``[n]``: the output, flat.
 
 
 class DeviceKernel(Protocol):

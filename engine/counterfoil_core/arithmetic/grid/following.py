@@ -25,19 +25,12 @@ Int64Array = npt.NDArray[np.int64]
 
 
 class Settled(NamedTuple):
-    """What putting logged directions in place showed at one site.
+    """What putting logged directions in place showed at one site."""
 
-    Attributes:
-        counts: What came to light, own decisions that are not in the log among it.
-        change: What the fingerprint changes by, mod 2^64.
-        largest_gone: Largest magnitude of the values that were replaced, and 0 where there is none.
-        largest_new: Largest magnitude of what was put in their place, and 0 where there is none.
-    """
-
-    counts: Counts
-    change: int
-    largest_gone: float
-    largest_new: float
+    counts: Counts  #: What came to light, own decisions that are not in the log among it.
+    change: int  #: What the fingerprint changes by, mod 2^64.
+    largest_gone: float  #: Largest magnitude of the values that were replaced, and 0 where there is none.
+    largest_new: float  #: Largest magnitude of what was put in their place, and 0 where there is none.
 
 
 class Directions:

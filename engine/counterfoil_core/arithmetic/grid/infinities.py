@@ -45,15 +45,10 @@ def _finite(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Infinities:
-    """The infinite elements of one output.
+    """The infinite elements of one output."""
 
-    Attributes:
-        indices: int64 ``[k]``: flat C-order indices, ascending.
-        values: float64 ``[k]``: which infinity each is.
-    """
-
-    indices: npt.NDArray[np.int64]
-    values: npt.NDArray[np.float64]
+    indices: npt.NDArray[np.int64]  #: int64 ``[k]``: flat C-order indices, ascending.
+    values: npt.NDArray[np.float64]  #: float64 ``[k]``: which infinity each is.
 
     @classmethod
     def of(cls, flat: Tensor) -> Infinities:

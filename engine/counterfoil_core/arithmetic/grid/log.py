@@ -30,17 +30,11 @@ _NUMBER_BYTES = 6
 
 @dataclass(frozen=True)
 class SiteLog:
-    """The log of one rounding site.
+    """The log of one rounding site."""
 
-    Attributes:
-        exponent: The trainer's E, or ZERO_SCALE.
-        indices: int64 ``[k]``: flat C-order indices, strictly ascending.
-        ups: bool ``[k]``: the trainer's direction, True towards plus infinity.
-    """
-
-    exponent: int
-    indices: npt.NDArray[np.int64]
-    ups: npt.NDArray[np.bool_]
+    exponent: int  #: The trainer's E, or ZERO_SCALE.
+    indices: npt.NDArray[np.int64]  #: int64 ``[k]``: flat C-order indices, strictly ascending.
+    ups: npt.NDArray[np.bool_]  #: bool ``[k]``: the trainer's direction, True towards plus infinity.
 
 
 def encode(sites: Sequence[SiteLog]) -> bytes:

@@ -62,17 +62,11 @@ class using:  # noqa: N801 (used as a function is)
 
 @dataclass(frozen=True)
 class Magnitudes:
-    """Magnitudes along one axis, all others reduced: float64 ``[n]`` each, whatever the tensor's dtype.
+    """Magnitudes along one axis, all others reduced: float64 ``[n]`` each, whatever the tensor's dtype."""
 
-    Attributes:
-        largest: Largest magnitude; infinite or not a number if an element is.
-        total: Sum of magnitudes.
-        squares: Sum of squares.
-    """
-
-    largest: Tensor
-    total: Tensor
-    squares: Tensor
+    largest: Tensor  #: Largest magnitude; infinite or not a number if an element is.
+    total: Tensor  #: Sum of magnitudes.
+    squares: Tensor  #: Sum of squares.
 
     @property
     def norm(self) -> Tensor:
@@ -138,15 +132,10 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Magnitudes of the rows and of the columns of a stack of matrices ``[outer, rows, columns]``.
+    """Magnitudes of the rows and of the columns of a stack of matrices ``[outer, rows, columns]``."""
 
-    Attributes:
-        rows: ``[outer, rows]`` each.
-        columns: ``[outer, columns]`` each.
-    """
-
-    rows: Magnitudes
-    columns: Magnitudes
+    rows: Magnitudes  #: ``[outer, rows]`` each.
+    columns: Magnitudes  #: ``[outer, columns]`` each.
 
 
 class Measured:
@@ -535,24 +524,16 @@ def _zeros(count: int) -> Tensor:
 
 
 class _Cut(NamedTuple):
-    """How a stack of matrices is cut into parts, and where what is found of it lies, in bytes behind the beginning.
+    """How a stack of matrices is cut into parts, and where what is found of it lies, in bytes behind the beginning."""
 
-    Attributes:
-        lengths: outer, rows, columns; rows of a part, parts of a matrix.
-        numbers: How many are found.
-        along_rows: Where those of the rows begin.
-        along_columns: Where those of the columns begin.
-        together: Where those of all rows together begin, as a number's place, without them the end; 0 where the
-            matrix is the only one.
-        of_parts: Room for the columns of parts, in numbers; 0 where a matrix is one part.
-    """
-
-    lengths: tuple[int, int, int, int, int]
-    numbers: int
-    along_rows: int
-    along_columns: int
+    lengths: tuple[int, int, int, int, int]  #: outer, rows, columns; rows of a part, parts of a matrix.
+    numbers: int  #: How many are found.
+    along_rows: int  #: Where those of the rows begin.
+    along_columns: int  #: Where those of the columns begin.
+    #: Where those of all rows together begin, as a number's place, without them the end; 0 where the matrix is the only
+    #: one.
     together: int
-    of_parts: int
+    of_parts: int  #: Room for the columns of parts, in numbers; 0 where a matrix is one part.
 
 
 @lru_cache(maxsize=1024)

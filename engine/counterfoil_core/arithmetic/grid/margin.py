@@ -30,15 +30,11 @@ _SCALE_SLACK = 1.0 + 2.0**-8
 
 @dataclass(frozen=True)
 class Margin:
-    """The margin of a rounding site.
+    """The margin of a rounding site."""
 
-    Attributes:
-        bits: m.
-        proven_bits: The largest m, not rounded down, within which the error bound of the site's operator proves that
-            honest machines agree; None where there is no such bound.
-    """
-
-    bits: int
+    bits: int  #: m.
+    #: The largest m, not rounded down, within which the error bound of the site's operator proves that honest machines
+    #: agree; None where there is no such bound.
     proven_bits: float | None = None
 
     @property

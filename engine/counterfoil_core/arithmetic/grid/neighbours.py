@@ -19,32 +19,21 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Values:
-    """Values of single elements of one rounding site.
+    """Values of single elements of one rounding site."""
 
-    Attributes:
-        indices: int64 ``[k]``, ascending: flat C-order indices.
-        values: float64 ``[k]``.
-    """
-
-    indices: npt.NDArray[np.int64]
-    values: FloatArray
+    indices: npt.NDArray[np.int64]  #: int64 ``[k]``, ascending: flat C-order indices.
+    values: FloatArray  #: float64 ``[k]``.
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Where values lie between two neighbouring grid points; infinite ones are on no grid, and far from any midpoint.
+    """Where values lie between two neighbouring grid points; infinite ones are on no grid, far from any midpoint."""
 
-    Attributes:
-        quantum: float64 ``[k]``: distance of the two.
-        distance: float64 ``[k]``: distance of the value from the midpoint between them; infinite for an infinite value.
-        other: float64 ``[k]``: the one that the value was not rounded to; an infinite value itself.
-        is_up: bool ``[k]``: whether the value was rounded up.
-    """
-
-    quantum: FloatArray
+    quantum: FloatArray  #: float64 ``[k]``: distance of the two.
+    #: float64 ``[k]``: distance of the value from the midpoint between them; infinite for an infinite value.
     distance: FloatArray
-    other: FloatArray
-    is_up: BoolArray
+    other: FloatArray  #: float64 ``[k]``: the one that the value was not rounded to; an infinite value itself.
+    is_up: BoolArray  #: bool ``[k]``: whether the value was rounded up.
 
 
 def quanta(values: FloatArray, grid: Grid) -> FloatArray:

@@ -41,29 +41,17 @@ _MASK64 = 2**64 - 1
 
 @dataclass(frozen=True)
 class Observation:
-    """What happened at one rounding site, kept for a closer look.
+    """What happened at one rounding site, kept for a closer look."""
 
-    Attributes:
-        node: The operator.
-        output: Which of its outputs.
-        arguments: Its arguments by name.
-        grid: The grid that was used.
-        scale: This machine's own S.
-        key: The fingerprint key of the place.
-        before: ``[n]``: the output before rounding, flat.
-        after: ``[n]``: the same after rounding, the trainer's directions applied.
-        fingerprint: Its fingerprint.
-    """
-
-    node: Node
-    output: int
-    arguments: dict[str, Any]
-    grid: Grid
-    scale: float
-    key: int
-    before: Tensor
-    after: Tensor
-    fingerprint: int
+    node: Node  #: The operator.
+    output: int  #: Which of its outputs.
+    arguments: dict[str, Any]  #: Its arguments by name.
+    grid: Grid  #: The grid that was used.
+    scale: float  #: This machine's own S.
+    key: int  #: The fingerprint key of the place.
+    before: Tensor  #: ``[n]``: the output before rounding, flat.
+    after: Tensor  #: ``[n]``: the same after rounding, the trainer's directions applied.
+    fingerprint: int  #: Its fingerprint.
 
 
 class ReplayingRounder(Rounder):

@@ -76,60 +76,37 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class SiteRounding:
-    """How one rounding site of a chain is rounded.
+    """How one rounding site of a chain is rounded."""
 
-    Attributes:
-        grid: The grid.
-        tau: Largest distance from a midpoint, inclusive, at which a decision is reported.
-        key: The fingerprint key of its place.
-        indices: int64 ``[k]``, ascending: elements whose direction is prescribed, where the own value lies within twice
-            the grid's tau of the midpoint.
-        ups: bool ``[k]``: the directions.
-    """
-
-    grid: Grid
-    tau: float
-    key: int
+    grid: Grid  #: The grid.
+    tau: float  #: Largest distance from a midpoint, inclusive, at which a decision is reported.
+    key: int  #: The fingerprint key of its place.
+    #: int64 ``[k]``, ascending: elements whose direction is prescribed, where the own value lies within twice the
+    #: grid's tau of the midpoint.
     indices: Indices
-    ups: Bools
+    ups: Bools  #: bool ``[k]``: the directions.
 
 
 @dataclass(frozen=True)
 class SweptSite:
-    """What came to light at a rounding site of a chain.
+    """What came to light at a rounding site of a chain."""
 
-    Attributes:
-        indices: int64 ``[n]``: as :attr:`counterfoil_core.kernels.result.Rounded.indices`.
-        ups: bool ``[n]``: whether each was rounded up.
-        fingerprint: The fingerprint of the rounded values, before any prescribed direction.
-        largest_exponent: floor(log2) of the largest magnitude before rounding, as in ``Rounded``.
-        own: float64 ``[k]``: values before rounding of the elements with a prescribed direction.
-        rounded: float64 ``[k]``: the same, rounded.
-    """
-
-    indices: Indices
-    ups: Bools
-    fingerprint: int
-    largest_exponent: int
-    own: Floats
-    rounded: Floats
+    indices: Indices  #: int64 ``[n]``: as :attr:`counterfoil_core.kernels.result.Rounded.indices`.
+    ups: Bools  #: bool ``[n]``: whether each was rounded up.
+    fingerprint: int  #: The fingerprint of the rounded values, before any prescribed direction.
+    largest_exponent: int  #: floor(log2) of the largest magnitude before rounding, as in ``Rounded``.
+    own: Floats  #: float64 ``[k]``: values before rounding of the elements with a prescribed direction.
+    rounded: Floats  #: float64 ``[k]``: the same, rounded.
 
 
 @dataclass(frozen=True)
 class Swept:
-    """What a chain gave.
+    """What a chain gave."""
 
-    Attributes:
-        results: Its results in the order of the chain.
-        finite: For each result whether it is float32 and all of it finite.
-        sites: One for each rounding site.
-        watched: The fingerprint of each watched value.
-    """
-
-    results: list[Tensor]
-    finite: tuple[bool, ...]
-    sites: tuple[SweptSite, ...]
-    watched: tuple[int, ...]
+    results: list[Tensor]  #: Its results in the order of the chain.
+    finite: tuple[bool, ...]  #: For each result whether it is float32 and all of it finite.
+    sites: tuple[SweptSite, ...]  #: One for each rounding site.
+    watched: tuple[int, ...]  #: The fingerprint of each watched value.
 
 
 def sweep(

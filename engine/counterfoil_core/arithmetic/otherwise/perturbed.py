@@ -78,19 +78,12 @@ def kinds(name: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class _Perturbation:
-    """What a name stands for.
+    """What a name stands for."""
 
-    Attributes:
-        order: The order of reduced axes; None as they are.
-        parts: Number of parts of a reduction; 1 is whole.
-        rewriting: Which set of other algorithms; None leaves them to the device.
-        jitter: Key of the pattern of last bits; None leaves them.
-    """
-
-    order: Order | None = None
-    parts: int = 1
-    rewriting: int | None = None
-    jitter: int | None = None
+    order: Order | None = None  #: The order of reduced axes; None as they are.
+    parts: int = 1  #: Number of parts of a reduction; 1 is whole.
+    rewriting: int | None = None  #: Which set of other algorithms; None leaves them to the device.
+    jitter: int | None = None  #: Key of the pattern of last bits; None leaves them.
 
     @classmethod
     def parse(cls, name: str) -> _Perturbation:

@@ -26,13 +26,9 @@ _aten = torch.ops.aten
 
 @dataclass(frozen=True)
 class Order:
-    """The order in which the positions of an axis are read.
+    """The order in which the positions of an axis are read."""
 
-    Attributes:
-        seed: Key of a permutation for each length of axis; None reads every axis backwards.
-    """
-
-    seed: int | None = None
+    seed: int | None = None  #: Key of a permutation for each length of axis; None reads every axis backwards.
 
     def apply(self, x: Any, *axes: int) -> Any:
         """Return ``x`` with these axes in the new order; what is no tensor comes back as it is."""

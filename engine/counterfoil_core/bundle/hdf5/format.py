@@ -84,19 +84,12 @@ _LAYOUTS = {
 
 
 class HeaderMessage(NamedTuple):
-    """One message of an object header.
+    """One message of an object header."""
 
-    Attributes:
-        kind: Its number.
-        body: Its content.
-        place: Where its content begins in the block that holds it.
-        shared: Whether the content is a reference to that of another object.
-    """
-
-    kind: int
-    body: bytes
-    place: int
-    shared: bool
+    kind: int  #: Its number.
+    body: bytes  #: Its content.
+    place: int  #: Where its content begins in the block that holds it.
+    shared: bool  #: Whether the content is a reference to that of another object.
 
 
 @dataclass(frozen=True)
@@ -114,34 +107,21 @@ class DatasetInfo:
 
 @dataclass(frozen=True)
 class GroupHeader:
-    """What the object header of a group says.
+    """What the object header of a group says."""
 
-    Attributes:
-        links: The content of the link messages: the members that are named in the header itself.
-        dense: Where the heap and the B-tree of the members lie, when there are many.
-        attributes: The content of the attribute messages.
-        more_attributes: Whether there are attributes elsewhere.
-    """
-
-    links: tuple[bytes, ...]
-    dense: tuple[int, int] | None
-    attributes: tuple[bytes, ...]
-    more_attributes: bool
+    links: tuple[bytes, ...]  #: The content of the link messages: the members that are named in the header itself.
+    dense: tuple[int, int] | None  #: Where the heap and the B-tree of the members lie, when there are many.
+    attributes: tuple[bytes, ...]  #: The content of the attribute messages.
+    more_attributes: bool  #: Whether there are attributes elsewhere.
 
 
 @dataclass(frozen=True)
 class DatasetHeader:
-    """What the object header of a dataset says.
+    """What the object header of a dataset says."""
 
-    Attributes:
-        info: Dtype and shape.
-        address: Where the data lie; UNDEFINED without any, and where all are zeros that were left out.
-        place: Where that address stands in the block of the header that holds it.
-    """
-
-    info: DatasetInfo
-    address: int
-    place: int
+    info: DatasetInfo  #: Dtype and shape.
+    address: int  #: Where the data lie; UNDEFINED without any, and where all are zeros that were left out.
+    place: int  #: Where that address stands in the block of the header that holds it.
 
 
 def parse_superblock(data: bytes, file_bytes: int) -> int:

@@ -48,15 +48,10 @@ _BEGIN_BYTES = 14
 
 @dataclass(frozen=True)
 class StructureLimits:
-    """How large a file's structure may be.
+    """How large a file's structure may be."""
 
-    Attributes:
-        objects: Groups and datasets in all.
-        depth: Levels below the root.
-    """
-
-    objects: int = 200_000
-    depth: int = 8
+    objects: int = 200_000  #: Groups and datasets in all.
+    depth: int = 8  #: Levels below the root.
 
 
 class StoredDataset(NamedTuple):
@@ -73,15 +68,11 @@ class StoredDataset(NamedTuple):
 
 @dataclass(frozen=True)
 class Inventory:
-    """Every object of a file.
+    """Every object of a file."""
 
-    Attributes:
-        groups: The datasets right in each group, by path of the group (the root is ``/``) and by name, sorted.
-        attributes: The attribute messages of the root.
-    """
-
+    #: The datasets right in each group, by path of the group (the root is ``/``) and by name, sorted.
     groups: Mapping[str, Mapping[str, StoredDataset]]
-    attributes: tuple[bytes, ...]
+    attributes: tuple[bytes, ...]  #: The attribute messages of the root.
 
     def find(self, path: str) -> StoredDataset | None:
         """Return the dataset of this path, if there is one."""

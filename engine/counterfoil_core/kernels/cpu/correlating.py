@@ -29,29 +29,17 @@ _BYTES = 8
 
 @dataclass(frozen=True)
 class Geometry:
-    """Shapes of a convolution, along three axes each.
+    """Shapes of a convolution, along three axes each."""
 
-    Attributes:
-        inputs: Sizes of a channel of the input.
-        outputs: Sizes of a channel of the output.
-        kernel: Sizes of the window.
-        stride: How far it moves.
-        padding: Zeros before the input.
-        dilation: Distance of its elements.
-        taken: Channels of the input that a group has.
-        made: Channels of the output that it has.
-        groups: Groups.
-    """
-
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-    kernel: tuple[int, ...]
-    stride: tuple[int, ...]
-    padding: tuple[int, ...]
-    dilation: tuple[int, ...]
-    taken: int
-    made: int
-    groups: int
+    inputs: tuple[int, ...]  #: Sizes of a channel of the input.
+    outputs: tuple[int, ...]  #: Sizes of a channel of the output.
+    kernel: tuple[int, ...]  #: Sizes of the window.
+    stride: tuple[int, ...]  #: How far it moves.
+    padding: tuple[int, ...]  #: Zeros before the input.
+    dilation: tuple[int, ...]  #: Distance of its elements.
+    taken: int  #: Channels of the input that a group has.
+    made: int  #: Channels of the output that it has.
+    groups: int  #: Groups.
 
     @property
     def window(self) -> int:
@@ -61,19 +49,12 @@ class Geometry:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a channel of the source lies with zeros around it.
+    """How a channel of the source lies with zeros around it."""
 
-    Attributes:
-        sizes: Its sizes, zeros included.
-        before: Zeros before the source.
-        apart: How many columns lie between two that are put side by side, themselves counted once.
-        every: Of the source with its zeros only each so many-th element is copied.
-    """
-
-    sizes: tuple[int, ...]
-    before: tuple[int, ...]
-    apart: int = 1
-    every: tuple[int, ...] = (1,) * AXES
+    sizes: tuple[int, ...]  #: Its sizes, zeros included.
+    before: tuple[int, ...]  #: Zeros before the source.
+    apart: int = 1  #: How many columns lie between two that are put side by side, themselves counted once.
+    every: tuple[int, ...] = (1,) * AXES  #: Of the source with its zeros only each so many-th element is copied.
 
     @property
     def side(self) -> int:
@@ -97,27 +78,20 @@ class Layout:
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums of products of a source's elements with weights.
+    """Sums of products of a source's elements with weights."""
 
-    Attributes:
-        layout: How a channel of the source lies.
-        samples: Samples at a time.
-        phases: ``[n, 6]``: for each set of positions with the same elements of the window the first of its terms and
-            their number, the first of its vectors and their number (a multiple of a tile's columns), the number of
-            positions from one number of a vector to the next, and the number of vectors of a sample.
-        terms: ``[2, n]``: bytes behind a vector's first element; the place of the weight behind that of a result
-            channel.
-        vectors: ``[n, 3]``: bytes behind the first element of the source, the number of the first result behind those
-            of a sample's channel, and how many numbers of the vector are results; of some samples, one after another.
-        leaves: Whether there are results that have no term.
-    """
-
-    layout: Layout
-    samples: int
+    layout: Layout  #: How a channel of the source lies.
+    samples: int  #: Samples at a time.
+    #: ``[n, 6]``: for each set of positions with the same elements of the window the first of its terms and their
+    #: number, the first of its vectors and their number (a multiple of a tile's columns), the number of positions from
+    #: one number of a vector to the next, and the number of vectors of a sample.
     phases: Table
+    #: ``[2, n]``: bytes behind a vector's first element; the place of the weight behind that of a result channel.
     terms: Table
+    #: ``[n, 3]``: bytes behind the first element of the source, the number of the first result behind those of a
+    #: sample's channel, and how many numbers of the vector are results; of some samples, one after another.
     vectors: Table
-    leaves: bool
+    leaves: bool  #: Whether there are results that have no term.
 
 
 @lru_cache(maxsize=512)
@@ -207,24 +181,16 @@ def _sums(
 
 @dataclass(frozen=True)
 class Products:
-    """Sums of products of the gradient that arrives with the input, over positions of some samples.
+    """Sums of products of the gradient that arrives with the input, over positions of some samples."""
 
-    Attributes:
-        layout: How a channel of the input lies.
-        samples: Samples at a time.
-        channels: Channels of the input at a time.
-        window: Bytes behind the first element of a channel for each element of the window.
-        whole: ``[samples * n, 3]``: bytes behind the first element of the gradient's channel, bytes behind that of the
-            input's, and how many numbers count: vectors of which all count, sample by sample.
-        cut: The same of the other vectors.
-    """
-
-    layout: Layout
-    samples: int
-    channels: int
-    window: Table
+    layout: Layout  #: How a channel of the input lies.
+    samples: int  #: Samples at a time.
+    channels: int  #: Channels of the input at a time.
+    window: Table  #: Bytes behind the first element of a channel for each element of the window.
+    #: ``[samples * n, 3]``: bytes behind the first element of the gradient's channel, bytes behind that of the input's,
+    #: and how many numbers count: vectors of which all count, sample by sample.
     whole: Table
-    cut: Table
+    cut: Table  #: The same of the other vectors.
 
 
 _POSITIONS = 512

@@ -102,23 +102,14 @@ def roots(count: int, first: int, second: int) -> float:
 
 
 class Axis(NamedTuple):
-    """An axis of space of a convolution.
+    """An axis of space of a convolution."""
 
-    Attributes:
-        length: Length of what is added.
-        places: Length of the result.
-        kernel: Length of the kernel.
-        stride: Its stride.
-        padding: Padding of what the kernel reads.
-        dilation: Its dilation.
-    """
-
-    length: int
-    places: int
-    kernel: int
-    stride: int
-    padding: int
-    dilation: int
+    length: int  #: Length of what is added.
+    places: int  #: Length of the result.
+    kernel: int  #: Length of the kernel.
+    stride: int  #: Its stride.
+    padding: int  #: Padding of what the kernel reads.
+    dilation: int  #: Its dilation.
 
 
 def windows(outer: int, groups: int, squares: int, rows: Axis, columns: Axis, tops: int, *, transposed: bool) -> float:

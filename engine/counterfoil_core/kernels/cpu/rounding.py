@@ -461,23 +461,14 @@ _MIXING, _MIXING_INTEGERS = Region(_mix_floats, _MIX, "total"), Region(_mix_inte
 
 
 class Unrounded(NamedTuple):
-    """A tensor that is to be rounded.
+    """A tensor that is to be rounded."""
 
-    Attributes:
-        address: Where it lies, contiguous.
-        elements: How many it has.
-        item: Bytes of one, 8 or 4.
-        grid: The grid.
-        tau: Largest distance from a midpoint, inclusive, at which a decision is reported.
-        key: Fingerprint key, 0 to 2^64 - 1.
-    """
-
-    address: int
-    elements: int
-    item: int
-    grid: Grid
-    tau: float
-    key: int
+    address: int  #: Where it lies, contiguous.
+    elements: int  #: How many it has.
+    item: int  #: Bytes of one, 8 or 4.
+    grid: Grid  #: The grid.
+    tau: float  #: Largest distance from a midpoint, inclusive, at which a decision is reported.
+    key: int  #: Fingerprint key, 0 to 2^64 - 1.
 
 
 class _Records(threading.local):

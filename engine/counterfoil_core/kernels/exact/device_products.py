@@ -29,35 +29,23 @@ FEWEST_ROWS = 32
 
 @dataclass(frozen=True)
 class Operand:
-    """A matrix through Q_b, as digits in rows of the axis that products add over.
+    """A matrix through Q_b, as digits in rows of the axis that products add over."""
 
-    Attributes:
-        plane: Makes or takes int8 ``[height, width]``: a digit, the lowest first, then a sum of two of them; zeros
-            beyond the matrix, lengths as :func:`padded` has them.
-        largest: int32 ``[1]``: the bits of the largest magnitude.
-        bits: b.
-        shape: Rows and columns of the matrix.
-    """
-
+    #: Makes or takes int8 ``[height, width]``: a digit, the lowest first, then a sum of two of them; zeros beyond the
+    #: matrix, lengths as :func:`padded` has them.
     plane: Callable[[int], Tensor]
-    largest: Tensor
-    bits: int
-    shape: tuple[int, int]
+    largest: Tensor  #: int32 ``[1]``: the bits of the largest magnitude.
+    bits: int  #: b.
+    shape: tuple[int, int]  #: Rows and columns of the matrix.
 
 
 @dataclass(frozen=True)
 class Laid:
-    """A tensor that is an operand of a product once it is laid out, as windows are.
+    """A tensor that is an operand of a product once it is laid out, as windows are."""
 
-    Attributes:
-        x: float32.
-        lay: Lays out a tensor of that shape, of any dtype: ``[groups, *rows, *columns]``.
-        axes: How many of these axes are rows.
-    """
-
-    x: Tensor
-    lay: Callable[[Tensor], Tensor]
-    axes: int
+    x: Tensor  #: float32.
+    lay: Callable[[Tensor], Tensor]  #: Lays out a tensor of that shape, of any dtype: ``[groups, *rows, *columns]``.
+    axes: int  #: How many of these axes are rows.
 
 
 def takes(left: Tensor, right: Tensor) -> bool:

@@ -55,19 +55,12 @@ def is_sound(device: str, form: Form) -> bool:
 
 @dataclass(frozen=True)
 class Profile:
-    """An exact profile on one machine.
+    """An exact profile on one machine."""
 
-    Attributes:
-        bits: S.
-        matrices: Form of products of two matrices.
-        batches: Form of products of batches.
-        kernels: Form of convolutions and their gradients.
-    """
-
-    bits: int
-    matrices: Form = Form.FLOAT64
-    batches: Form = Form.FLOAT64
-    kernels: Form = Form.FLOAT64
+    bits: int  #: S.
+    matrices: Form = Form.FLOAT64  #: Form of products of two matrices.
+    batches: Form = Form.FLOAT64  #: Form of products of batches.
+    kernels: Form = Form.FLOAT64  #: Form of convolutions and their gradients.
 
     @classmethod
     def on(cls, device: torch.device, bits: int) -> Profile:

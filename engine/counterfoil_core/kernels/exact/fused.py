@@ -27,17 +27,11 @@ from counterfoil_core.kernels.threads import in_parts
 
 @dataclass(frozen=True)
 class Cut:
-    """A matrix through Q_b, as digits.
+    """A matrix through Q_b, as digits."""
 
-    Attributes:
-        planes: int8 ``[3 or 6, rows, columns]``: the digits, the lowest first, then the sums of two of them.
-        unit: Exponent of the unit.
-        bits: b.
-    """
-
-    planes: Tensor
-    unit: int
-    bits: int
+    planes: Tensor  #: int8 ``[3 or 6, rows, columns]``: the digits, the lowest first, then the sums of two of them.
+    unit: int  #: Exponent of the unit.
+    bits: int  #: b.
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -40,32 +40,21 @@ _KEPT = 32
 
 @dataclass(frozen=True)
 class Images:
-    """Images through Q_b, as digits, with zeros around them.
+    """Images through Q_b, as digits, with zeros around them."""
 
-    Attributes:
-        planes: int8 ``[2 or 3, N * padded positions * C]``: the digits, the lowest first, channels last.
-        unit: Exponent of the unit.
-        bits: b.
-    """
-
+    #: int8 ``[2 or 3, N * padded positions * C]``: the digits, the lowest first, channels last.
     planes: npt.NDArray[np.int8]
-    unit: int
-    bits: int
+    unit: int  #: Exponent of the unit.
+    bits: int  #: b.
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Which runs of cut images make the rows of an unfolded matrix.
+    """Which runs of cut images make the rows of an unfolded matrix."""
 
-    Attributes:
-        rows: int64 ``[N * positions]``: where a row's window begins.
-        runs: int64 ``[r]``: where its runs begin, from there.
-        length: Elements of a run.
-    """
-
-    rows: Int64Array
-    runs: Int64Array
-    length: int
+    rows: Int64Array  #: int64 ``[N * positions]``: where a row's window begins.
+    runs: Int64Array  #: int64 ``[r]``: where its runs begin, from there.
+    length: int  #: Elements of a run.
 
     @property
     def columns(self) -> int:
@@ -75,18 +64,12 @@ class Reading:
 
 @dataclass(frozen=True)
 class Phase:
-    """Positions of an input that the same elements of a kernel lie over, for each spatial axis.
+    """Positions of an input that the same elements of a kernel lie over, for each spatial axis."""
 
-    Attributes:
-        first: The first position.
-        count: How many there are, a stride from each other.
-        taps: Elements of the kernel, the last one first.
-        offsets: For each of them which position of the gradient it takes to the first; further ones follow.
-    """
-
-    first: int
-    count: int
-    taps: tuple[int, ...]
+    first: int  #: The first position.
+    count: int  #: How many there are, a stride from each other.
+    taps: tuple[int, ...]  #: Elements of the kernel, the last one first.
+    #: For each of them which position of the gradient it takes to the first; further ones follow.
     offsets: tuple[int, ...]
 
 

@@ -11,19 +11,12 @@ from torch.nn.functional import pad
 
 @dataclass(frozen=True)
 class Geometry:
-    """How a kernel moves, along each spatial axis; 1 to 3 of them.
+    """How a kernel moves, along each spatial axis; 1 to 3 of them."""
 
-    Attributes:
-        stride: Elements from one position to the next.
-        padding: Zeros on both sides.
-        dilation: Elements from one element under the kernel to the next.
-        groups: Groups of channels that do not meet.
-    """
-
-    stride: tuple[int, ...]
-    padding: tuple[int, ...]
-    dilation: tuple[int, ...]
-    groups: int = 1
+    stride: tuple[int, ...]  #: Elements from one position to the next.
+    padding: tuple[int, ...]  #: Zeros on both sides.
+    dilation: tuple[int, ...]  #: Elements from one element under the kernel to the next.
+    groups: int = 1  #: Groups of channels that do not meet.
 
     def library_arguments(self) -> tuple[list[int], list[int], list[int], bool, list[int], int]:
         """Stride, padding, dilation, transposed, output padding, groups."""

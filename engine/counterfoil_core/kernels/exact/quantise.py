@@ -28,18 +28,13 @@ _BIAS = 1023
 
 @dataclass(frozen=True)
 class Quantised:
-    """The result of Q_b.
+    """The result of Q_b."""
 
-    Attributes:
-        values: float64: multiples of ``2^(exponents - bits)``, at most ``2^exponents`` in magnitude. ``2^128`` is one
-            of them, which is no float32 number.
-        exponents: int64, of a shape that broadcasts to that of ``values``: E, one or one for each group.
-        bits: b.
-    """
-
+    #: float64: multiples of ``2^(exponents - bits)``, at most ``2^exponents`` in magnitude. ``2^128`` is one of them,
+    #: which is no float32 number.
     values: Tensor
-    exponents: Tensor
-    bits: int
+    exponents: Tensor  #: int64, of a shape that broadcasts to that of ``values``: E, one or one for each group.
+    bits: int  #: b.
 
     @property
     def integers(self) -> Tensor:

@@ -31,17 +31,13 @@ Element = Callable[[int], Value]
 
 @dataclass(frozen=True)
 class ExactOutput:
-    """The elements of one output of an operator.
+    """The elements of one output of an operator."""
 
-    Attributes:
-        element: Returns the element of a flat C-order index. What elements share (rows, statistics) is kept.
-        cost: Products, or what takes as long, that an element needs if nothing is shared.
-        value: For operators of class exact: returns the defined result of a flat C-order index as its dtype holds it.
-            ``element`` is the same as a number, which has no sign where it is zero.
-    """
-
+    #: Returns the element of a flat C-order index. What elements share (rows, statistics) is kept.
     element: Callable[[int], Number]
-    cost: int
+    cost: int  #: Products, or what takes as long, that an element needs if nothing is shared.
+    #: For operators of class exact: returns the defined result of a flat C-order index as its dtype holds it.
+    #: ``element`` is the same as a number, which has no sign where it is zero.
     value: Element | None = None
 
 

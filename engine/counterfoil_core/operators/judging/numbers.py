@@ -52,15 +52,10 @@ def dyadic(significand: int, exponent: int) -> Number:
 
 @dataclass(frozen=True)
 class Fixed:
-    """Numbers that share an exponent: ``integers[i] * 2^exponent``.
+    """Numbers that share an exponent: ``integers[i] * 2^exponent``."""
 
-    Attributes:
-        integers: Python integers ``[n]``, as a numpy array of objects.
-        exponent: The exponent.
-    """
-
-    integers: Array
-    exponent: int
+    integers: Array  #: Python integers ``[n]``, as a numpy array of objects.
+    exponent: int  #: The exponent.
 
     @property
     def total(self) -> Number:
