@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
@@ -140,6 +141,7 @@ class World:
 
     folder: Path
     labels: dict[str, str] = field(default_factory=dict)
+    _seen: set[tuple[Path, int, int]] = field(default_factory=set)
 
     def key(self, name: str) -> PrivateKey:
         """A key whose secret everybody knows."""
@@ -192,7 +194,9 @@ class World:
     def label_files(self) -> None:
         """Learn the SHA-256 of each file that lies there."""
         for path in sorted(self.folder.rglob("*")):
-            if path.is_file() and path.suffix in (".cfoil", ".json", ".jsonl", ".safetensors"):
+            seen = (path, path.stat().st_mtime_ns, path.stat().st_size)
+            if path.is_file() and path.suffix in _LABELLED and seen not in self._seen:
+                self._seen.add(seen)
                 self.labels.setdefault(Digest.of_file(path).hex, path.name)
                 if path.suffix == ".json" and (data := _payload(path)) is not None:
                     self.labels.setdefault(Digest.of(data).hex, f"the payload of {path.name}")
@@ -231,6 +235,10 @@ class World:
     def inside(self) -> Iterator[None]:
         """Be in the folder, on no terminal."""
         before, environment = Path.cwd(), dict(os.environ)
+        # What a usage line calls the program hangs on what was started.
+        program, arguments = sys.modules["__main__"], sys.argv
+        package, program.__package__ = program.__package__, None
+        sys.argv = ["counterfoil"]
         os.chdir(self.folder)
         for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "LINES", "COUNTERFOIL_PASSPHRASE"):
             os.environ.pop(name, None)
@@ -238,6 +246,7 @@ class World:
         try:
             yield
         finally:
+            sys.argv, program.__package__ = arguments, package
             os.chdir(before)
             os.environ.clear()
             os.environ.update(environment)
@@ -259,6 +268,7 @@ def _payload(path: Path) -> bytes | None:
         return None
 
 
+_LABELLED = (".cfoil", ".json", ".jsonl", ".safetensors")
 _MACHINE = ("environment", "auditor")
 """Objects of JSON whose values the auditor's machine decides; their names stay."""
 
@@ -281,6 +291,10 @@ def _without_machine(value: Any) -> Any:
     made = {name: _without_machine(each) for name, each in value.items()}
     if "seconds" in made:
         made["seconds"] = "<seconds>"
+    if isinstance(made.get("payload"), str) and "signatures" in made:
+        # Of an envelope within: the clock is in what is signed.
+        made["payload"] = _without_machine(json.loads(base64.b64decode(made["payload"])))
+        made["signatures"] = [{**each, "sig": "<signature>"} for each in made["signatures"]]
     for name, each in made.items():
         if name in _MACHINE and isinstance(each, dict) and "device" in each:
             made[name] = dict.fromkeys(each, "<machine>")
@@ -289,6 +303,9 @@ def _without_machine(value: Any) -> Any:
 
 _PLACES: Sequence[tuple[str, str]] = (
     (rf"(?!{TIME})\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "<time>"),
+    (r"\d{4}-\d\d-\d\dT[\d:]*\u2026", "<time>"),
     (r"(time of the replay +)\S.*", r"\1<seconds>"),
+    # The column of the step table.
+    (r"(?m)^(\d+,(?:match|mismatch|unjudged),(?:[^,\n]*,){10})[^,\n]+", r"\1<seconds>"),
 )
 """What differs between two runs on one machine: times of clocks, and how long something took."""
