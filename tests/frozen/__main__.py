@@ -12,15 +12,15 @@ import tempfile
 import time
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent)]
+# As pytest has it.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.frozen.store import MACHINE, as_text, differences, machine, write
 
 
 def main() -> int:
     """Make, and compare or write."""
-    # Before anything heavy is loaded: one thread, and what tests have.
     parser = argparse.ArgumentParser(prog="python -m tests.frozen", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--write", action="store_true", help="put what is made in the place of the stored files")

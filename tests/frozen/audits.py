@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from counterfoil import write_capsule
-from support.capsules import crafted
-
 from tests.frozen.store import Texts
 from tests.frozen.world import World
+
+from counterfoil import write_capsule
+from support.capsules import crafted
 
 NONCE = "5e" * 32
 SIGNED = ("honest", "lie-rows", "lie-weight", "refused-data")
@@ -99,7 +99,8 @@ CAPSULES: dict[str, str] = {
 def make(world: World) -> Texts:
     """Every audit with its verdict, and every capsule with its adjudication."""
     world.counterfoil(
-        "revoke trainer.pub.pem --key list.pem --out revoked.json --reason Lost. --compromised --since 2025-01-01T00:00:00Z"
+        "revoke trainer.pub.pem --key list.pem --out revoked.json --reason Lost. --compromised"
+        " --since 2025-01-01T00:00:00Z"
     )
     texts = {}
     write_capsule(crafted(world.folder / "run.cfoil", 3), world.folder / "honest.capsule.cfoil")

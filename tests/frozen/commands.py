@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-
+from tests.frozen.store import Texts
+from tests.frozen.world import World
 
 from counterfoil import Digest
 from counterfoil.signing.release import ReleaseList, sign_release
-from tests.frozen.store import Texts
-from tests.frozen.world import World
 
 NONCE = "5e" * 32
 HEX = "5a" * 32
@@ -45,7 +44,11 @@ LINES: dict[str, tuple[str, ...]] = {
     ),
     "plan": ("plan --fleet", "plan --inspections", "plan run.cfoil --slurm --jobs 3 --order order.cfoil"),
     "plan-json": ("plan --fleet --json", "plan --inspections --json"),
-    "audit-json": ("audit run.cfoil --order order.cfoil --json", "audit lie.cfoil --json", "audit data-changed.cfoil --json"),
+    "audit-json": (
+        "audit run.cfoil --order order.cfoil --json",
+        "audit lie.cfoil --json",
+        "audit data-changed.cfoil --json",
+    ),
     "audit-csv": ("audit lie.cfoil --csv steps.csv",),
     "merge": (
         "audit lie.cfoil --order order.cfoil --segments 1-1 --partial part-1.json",
@@ -58,25 +61,37 @@ LINES: dict[str, tuple[str, ...]] = {
     "follow": ("follow run.cfoil --order order.cfoil", "follow lie.cfoil --order order.cfoil --json"),
     "adjudicate-json": ("adjudicate lie-rows.capsule.cfoil --json", "adjudicate junk.cfoil --json"),
     "referee": (
-        "referee run.cfoil lie.cfoil --order order.cfoil", "referee run.cfoil run.cfoil",
-        "referee lie.cfoil weight-lie.cfoil --order order.cfoil", "referee run.cfoil other-run.cfoil",
+        "referee run.cfoil lie.cfoil --order order.cfoil",
+        "referee run.cfoil run.cfoil",
+        "referee lie.cfoil weight-lie.cfoil --order order.cfoil",
+        "referee run.cfoil other-run.cfoil",
     ),
     "referee-json": ("referee run.cfoil lie.cfoil --json",),
     "panel": ("panel run.cfoil lie.cfoil weight-lie.cfoil --order order.cfoil", "panel run.cfoil data-changed.cfoil"),
     "panel-json": ("panel run.cfoil lie.cfoil --json",),
     "diff": (
-        "diff run.cfoil lie.cfoil", "diff run.cfoil lie.cfoil --replay", "diff run.cfoil run.cfoil",
-        "diff run.cfoil weight-lie.cfoil --replay", "diff run.cfoil other-run.cfoil", "diff run.cfoil rounded.cfoil",
+        "diff run.cfoil lie.cfoil",
+        "diff run.cfoil lie.cfoil --replay",
+        "diff run.cfoil run.cfoil",
+        "diff run.cfoil weight-lie.cfoil --replay",
+        "diff run.cfoil other-run.cfoil",
+        "diff run.cfoil rounded.cfoil",
     ),
     "diff-json": ("diff run.cfoil lie.cfoil --replay --json",),
     "verify": (
-        "verify honest.json --key auditor.pub.pem --bundle run.cfoil", "verify lie-rows.json --key auditor.pub.pem",
-        "verify honest.json --key other.pub.pem", "verify honest.json --key auditor.pub.pem --bundle lie.cfoil",
-        "verify rows.adjudication.json --key other.pub.pem", "verify junk.cfoil --key auditor.pub.pem",
+        "verify honest.json --key auditor.pub.pem --bundle run.cfoil",
+        "verify lie-rows.json --key auditor.pub.pem",
+        "verify honest.json --key other.pub.pem",
+        "verify honest.json --key auditor.pub.pem --bundle lie.cfoil",
+        "verify rows.adjudication.json --key other.pub.pem",
+        "verify junk.cfoil --key auditor.pub.pem",
         "verify honest.json --key auditor.pub.pem --revocations revoked.json --revocations-key list.pub.pem",
         "verify refused-cut.json --key auditor.pub.pem",
     ),
-    "verify-json": ("verify honest.json --key auditor.pub.pem --json", "verify lie-rows.json --key auditor.pub.pem --json"),
+    "verify-json": (
+        "verify honest.json --key auditor.pub.pem --json",
+        "verify lie-rows.json --key auditor.pub.pem --json",
+    ),
     "afterwards": (
         "reply lie-rows.json --key trainer.pem --text Mistaken. --out reply.json",
         "withdraw lie-weight.json --key auditor.pem --reason Mistaken. --out withdrawal.json",
@@ -86,11 +101,13 @@ LINES: dict[str, tuple[str, ...]] = {
         "reply lie-rows.json --key other.pem --text Mistaken. --out none.json",
     ),
     "sign": (
-        "sign honest-listed.json --key auditor.pem --out signed.json", "verify signed.json --key auditor.pub.pem",
+        "sign honest-listed.json --key auditor.pem --out signed.json",
+        "verify signed.json --key auditor.pub.pem",
     ),
     "ledger": ("ledger verdicts --auditor-key auditor.pub.pem", "ledger verdicts --auditor-key auditor.pub.pem --json"),
     "export": (
-        "export weights run.cfoil --safetensors weights", "export csv run.cfoil --out curves.csv",
+        "export weights run.cfoil --safetensors weights",
+        "export csv run.cfoil --out curves.csv",
         "export svr honest.json --key auditor.pem --out honest.svr.json",
         "export vsa lie-rows.json --key auditor.pem --out lie.vsa.json",
         "export svr lie-rows.json --key auditor.pem --out none.json",
@@ -102,8 +119,10 @@ LINES: dict[str, tuple[str, ...]] = {
         "verify-weights weights/model.safetensors run.cfoil --verdict honest.json --key auditor.pub.pem --json",
     ),
     "locate": (
-        f"locate {HEX} run.cfoil lie.cfoil", "locate weights/model.safetensors run.cfoil lie.cfoil",
-        "locate --row row.npy run.cfoil lie.cfoil", "locate --row row.npy run.cfoil --json",
+        f"locate {HEX} run.cfoil lie.cfoil",
+        "locate weights/model.safetensors run.cfoil lie.cfoil",
+        "locate --row row.npy run.cfoil lie.cfoil",
+        "locate --row row.npy run.cfoil --json",
         "locate weights/model.safetensors lie.cfoil --json",
         "locate --row row.npy run.cfoil --key other.pem --out use.json --proof proof.json --neighbours",
         "verify-row use.json run.cfoil --key other.pub.pem --row row.npy --proof proof.json",
@@ -118,19 +137,26 @@ LINES: dict[str, tuple[str, ...]] = {
     ),
     "notes": (
         "note order.cfoil --says Digits. --key other.pem --out note.json",
-        "verify-note note.json order.cfoil --key other.pub.pem", "verify-note note.json rounded.cfoil --key other.pub.pem",
+        "verify-note note.json order.cfoil --key other.pub.pem",
+        "verify-note note.json rounded.cfoil --key other.pub.pem",
     ),
     "releases": (
         "verify-release files.release.json order.cfoil other.cfoil --key list.pub.pem",
         "verify-release files.release.json order.cfoil other.cfoil row.npy --key list.pub.pem --json",
     ),
     "keys": (
-        "keygen auditor.pem --no-passphrase", "public-key auditor.pem --out again.pub.pem",
-        "revoke other.pub.pem --key list.pem --list revoked.json --out next.json --reason Old. --since 2026-01-02T00:00:00Z",
-        "sign-order order.cfoil --key other.pem", "sign-order other.cfoil --key client.pem --out signed-order.cfoil",
+        "keygen auditor.pem --no-passphrase",
+        "public-key auditor.pem --out again.pub.pem",
+        "revoke other.pub.pem --key list.pem --list revoked.json --out next.json --reason Old."
+        " --since 2026-01-02T00:00:00Z",
+        "sign-order order.cfoil --key other.pem",
+        "sign-order other.cfoil --key client.pem --out signed-order.cfoil",
     ),
     "hand-over": ("hand-over lie-rows.json --key auditor.pub.pem --capsule lie-rows.capsule.cfoil --out handed",),
-    "train": ("train rounded.cfoil --out run.cfoil --key trainer.pem", "train junk.cfoil --out again.cfoil --key trainer.pem"),
+    "train": (
+        "train rounded.cfoil --out run.cfoil --key trainer.pem",
+        "train junk.cfoil --out again.cfoil --key trainer.pem",
+    ),
     "unknown": ("adit run.cfoil", "audit run.cfoil --ordr x", "audit", "--version"),
 }
 """Command lines that are run one after the other, by the name of the file that says what came out."""

@@ -72,7 +72,12 @@ def _some(*prefixes: str) -> Callable[[Path], Texts]:
 def _window(folder: Path) -> Texts:
     """In a process of its own: fonts, languages and settings are those of an application."""
     out = folder / "window.json"
-    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": os.pathsep.join((str(HERE.parents[1]), str(HERE.parent)))}
+    environment = os.environ | {
+        "QT_QPA_PLATFORM": "offscreen",
+        "TZ": "UTC",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONPATH": os.pathsep.join((str(HERE.parents[1]), str(HERE.parent))),
+    }
     subprocess.run([sys.executable, "-m", "tests.frozen.window", str(out)], check=True, env=environment, cwd=folder)
     texts: Texts = json.loads(out.read_text(encoding="utf-8"))
     return texts

@@ -14,14 +14,14 @@ from typing import Any
 
 import torch
 from benchmarks.honest_jobs import ORDERS
+from tests.frozen.store import Texts, as_text
+
 from counterfoil.base.precision import PROFILES, AnyPrecision, is_exact
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
 from counterfoil.signing.keys import key_from_seed
 from counterfoil.training.order import OrderDraft
 from support.jobs import record_run
-
-from tests.frozen.store import Texts, as_text
 
 STEPS = 3
 CHEAP = ("digits-cnn", "logistic", "gpt2")

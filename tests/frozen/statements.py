@@ -13,6 +13,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tests.frozen.store import Texts, as_text
+
 from counterfoil.audit.statement.afterwards import sign_reply, sign_withdrawal
 from counterfoil.audit.statement.facts import sign_facts
 from counterfoil.audit.statement.ruled import sign_results
@@ -42,8 +44,6 @@ from counterfoil.signing.release import ReleaseList, sign_release
 from counterfoil.signing.revocations import sign_revocations
 from counterfoil.signing.revokedkeys import Cause, Revocation
 from support import reports
-
-from tests.frozen.store import Texts, as_text
 
 TRAINER, AUDITOR, CLIENT, OTHER = (key_from_seed(bytes([number] * 32)) for number in (1, 2, 3, 4))
 WHEN = datetime(2026, 1, 31, 12, 30, 5, tzinfo=UTC)
@@ -116,10 +116,10 @@ def claim(steps_ordered: int | None) -> bytes:
 
 def row_use() -> bytes:
     """What a run did with two rows."""
-    use = RowUse(
-        "images", of("data"), of("order"), of("run"), "uint8", (2, 3), of("row"), 0, (3, 17), (1, 1, 9), (12,)
+    use = RowUse("images", of("data"), of("order"), of("run"), "uint8", (2, 3), of("row"), 0, (3, 17), (1, 1, 9), (12,))
+    return sign_row_use(
+        [use, replace(use, row=of("other row"), number=1, places=(), steps=(), filled=())], CLIENT, WHEN
     )
-    return sign_row_use([use, replace(use, row=of("other row"), number=1, places=(), steps=(), filled=())], CLIENT, WHEN)
 
 
 def snapshots() -> dict[str, bytes]:

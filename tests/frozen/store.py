@@ -49,8 +49,12 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     **{
         f"{name}.txt": ("torch", "cpu")
         for name in (
-            "audits/honest-rounded", "audits/honest-turns", "audits/honest-stopped", "audits/honest-transformer",
-            "audits/lie-rounded", "adjudications/rounded",
+            "audits/honest-rounded",
+            "audits/honest-turns",
+            "audits/honest-stopped",
+            "audits/honest-transformer",
+            "audits/lie-rounded",
+            "adjudications/rounded",
         )
     },
     # How options are laid out is the library's.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from support.statements import keeps_every_rule
 from tests.frozen import statements
 from tests.frozen.groups import GROUPS
 from tests.frozen.store import Texts, obstacle, stored
+
+from support.statements import keeps_every_rule
 
 QUICK = tuple(name for name in GROUPS if name not in ("window", "networks"))
 FILES = [(group, name) for group in QUICK for name in stored(GROUPS[group].prefixes)]

@@ -25,6 +25,7 @@ import numpy as np
 import torch
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from tests.frozen.store import HERE, INPUTS
 
 from counterfoil import LabelFlip
 from counterfoil.base.digest import Digest
@@ -38,8 +39,6 @@ from support.bundles import flip_bit
 from support.heads import record_with_heads
 from support.jobs import record_run, replace_bytes, set_row
 from support.malicious import Trainer, record_malicious
-
-from tests.frozen.store import HERE, INPUTS
 
 TESTS = HERE.parent
 SEEDS = {"trainer": 1, "auditor": 2, "client": 3, "other": 4, "list": 5}
