@@ -10,8 +10,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from counterfoil.base.precision import ExactPrecision
-from counterfoil.signing.keys import key_from_seed
+from counterfoil.signing.privatekeys import key_from_seed
+from counterfoil_core.base.precision import ExactPrecision
 from support.jobs import digits_order
 from support.shared import shared_order
 

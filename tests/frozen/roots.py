@@ -16,11 +16,11 @@ import torch
 from benchmarks.honest_jobs import ORDERS
 from tests.frozen.store import Texts, as_text
 
-from counterfoil.base.precision import PROFILES, AnyPrecision, is_exact
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import run_tree
-from counterfoil.signing.keys import key_from_seed
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.base.precision import PROFILES, AnyPrecision, is_exact
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import run_tree
 from support.jobs import record_run
 
 STEPS = 3

@@ -18,31 +18,32 @@ from tests.frozen.store import Texts, as_text
 from counterfoil.audit.statement.afterwards import sign_reply, sign_withdrawal
 from counterfoil.audit.statement.facts import sign_facts
 from counterfoil.audit.statement.ruled import sign_results
-from counterfoil.audit.statement.signed import Verdict
-from counterfoil.audit.statement.verdict import preview_adjudication, preview_verdict, sign_verdict, verify_verdict
-from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.outcome import CheckState, Outcome
-from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.runrules import RuleOutcome, RuleResult
-from counterfoil.base import canonical
-from counterfoil.base.digest import Digest
-from counterfoil.base.sentence import say
-from counterfoil.bundle.schema import RunClaim, TreeHead
-from counterfoil.bundle.shares import ShareRecord
 from counterfoil.delivery.locating import RowUse
 from counterfoil.delivery.rowuse import sign_row_use
 from counterfoil.delivery.snapshots import Kind, Line, Snapshot, sign_line
 from counterfoil.exports.summary import svr_statement, vsa_statement
-from counterfoil.signing import intoto
+from counterfoil.signing.claims import accept_order, sign_claim, sign_order, sign_tree_head
 from counterfoil.signing.comparison import Comparison, comparison_path, write_comparison
-from counterfoil.signing.consent import accept_order, open_signed_order, sign_order
-from counterfoil.signing.envelope import sign_claim, sign_statement, sign_tree_head
-from counterfoil.signing.keys import key_from_seed
 from counterfoil.signing.note import sign_note
-from counterfoil.signing.parties import share_statement
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.signing.release import ReleaseList, sign_release
 from counterfoil.signing.revocations import sign_revocations
 from counterfoil.signing.revokedkeys import Cause, Revocation
+from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.sentence import say
+from counterfoil_core.bundle.schema import RunClaim, TreeHead
+from counterfoil_core.bundle.shares import ShareRecord
+from counterfoil_core.signing import intoto
+from counterfoil_core.signing.consent import open_signed_order
+from counterfoil_core.signing.envelope import sign_statement
+from counterfoil_core.signing.parties import share_statement
+from counterfoil_core.statement.signed import Verdict
+from counterfoil_core.statement.verdict import preview_adjudication, preview_verdict, sign_verdict, verify_verdict
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.outcome import CheckState, Outcome
+from counterfoil_core.values.report import AuditReport
 from support import reports
 
 TRAINER, AUDITOR, CLIENT, OTHER = (key_from_seed(bytes([number] * 32)) for number in (1, 2, 3, 4))

@@ -51,7 +51,6 @@ from PySide6.QtWidgets import (
 from tests.frozen.store import Texts
 
 from counterfoil import AdjudicationOutcome, AuditFinished, AuditRequest, CancelToken, CheckNumber, Digest, StepReplayed
-from counterfoil.audit.values.adjudication import AdjudicationFinished
 from counterfoil_app.driver.waiting import settle, wait_until
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.language import LANGUAGES, SOURCE_LANGUAGE
@@ -69,6 +68,7 @@ from counterfoil_app.views.identity import IdentityDialog
 from counterfoil_app.views.judges import SealDialog
 from counterfoil_app.views.keys import KeyProposalDialog
 from counterfoil_app.views.parts import Folded
+from counterfoil_core.values.adjudication import AdjudicationFinished
 from support.fake_engine import FakeEngine, digest, envelope_of
 
 PATIENCE = 60.0

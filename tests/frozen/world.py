@@ -28,13 +28,14 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from tests.frozen.store import HERE, INPUTS
 
 from counterfoil import LabelFlip
-from counterfoil.base.digest import Digest
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import run_tree
 from counterfoil.cli import main
-from counterfoil.signing.consent import accept_order, open_signed_order
-from counterfoil.signing.envelope import open_claim, sign_claim
-from counterfoil.signing.keys import PrivateKey, key_from_seed
+from counterfoil.signing.claims import accept_order, sign_claim
+from counterfoil.signing.privatekeys import PrivateKey, key_from_seed
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import run_tree
+from counterfoil_core.signing.consent import open_signed_order
+from counterfoil_core.signing.envelope import open_claim
 from support.bundles import flip_bit
 from support.heads import record_with_heads
 from support.jobs import record_run, replace_bytes, set_row
