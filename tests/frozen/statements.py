@@ -1,0 +1,198 @@
+"""One of every kind of statement, signed with keys that everybody knows at a moment that never changes.
+
+A file holds the payload, indented, the SHA-256 of its exact bytes, and the signature: Ed25519 draws nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import tempfile
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.frozen.store import Texts, as_text
+
+from counterfoil.audit.statement.afterwards import sign_reply, sign_withdrawal
+from counterfoil.audit.statement.facts import sign_facts
+from counterfoil.audit.statement.ruled import sign_results
+from counterfoil.audit.statement.signed import Verdict
+from counterfoil.audit.statement.verdict import preview_adjudication, preview_verdict, sign_verdict, verify_verdict
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.outcome import CheckState, Outcome
+from counterfoil.audit.values.report import AuditReport
+from counterfoil.audit.values.runrules import RuleOutcome, RuleResult
+from counterfoil.base import canonical
+from counterfoil.base.digest import Digest
+from counterfoil.base.sentence import say
+from counterfoil.bundle.schema import RunClaim, TreeHead
+from counterfoil.bundle.shares import ShareRecord
+from counterfoil.delivery.locating import RowUse
+from counterfoil.delivery.rowuse import sign_row_use
+from counterfoil.delivery.snapshots import Kind, Line, Snapshot, sign_line
+from counterfoil.exports.summary import svr_statement, vsa_statement
+from counterfoil.signing import intoto
+from counterfoil.signing.comparison import Comparison, comparison_path, write_comparison
+from counterfoil.signing.consent import accept_order, open_signed_order, sign_order
+from counterfoil.signing.envelope import sign_claim, sign_statement, sign_tree_head
+from counterfoil.signing.keys import key_from_seed
+from counterfoil.signing.note import sign_note
+from counterfoil.signing.parties import share_statement
+from counterfoil.signing.release import ReleaseList, sign_release
+from counterfoil.signing.revocations import sign_revocations
+from counterfoil.signing.revokedkeys import Cause, Revocation
+from support import reports
+
+TRAINER, AUDITOR, CLIENT, OTHER = (key_from_seed(bytes([number] * 32)) for number in (1, 2, 3, 4))
+WHEN = datetime(2026, 1, 31, 12, 30, 5, tzinfo=UTC)
+TIME = "2026-01-31T12:30:05Z"
+
+
+def of(name: str) -> Digest:
+    """A digest that a name stands for."""
+    return Digest.of(name.encode())
+
+
+def payload(data: bytes) -> dict[str, object]:
+    """The bytes that are signed, indented; they are canonical JSON."""
+    statement = json.loads(data)
+    assert canonical.encode(statement) == data
+    return {"statement": statement, "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+
+
+def envelope(data: bytes) -> dict[str, object]:
+    """An envelope, with its payload in clear."""
+    fields = json.loads(data)
+    return {**payload(base64.b64decode(fields.pop("payload"))), "envelope": fields, "envelope_bytes": len(data)}
+
+
+def comparison(*, signed: bool) -> bytes:
+    """The comparison of an order with a script."""
+    made = Comparison(
+        of("order"), of("script"), ("--lr", "0.1"), {"data/train.csv": of("rows"), "../it's a.txt": of("text")},
+        "2.13.0", ((1, 400), (512, 512)), 5000,
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        order = Path(folder, "job.cfoil")
+        write_comparison(order, made, CLIENT if signed else None, when=WHEN)
+        return comparison_path(order).read_bytes()
+
+
+def verdict_reports() -> dict[str, AuditReport]:
+    """Reports of every outcome, and of what a verdict may say besides."""
+    honest, disputed = reports.verified_report(), reports.disputed_report()
+    failed, skipped = CheckState.FAILED, CheckState.SKIPPED
+    nothing = {"steps_replayed": 0, "steps_planned": 0, "sample": None, "steering": None, "without_bound": ()}
+    return {
+        "verified": honest,
+        "verified-exact": reports.exact_report(),
+        "verified-facts": replace(honest, facts=reports.run_facts()),
+        "disputed": disputed,
+        "refused": replace(
+            honest, outcome=Outcome.REFUSED, reason="The schedule is another one.",
+            checks=reports.checks(ORDER_CONTENTS=failed, REPLAY=skipped, LOG=skipped, COVERAGE=skipped), **nothing,
+        ),
+        "inconclusive": replace(
+            honest, outcome=Outcome.INCONCLUSIVE, reason="Stopped; nothing was concluded.", steps_replayed=12,
+            checks=reports.checks(REPLAY=skipped, COVERAGE=CheckState.WARNING),
+        ),
+    }  # fmt: skip
+
+
+def verdict() -> Verdict:
+    """A verdict that holds."""
+    return verify_verdict(sign_verdict(reports.verified_report(), AUDITOR, WHEN), AUDITOR.public)
+
+
+def claim(steps_ordered: int | None) -> bytes:
+    """The claim of a run."""
+    environment = (("device", "cpu"), ("torch", "2.13.0"))
+    return sign_claim(
+        RunClaim(of("order"), of("run"), 60, environment, TIME, TRAINER.public.pem, steps_ordered), TRAINER
+    )
+
+
+def row_use() -> bytes:
+    """What a run did with two rows."""
+    use = RowUse("images", of("data"), of("order"), of("run"), "uint8", (2, 3), of("row"), 0, (3, 17), (1, 1, 9), (12,))
+    return sign_row_use(
+        [use, replace(use, row=of("other row"), number=1, places=(), steps=(), filled=())], CLIENT, WHEN
+    )
+
+
+def snapshots() -> dict[str, bytes]:
+    """A line of a witness's log of each kind."""
+    lines = {
+        Kind.BEGUN: {"before": Digest(bytes(32)), "nonce": of("nonce")},
+        Kind.SNAPSHOT: {"snapshot": Snapshot(of("state"), of("layout"), "head.weight", 3, of("chunk"))},
+    }
+    return {
+        f"snapshot-{kind.name.lower()}": sign_line(
+            replace(Line(kind, number, of("line"), TIME, 600), **lines.get(kind, {})), OTHER
+        )
+        for number, kind in enumerate(Kind)
+    }
+
+
+def envelopes() -> dict[str, bytes]:
+    """What is signed, by the name of its file."""
+    order = sign_order(of("order"), CLIENT, WHEN)
+    client = open_signed_order(order, of("order"))
+    share = ShareRecord(2, of("gradients"), of("buffers"), of("log"), of("fingerprints"), 0.625, 4.0)
+    head = TreeHead(of("order"), 11, of("history"), TIME, TRAINER.public.pem)
+    results = [
+        RuleResult("compute.operations", RuleOutcome.HELD, say("It is {0}.", 5)),
+        RuleResult("data.must", RuleOutcome.BROKEN, say("It is not there.")),
+        RuleResult("verdict.auditors", RuleOutcome.CANNOT_BE_TOLD, say("Nobody says so.")),
+    ]
+    revoked = [
+        Revocation(OTHER.public.key_id, "2026-01-01T00:00:00Z", Cause.COMPROMISED, "A lost disk."),
+        Revocation(CLIENT.public.key_id, TIME, Cause.RETIRED, "A new key."),
+    ]
+    return {
+        "order": order,
+        "acceptance": accept_order(of("order"), client, TRAINER, WHEN),
+        "acceptance-unsigned-order": accept_order(of("order"), None, TRAINER, WHEN),
+        "run": claim(None),
+        "run-short": claim(100),
+        "tree-head": sign_tree_head(head, TRAINER),
+        "share": TRAINER.sign(share_statement(of("order"), 7, share)),
+        "data-note": sign_note(of("data"), "Sampled from a model.", of("weights"), OTHER, WHEN),
+        "data-note-without-weights": sign_note(of("data"), "Measured.", None, OTHER, WHEN),
+        "withdrawal": sign_withdrawal(of("verdict"), "A wrong order.", of("other verdict"), AUDITOR, WHEN),
+        "withdrawal-for-good": sign_withdrawal(of("verdict"), "A wrong order.", None, AUDITOR, WHEN),
+        "reply": sign_reply(of("verdict"), "We trained as ordered.", TRAINER, WHEN),
+        "facts": sign_facts(reports.run_facts(), OTHER, WHEN),
+        "facts-energy": sign_facts(replace(reports.run_facts(), energy_kwh="12.5"), OTHER, WHEN),
+        "revocations": sign_revocations(revoked, 2, AUDITOR, WHEN),
+        "row-use": row_use(),
+        "rules": sign_results(of("rules"), of("run"), results, OTHER, WHEN),
+        "release": sign_release(ReleaseList("1.0", "ab" * 20, {"b.deb": of("deb"), "a.tar.gz": of("sdist")}), OTHER),
+        "comparison": comparison(signed=True),
+        "comparison-unsigned": comparison(signed=False),
+        "svr": sign_statement(svr_statement(verdict()), AUDITOR),
+        "vsa": sign_statement(vsa_statement(verdict(), "verdict.json", of("verdict file")), AUDITOR),
+        **snapshots(),
+        **{f"verdict-{name}": sign_verdict(report, AUDITOR, WHEN) for name, report in verdict_reports().items()},
+    }
+
+
+def make() -> Texts:
+    """Every statement, and the list of predicate types."""
+    adjudications = {
+        f"adjudication-{outcome.name.lower()}": preview_adjudication(reports.adjudication_report(outcome), WHEN)
+        for outcome in AdjudicationOutcome
+    }
+    model = preview_verdict(reports.verified_report(), WHEN, ("model", of("model")))
+    texts = {f"statements/{name}.json": as_text(envelope(data)) for name, data in envelopes().items()}
+    texts |= {f"statements/{name}.json": as_text(payload(data)) for name, data in adjudications.items()}
+    texts["statements/verdict-model.json"] = as_text(payload(model))
+    types = {name: value for name, value in vars(intoto).items() if name.endswith(("_PREDICATE", "_TYPE"))}
+    texts["statements/types.json"] = as_text(types)
+    return texts
+
+
+KINDS = {value for name, value in vars(intoto).items() if name.endswith("_PREDICATE")}
+"""Every predicate type; a test demands a statement of each."""
