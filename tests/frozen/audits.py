@@ -67,7 +67,7 @@ MISTAKES: dict[str, str] = {
     "missing-file": "none.cfoil",
     "missing-order": "run.cfoil --order none.cfoil",
     "folder": "state",
-    "device": "run.cfoil --device cuda:99",
+    "device": "run.cfoil --device tpu:0",
     "segments": "run.cfoil --segments 9",
     "segments-twice": "run.cfoil --segments 1 --confidence 0.5",
     "nonce": "run.cfoil --segments 1 --nonce 12",

@@ -27,7 +27,7 @@ def machine() -> dict[str, str]:
     return {
         "cpu": f"{vendors[0] if vendors else platform.machine()} {torch.backends.cpu.get_cpu_capability()}",
         "torch": torch.__version__.split("+")[0],
-        **{name: _version(name) for name in ("typer", "click", "rich")},
+        **{name: _version(name) for name in ("typer", "click")},
     }
 
 
@@ -57,8 +57,10 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
             "adjudications/rounded",
         )
     },
-    # How options are laid out is the library's.
-    "help/": ("typer", "click"),
+    # How options are laid out, and what is said of a wrong one, is the library's.
+    **dict.fromkeys(
+        ("help/", "commands/unknown", "audits/mistake-key-alone", "audits/mistake-verdict-alone"), ("typer", "click")
+    ),
 }
 """Files that are the same only where these are as they were when the files were made."""
 

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from tests.frozen import statements
 from tests.frozen.groups import GROUPS
-from tests.frozen.store import Texts, obstacle, stored
+from tests.frozen.store import Texts, differences, obstacle, stored
+from tests.frozen.world import World
 
+from counterfoil import Digest
 from support.statements import keeps_every_rule
 
 QUICK = tuple(name for name in GROUPS if name not in ("window", "networks"))
@@ -59,6 +61,26 @@ def test_every_kind_of_statement_is_there() -> None:
 @pytest.mark.parametrize("name", statements.verdict_reports())
 def test_frozen_verdicts_are_such_as_a_reader_takes(name: str) -> None:
     keeps_every_rule(statements.verdict_reports()[name])
+
+
+def test_control_a_word_that_changed_is_shown() -> None:
+    name = "statements/order.json"
+    (text,) = stored((name,)).values()
+    assert list(differences({name: text}, (name,))) == []
+    shown = list(differences({name: text.replace("order", "ordr", 1)}, (name,)))
+    assert shown[:2] == [f"--- stored/{name}", f"+++ made/{name}"]
+    assert any(line.startswith("+") and "ordr" in line for line in shown)
+    assert list(differences({}, (name,)))
+
+
+def test_control_what_a_machine_decides_is_left_out_and_nothing_else(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    (tmp_path / "run.json").write_text("{}")
+    world.label_files()
+    digits = Digest.of(b"{}").hex
+    said = f"at 2026-11-27T17:55:01Z, not 2026-01-01T00:00:00Z; {digits[:12]} in {tmp_path}, 0.1 s  \n{digits}\n"
+    plain = "at <time>, not 2026-01-01T00:00:00Z; <SHA-256 of run.json, 12 digits> in <folder>, 0.1 s\n"
+    assert world.plain(said) == f"{plain}<SHA-256 of run.json>\n"
 
 
 def test_no_file_knows_the_machine_that_made_it() -> None:

@@ -31,6 +31,7 @@ from counterfoil import LabelFlip
 from counterfoil.cli import main
 from counterfoil.signing.claims import accept_order, sign_claim
 from counterfoil.signing.privatekeys import PrivateKey, key_from_seed
+from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import run_tree
@@ -274,13 +275,26 @@ _MACHINE = ("environment", "auditor")
 
 
 def _json_in(text: str) -> str:
-    """A text; if it ends in a JSON object, with what the machine decides left out of this."""
+    """A text; if it ends in a JSON object, with what the machine decides left out of this.
+
+    Keys stay in their order; what is not written as ``--json`` writes it, nor canonical, stays as it is.
+    """
     before, brace, _ = text.partition("{")
+    given = text[len(before) :]
     try:
-        value = json.loads(text[len(before) :]) if brace else None
+        value = json.loads(given) if brace else None
     except ValueError:
         return text
-    return text if value is None else before + json.dumps(_without_machine(value), indent=1, sort_keys=True) + "\n"
+    if value is None or (json.dumps(value, indent=2) != given.rstrip("\n") and not _is_canonical(value, given)):
+        return text
+    return before + json.dumps(_without_machine(value), indent=2, ensure_ascii=False) + "\n"
+
+
+def _is_canonical(value: Any, given: str) -> bool:
+    try:
+        return canonical.encode(value) == given.encode()
+    except canonical.CanonicalError:
+        return False
 
 
 def _without_machine(value: Any) -> Any:

@@ -75,7 +75,8 @@ def client_frame() -> FrameType | None:
     """Return the innermost frame that is neither torch's nor of the capture, or None in a backward pass."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        sort = _sort(frame.f_code)
+        # Looked up here first: this is asked at every operator of a script, and passes dozens of frames each time.
+        sort = _sorts.get(frame.f_code) or _sort(frame.f_code)
         if sort == "client":
             return frame
         if sort == "border":

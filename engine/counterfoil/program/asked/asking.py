@@ -114,7 +114,7 @@ class AskedValues(TorchFunctionMode):
         named = kwargs or {}
         if self._stand_in is None:
             self._refuse_asked(args, named)
-        else:
+        elif any(is_asked(item) or isinstance(item, AskedArray) for item in tree_leaves((args, named))):
             args, named = tree_map(self._tensor_of, (args, named))
         first = args[0] if args else None
         if isinstance(first, Tensor) and not self._known(first):

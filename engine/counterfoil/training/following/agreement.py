@@ -20,7 +20,8 @@ the step leaves alone are equal to the bit.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -33,6 +34,7 @@ from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepInp
 from counterfoil_core.arithmetic.compute.operation import Operation, native
 from counterfoil_core.arithmetic.compute.prepared import Frame, PreparedDraw
 from counterfoil_core.arithmetic.otherwise.perturbed import perturbed
+from counterfoil_core.program.estimate import node_flops
 from counterfoil_core.program.graph import Program, node_values
 
 _FACTOR = 64.0
@@ -44,6 +46,8 @@ _ULP = 2.0**-24
 _SHAKES = 40
 _ORDERS = ("reversed", "shuffled-1", "split-7", "rewritten", "shuffled-2+rewritten-1")
 """Ways of another machine to compute the same (:mod:`counterfoil_core.arithmetic.otherwise.perturbed`)."""
+_SMALL = 10**8
+"""Floating-point operations of a step, which one thread does in some 10 ms."""
 _CPU = torch.device("cpu")
 
 
@@ -116,6 +120,7 @@ class StepComparison:
         self._single = _WithDraws(program, torch.float32)
         self._shakes = torch.Generator().manual_seed(0)
         self._factor = _factor(program)
+        self._flops = sum(node_flops(program.types, node) for node in program.nodes)
 
     @cached_property
     def _reordered(self) -> tuple[_WithDraws, ...]:
@@ -157,6 +162,23 @@ class StepComparison:
             numbers: The random numbers that the script drew, by the number of the draw.
             after: What the script holds after the step, of those of the order's state that it has.
         """
+        with self._threads():
+            return self._compared(inputs, numbers, after)
+
+    @contextmanager
+    def _threads(self) -> Iterator[None]:
+        """Compute a small step with one thread: to wake others takes longer than all its operators."""
+        before = torch.get_num_threads()
+        if self._flops < _SMALL:
+            torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+    def _compared(
+        self, inputs: StepInputs, numbers: Mapping[int, Tensor], after: Mapping[str, Tensor]
+    ) -> tuple[list[Difference], StepResult, float]:
         result = self._double.result(inputs, numbers)
         other = self._single.result(inputs, numbers)
         double, single = result.state, other.state
@@ -208,7 +230,7 @@ class StepComparison:
         finite = x.isfinite()
         if not torch.equal(finite, y.isfinite()):
             return False
-        if not torch.equal(x[~finite].nan_to_num(0.0), y[~finite].nan_to_num(0.0)):
+        if not finite.all() and not torch.equal(x[~finite].nan_to_num(0.0), y[~finite].nan_to_num(0.0)):
             return False
         return _distance(mine, double) <= self._factor * _noise(mine, double, noisy)
 
@@ -242,10 +264,7 @@ def _factor(program: Program) -> float:
 
 
 def _noise(mine: Tensor, double: Tensor, noisy: Sequence[Tensor]) -> float:
-    largest = _flat(mine)
-    largest = largest[largest.isfinite()]
-    scale = float(largest.abs().max()) if largest.numel() else 0.0
-    return max(_ULP * scale, *(_distance(one, double) for one in noisy), 2.0**-149)
+    return max(_ULP * _largest(_flat(mine)), *(_distance(one, double) for one in noisy), 2.0**-149)
 
 
 def _flat(tensor: Tensor) -> Tensor:
@@ -255,6 +274,10 @@ def _flat(tensor: Tensor) -> Tensor:
 def _distance(one: Tensor, other: Tensor) -> float:
     if one.numel() != other.numel():
         return float("inf")
-    difference = (_flat(one) - _flat(other)).abs()
-    difference = difference[difference.isfinite()]
-    return float(difference.max()) if difference.numel() else 0.0
+    return _largest(_flat(one) - _flat(other))
+
+
+def _largest(x: Tensor) -> float:
+    """Return the largest finite magnitude; 0 where there is none."""
+    # No mask: picking elements wakes all threads, which takes longer than the step itself where tensors are small.
+    return float(x.abs().nan_to_num(nan=0.0, posinf=0.0).max()) if x.numel() else 0.0

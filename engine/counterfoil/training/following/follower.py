@@ -210,7 +210,9 @@ class Follower(Borders):
                 f"{type(optimizer).__name__} makes a step, and no model was called before.",
                 remedy="Let the script call a torch.nn.Module that holds the parameters.",
             )
-        _check_gradients(optimizer, world)
+        # What is asked of tensors here, and below where a step ends, is no call of the script's: no mode looks at it.
+        with torch._C.DisableTorchFunction():
+            _check_gradients(optimizer, world)
         own = self._optimizer(optimizer, world)
         rates = own.call()
         self.calls.append(f"update {own.number}")
@@ -234,6 +236,10 @@ class Follower(Borders):
         return result
 
     def _note_update(self, own: FollowedOptimizer, rates: tuple[float, ...], world: World) -> None:
+        with _disable_current_modes(), torch._C.DisableTorchFunction():
+            self._note_rule(own, rates, world)
+
+    def _note_rule(self, own: FollowedOptimizer, rates: tuple[float, ...], world: World) -> None:
         gradients = {
             own.names[id(parameter)]: Geometry.of(parameter.grad)
             for group in own.optimizer.param_groups
@@ -249,8 +255,7 @@ class Follower(Borders):
         state = tuple(Geometry.of(world.stands[name]) for name in written)
         world.step.events.append(Update(number, time, gradients, state, rates, self.location.place, len(own.rates) - 1))
         world.step.note_update()
-        with _disable_current_modes():
-            own.keep_state({name: world.real[name] for name in own.slots})
+        own.keep_state({name: world.real[name] for name in own.slots})
 
     def _adopt_slots(self, own: FollowedOptimizer, world: World) -> None:
         """Take what an optimizer's own step has made of its state as slots of the order."""
@@ -436,9 +441,10 @@ class Follower(Borders):
         world, taken = self._world, self._taken
         assert world is not None
         self._check_refusal()
-        self._adopt_loaded_slots(world)
-        self._hold_what_lasts(world)
-        taken.take(world.step, world.births, self._kept, self.calls)
+        with torch._C.DisableTorchFunction():
+            self._adopt_loaded_slots(world)
+            self._hold_what_lasts(world)
+            taken.take(world.step, world.births, self._kept, self.calls)
         self._kinds.append(tuple(self._groups))
         self._groups = []
         self._answers.step = len(taken) + 1

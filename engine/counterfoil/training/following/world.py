@@ -32,6 +32,7 @@ _FILLING = frozenset({"aten::zero_", "aten::fill_"})
 _INDEXED = frozenset({"aten::index", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_"})
 _SELECTED = torch.Tag.nondeterministic_seeded
 _EACH = "_foreach_"
+_DEVICE = torch.ops.prim.device.default
 _OWN_DRAWS = "counterfoil"
 """Namespace of the draws, which have no arguments that are tensors."""
 
@@ -170,6 +171,9 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> Any:
         """Compute an operator on values; note any other."""
         kwargs = dict(kwargs or {})
+        if func is _DEVICE and isinstance(args[0], FakeTensor):
+            # Where a tensor lies is computed by nobody; the engine of autograd asks for it before each of its turns.
+            return FakeTensor.__torch_dispatch__(func, types, args, kwargs)
         # What is asked of tensors here is no call of the script's.
         with torch._C.DisableTorchFunction():
             tensors: list[Tensor] = []

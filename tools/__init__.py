@@ -1,0 +1,1 @@
+"""What looks after the repository itself, and is no part of what is installed."""
