@@ -26,6 +26,8 @@ LANGUAGES = ("de",)
 NOT_SHOWN = (
     "counterfoil/__init__.py",
     "counterfoil_core/arithmetic/otherwise/rewriting/",
+    "counterfoil_core/order/",
+    "counterfoil_core/remote/",
     "counterfoil/base/wholefolders.py",
     "counterfoil/bundle/_hdf5.py",
     "counterfoil_core/bundle/fetched.py",
