@@ -101,7 +101,7 @@ def test_while_a_run_is_replayed(run: Path, key: Path, seed: bytes, tmp_path: Pa
 
 def test_control_a_key_in_the_same_process_is_found(key: Path, seed: bytes) -> None:
     code = (
-        "import sys; from counterfoil_core.signing.keys import load_private_key\n"
+        "import sys; from counterfoil.signing.privatekeys import load_private_key\n"
         "key = load_private_key(sys.argv[1], sys.stdin.readline()[:-1])\n"
         "print('loaded', flush=True); sys.stdin.read()"
     )

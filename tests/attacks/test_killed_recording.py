@@ -226,7 +226,7 @@ def test_a_small_disk_is_refused_before_the_first_step_and_a_full_one_later(kill
 import os, shutil, sys
 from pathlib import Path
 from counterfoil_core.base.errors import FileWriteError
-from counterfoil_core.signing.keys import load_private_key
+from counterfoil.signing.privatekeys import load_private_key
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import StepRecorded
 disk, order = Path({str(tmp_path)!r}), Path({str(killing.order)!r})

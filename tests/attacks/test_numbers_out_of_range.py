@@ -16,12 +16,12 @@ import msgspec
 import pytest
 
 from counterfoil.audit import keeping
+from counterfoil.audit.parts import partfile as parts
 from counterfoil.audit.parts.partial import replay_part
 from counterfoil.base.sealing import SEAL_BYTES, seal
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import DIGEST_BYTES
 from counterfoil_core.base.errors import CounterfoilError
-from counterfoil_core.hearing import result as parts
 from counterfoil_core.statement.verdict import preview_verdict
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.report import AuditReport

@@ -27,6 +27,7 @@ from torch.nn import functional
 
 from counterfoil.audit import keeping
 from counterfoil.audit.hearings import adjudicate
+from counterfoil.audit.parts import partfile as parts
 from counterfoil.audit.parts.partial import replay_part
 from counterfoil.audit.values.delivery import DeliveryOutcome
 from counterfoil.base.sealing import SEAL_BYTES
@@ -44,7 +45,6 @@ from counterfoil_core.base.errors import CounterfoilError, RefusedError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.hearing import result as parts
 from counterfoil_core.signing.consent import open_signed_order
 from counterfoil_core.signing.intoto import PAYLOAD_TYPE
 from counterfoil_core.signing.keys import SigningKey

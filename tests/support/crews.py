@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from counterfoil.audit import outside
 from counterfoil.audit.parts.crew import Crew
 from counterfoil.audit.parts.helpers import Helpers, task_of
 from counterfoil.audit.parts.partfile import Died, Message, Ready, SegmentDone, StepDone
@@ -20,7 +21,6 @@ from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.generators import finish
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import run_tree
-from counterfoil_core.hearing import session
 from counterfoil_core.hearing.result import Identity, SegmentResult, StepResult
 from counterfoil_core.values.request import AuditRequest
 from counterfoil_core.values.workers import Place
@@ -134,5 +134,5 @@ def crewed(monkeypatch: pytest.MonkeyPatch, make: Callable[[Workplace], Bent]) -
             yield Crew(bent, numbers, identity, cancel)
 
     with monkeypatch.context() as patch:
-        patch.setattr(session, "open_helpers", opened)
+        patch.setattr(outside, "open_helpers", opened)
         yield made

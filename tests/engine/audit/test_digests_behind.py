@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import torch
 
+from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.workplace import open_workplace
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.generators import finish
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.commit.state import state_root
-from counterfoil_core.hearing.work import Task
 from counterfoil_core.replay import replayer
 from counterfoil_core.replay.replayer import Digests
 from counterfoil_core.signing.keys import SigningKey

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 import pytest
 
 from counterfoil.audit.parts import helpers
+from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.processes import Processes
 from counterfoil_core.base.cancel import CancelToken
-from counterfoil_core.hearing.work import Task
 from counterfoil_core.statement.write import verdict_statement
 from counterfoil_core.values.events import WorkersReported
 from counterfoil_core.values.outcome import Outcome

@@ -104,8 +104,8 @@ def test_no_worker_is_left(digits_job, monkeypatch):
 
 
 def test_a_worker_that_opened_another_file_is_not_asked(digits_job, cheat, monkeypatch):
+    from counterfoil.audit.parts.frames import Task
     from counterfoil.audit.parts.workplace import open_workplace
-    from counterfoil_core.hearing.work import Task
 
     with open_workplace(Task(str(cheat.run), threads=1)) as elsewhere, crewed(monkeypatch, lambda _: Bent(elsewhere)):
         report = ended(whole(request_of(digits_job))).report

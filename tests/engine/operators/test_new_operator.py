@@ -26,7 +26,7 @@ from torch import nn
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.base.precision import Precision
 from counterfoil_core.arithmetic.grid.margin import kinds_without_bound
-from counterfoil_core.signing.keys import key_from_seed
+from counterfoil.signing.privatekeys import key_from_seed
 from support.jobs import audited, draw, own_order, record_job
 
 x = np.clip(draw((16, 4), 1), -0.9, 0.9).astype(np.float32)
