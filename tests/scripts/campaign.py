@@ -26,6 +26,7 @@ ROOT = HERE.parents[1]
 PROFILES = ("float64-24", "exact-20")
 SECONDS = 600
 """What a command of a script may take."""
+_COMPARED = re.compile(r"^Compared with the script in (.+)\.$", re.MULTILINE)
 _ENDS = re.compile(r"(ERROR|REFUSED|INCONCLUSIVE|DISPUTED|Usage|Traceback)\b")
 
 
@@ -144,12 +145,14 @@ class Outcome:
         verdict: The word of the audit, or ``refused`` where nothing was ordered or recorded.
         sentence: Why it was refused, or what the audit says; without it where it is whole.
         losses: The recorded ones.
+        compared: In which steps the order was compared with its script, as the command says: ``all 3 steps``.
     """
 
     profile: str
     verdict: str
     sentence: str = ""
     losses: tuple[float, ...] = ()
+    compared: str = ""
 
     @property
     def whole(self) -> bool:
@@ -208,6 +211,7 @@ def _becomes(copy: Copy, profile: str) -> Outcome:
     _log(copy, order, done.stdout)
     if done.returncode:
         return Outcome(profile, "refused", _last_words(done.stdout, folder))
+    compared = "".join(_COMPARED.findall(done.stdout)[-1:])
     test_key(folder)
     code, printed = _counterfoil(copy, ["train", str(job), "--out", str(run), "--key", str(folder / "trainer.pem")])
     if code:
@@ -217,7 +221,7 @@ def _becomes(copy: Copy, profile: str) -> Outcome:
     code, printed = _counterfoil(copy, ["audit", str(run), "--order", str(job)])
     verdict = re.findall(r"^(VERIFIED|DISPUTED|INCONCLUSIVE|REFUSED|ERROR)\b", printed, re.MULTILINE)
     word = verdict[-1] if verdict else "ERROR"
-    return Outcome(profile, word, "" if word == "VERIFIED" else _last_words(printed, folder), losses)
+    return Outcome(profile, word, "" if word == "VERIFIED" else _last_words(printed, folder), losses, compared)
 
 
 def _counterfoil(copy: Copy, arguments: list[str]) -> tuple[int, str]:
