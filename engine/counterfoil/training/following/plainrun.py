@@ -17,6 +17,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from hashlib import blake2b
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -425,6 +426,14 @@ def _run(request: Mapping[str, Any], said: BinaryIO, orders: BinaryIO) -> None:
 
     # Where the order's profile takes the place of mixed precision, the script runs without it, too.
     patches.put(torch.amp.autocast_mode.autocast, "__init__", unmixed)
+    start = BaseProcess.start
+
+    def started(self: BaseProcess) -> None:
+        files.starts_process()
+        start(self)
+
+    # One that begins anew is no copy, of which an audit event would tell.
+    patches.put(BaseProcess, "start", started)
     set_generators(request["generators"])
     say({"generators": generator_states()})
     error: BaseException | None = None

@@ -127,7 +127,7 @@ class FileUse:
         reads: Files that it read, and at which step first.
         writes: Files that it wrote, and at which step first.
         stale: Files that it read before it wrote them, which somebody else had left there.
-        forks: File and line where it started a process that is a copy of its own.
+        forks: File and line where it started a process of its own, as a copy or anew.
         step: The number of the step that it is in, 0 before the first.
         before_read: Is told the name of a file before it is read; may raise.
     """
@@ -148,6 +148,10 @@ class FileUse:
         """
         if isinstance(file, (str, bytes, os.PathLike)):
             self._opened(os.path.abspath(os.fsdecode(file)), reads=False, writes=True)
+
+    def starts_process(self) -> None:
+        """Take note that it starts a process of Python's multiprocessing."""
+        self.forks.append(_line())
 
     def saw(self, event: str, args: tuple[Any, ...]) -> None:
         """Take an audit event."""
