@@ -151,12 +151,12 @@ class FileUse:
 
     def starts_process(self) -> None:
         """Take note that it starts a process of Python's multiprocessing."""
-        self.forks.append(_line())
+        self.forks.append(script_line())
 
     def saw(self, event: str, args: tuple[Any, ...]) -> None:
         """Take an audit event."""
         if event == _FORK:
-            self.forks.append(_line())
+            self.forks.append(script_line())
         elif event == "open":
             path, mode, flags = args
             if isinstance(path, (str, bytes, os.PathLike)):
@@ -203,8 +203,8 @@ _HERE = ("127.0.0.1", "::1", "localhost")
 _EVENTS = frozenset({"open", _FORK, *_CHANGES})
 
 
-def _line() -> str:
-    """File and line of the script's code that runs, whatever of Python it called."""
+def script_line() -> str:
+    """Return file and line of the script's code that runs, whatever of Python or a library it called; empty if none."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and (_is_of_python(frame.f_code.co_filename) or frame.f_code.co_filename.startswith("<")):
         frame = frame.f_back
