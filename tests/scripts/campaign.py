@@ -60,7 +60,7 @@ class Copy:
         top = self.folder
         for _part in Path(self.script.started_in).parts:
             top = top.parent
-        paths = [str(HERE / "standins" / name) for name in ("seeds", *self.script.standins)]
+        paths = [str(HERE / "standins" / name) for name in self.script.standins]
         paths += [str(top / name) for name in self.script.imports]
         # Libraries that this environment lacks may lie in a folder of their own.
         paths += filter(None, [os.environ.get("PYTHONPATH")])
