@@ -141,6 +141,14 @@ PAGES = (
         standins=("torchvision",),
         libraries=("matplotlib",),
         materials=materials.ants_and_bees,
+        changes=(
+            Change(
+                "beginner_source/transfer_learning_tutorial.py",
+                "visualize_model(model_ft)\n",
+                "# visualize_model(model_ft)\n",
+                "no pictures with names by predicted classes between two trainings",
+            ),
+        ),
         steps=6,
         size=(
             seeded("beginner_source/transfer_learning_tutorial.py"),
@@ -177,6 +185,14 @@ PAGES = (
         "intermediate_source/char_rnn_classification_tutorial.py",
         libraries=("matplotlib",),
         materials=materials.names,
+        changes=(
+            Change(
+                "intermediate_source/char_rnn_classification_tutorial.py",
+                "self.labels_uniq = list(labels_set)",
+                "self.labels_uniq = sorted(labels_set)",
+                "classes in an order of their own, not in that of a set",
+            ),
+        ),
         size=(
             Change(
                 "intermediate_source/char_rnn_classification_tutorial.py",
