@@ -352,8 +352,8 @@ def _plain(tensor: Tensor) -> Tensor:
 
 
 def _bytes(values: Tensor) -> Any:
-    """The memory of a tensor that is contiguous."""
-    return (values if values.dim() else values.reshape(1)).view(torch.uint8).numpy()
+    """The memory of a tensor that is contiguous; the stride of an axis of one element may be any."""
+    return values.as_strided((values.numel(),), (1,)).view(torch.uint8).numpy()
 
 
 def _digest(tensors: Any) -> str:
