@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import torch
+import torch.distributed as dist
 
 from counterfoil.base.errors import CounterfoilError, DataError
 from counterfoil.base.raised import theirs
@@ -109,9 +110,13 @@ def _as_it_was() -> Iterator[None]:
     gradients, dtype, threads = torch.is_grad_enabled(), torch.get_default_dtype(), torch.get_num_threads()
     mixed, finer = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
     strict, warns = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    grouped = dist.is_available() and dist.is_initialized()
     try:
         yield
     finally:
+        if dist.is_available() and dist.is_initialized() and not grouped:
+            # A script that is followed once more begins its process group once more.
+            dist.destroy_process_group()
         sys.argv, sys.path[:] = arguments, paths
         os.chdir(folder)
         torch.set_grad_enabled(gradients)
