@@ -30,6 +30,9 @@ _REMEDY = (
     "(docs/for-trainers.md)."
 )
 
+_MODES = (torch._C.DispatchKey.Python, torch._C.DispatchKey.PythonTLSSnapshot)
+"""What torch dispatches by while a mode of Python is active."""
+
 
 def run_script(
     script: str | os.PathLike[str],
@@ -111,9 +114,13 @@ def _as_it_was() -> Iterator[None]:
     mixed, finer = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
     strict, warns = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     grouped = dist.is_available() and dist.is_initialized()
+    keys = {key: torch._C._dispatch_tls_is_dispatch_key_included(key) for key in _MODES}
     try:
         yield
     finally:
+        for key, included in keys.items():
+            # A script that is ended within torch.inference_mode puts back, as it leaves it, the modes of the follower.
+            torch._C._dispatch_tls_set_dispatch_key_included(key, included)
         if dist.is_available() and dist.is_initialized() and not grouped:
             # A script that is followed once more begins its process group once more.
             dist.destroy_process_group()
