@@ -243,7 +243,8 @@ def _last_words(printed: str, folder: Path) -> str:
     lines = [line.strip() for line in printed.strip().splitlines() if line.strip()]
     starts = [number for number, line in enumerate(lines) if _ENDS.match(line)]
     words = " ".join(lines[starts[-1] if starts else -3 :])
-    for place in (str(folder), str(Path(sys.prefix) / "lib"), str(ROOT)):
+    libraries = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    for place in (str(folder), *libraries, str(Path(sys.prefix) / "lib"), str(ROOT)):
         words = words.replace(place + "/", "")
     return words[:900]
 

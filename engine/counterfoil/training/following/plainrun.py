@@ -17,8 +17,8 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from hashlib import blake2b
-from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import ModuleType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -39,7 +39,7 @@ from counterfoil.training.following.optimizers import entries_of
 from counterfoil.training.following.shelf import file_key, tensors_in
 from counterfoil.training.following.taint import Questions, Taint
 from counterfoil.training.scripts.mainmodule import run_as_main
-from counterfoil.training.scripts.patches import Patches
+from counterfoil.training.scripts.patches import Patches, patched
 from counterfoil.training.scripts.workfolder import FileUse, WorkFolder, files_unwatched, files_watched
 
 MODULE = "counterfoil.training.following.plainrun"
@@ -426,14 +426,17 @@ def _run(request: Mapping[str, Any], said: BinaryIO, orders: BinaryIO) -> None:
 
     # Where the order's profile takes the place of mixed precision, the script runs without it, too.
     patches.put(torch.amp.autocast_mode.autocast, "__init__", unmixed)
-    start = BaseProcess.start
 
-    def started(self: BaseProcess) -> None:
-        files.starts_process()
-        start(self)
+    def starting(module: ModuleType, replaced: Patches) -> None:
+        start = module.BaseProcess.start
 
-    # One that begins anew is no copy, of which an audit event would tell.
-    patches.put(BaseProcess, "start", started)
+        def started(process: Any) -> None:
+            files.starts_process()
+            start(process)
+
+        # One that begins anew is no copy, of which an audit event would tell.
+        replaced.put(module.BaseProcess, "start", started)
+
     set_generators(request["generators"])
     say({"generators": generator_states()})
     error: BaseException | None = None
@@ -441,6 +444,7 @@ def _run(request: Mapping[str, Any], said: BinaryIO, orders: BinaryIO) -> None:
         with (
             files_watched(files, network=request["network"]),
             OneDevice(Notes()),
+            patched({"multiprocessing.process": starting}),
             watched(run, plainly=True),
         ):
             try:
