@@ -26,6 +26,7 @@ ROOT = HERE.parents[1]
 PROFILES = ("float64-24", "exact-20")
 SECONDS = 600
 """What a command of a script may take."""
+_COMPARED = re.compile(r"^Compared with the script in (.+)\.$", re.MULTILINE)
 _ENDS = re.compile(r"(ERROR|REFUSED|INCONCLUSIVE|DISPUTED|Usage|Traceback)\b")
 
 
@@ -59,7 +60,7 @@ class Copy:
         top = self.folder
         for _part in Path(self.script.started_in).parts:
             top = top.parent
-        paths = [str(HERE / "standins" / name) for name in ("seeds", *self.script.standins)]
+        paths = [str(HERE / "standins" / name) for name in self.script.standins]
         paths += [str(top / name) for name in self.script.imports]
         # Libraries that this environment lacks may lie in a folder of their own.
         paths += filter(None, [os.environ.get("PYTHONPATH")])
@@ -144,12 +145,14 @@ class Outcome:
         verdict: The word of the audit, or ``refused`` where nothing was ordered or recorded.
         sentence: Why it was refused, or what the audit says; without it where it is whole.
         losses: The recorded ones.
+        compared: In which steps the order was compared with its script, as the command says: ``all 3 steps``.
     """
 
     profile: str
     verdict: str
     sentence: str = ""
     losses: tuple[float, ...] = ()
+    compared: str = ""
 
     @property
     def whole(self) -> bool:
@@ -208,6 +211,7 @@ def _becomes(copy: Copy, profile: str) -> Outcome:
     _log(copy, order, done.stdout)
     if done.returncode:
         return Outcome(profile, "refused", _last_words(done.stdout, folder))
+    compared = "".join(_COMPARED.findall(done.stdout)[-1:])
     test_key(folder)
     code, printed = _counterfoil(copy, ["train", str(job), "--out", str(run), "--key", str(folder / "trainer.pem")])
     if code:
@@ -217,7 +221,7 @@ def _becomes(copy: Copy, profile: str) -> Outcome:
     code, printed = _counterfoil(copy, ["audit", str(run), "--order", str(job)])
     verdict = re.findall(r"^(VERIFIED|DISPUTED|INCONCLUSIVE|REFUSED|ERROR)\b", printed, re.MULTILINE)
     word = verdict[-1] if verdict else "ERROR"
-    return Outcome(profile, word, "" if word == "VERIFIED" else _last_words(printed, folder), losses)
+    return Outcome(profile, word, "" if word == "VERIFIED" else _last_words(printed, folder), losses, compared)
 
 
 def _counterfoil(copy: Copy, arguments: list[str]) -> tuple[int, str]:
@@ -239,7 +243,8 @@ def _last_words(printed: str, folder: Path) -> str:
     lines = [line.strip() for line in printed.strip().splitlines() if line.strip()]
     starts = [number for number, line in enumerate(lines) if _ENDS.match(line)]
     words = " ".join(lines[starts[-1] if starts else -3 :])
-    for place in (str(folder), str(Path(sys.prefix) / "lib"), str(ROOT)):
+    libraries = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    for place in (str(folder), *libraries, str(Path(sys.prefix) / "lib"), str(ROOT)):
         words = words.replace(place + "/", "")
     return words[:900]
 

@@ -34,6 +34,16 @@ class Change:
         return text.replace(self.old, self.new)
 
 
+def seeded(path: str, line: str = "import torch") -> Change:
+    """Return the change that seeds a script that seeds nothing, or two runs of it have no losses to compare.
+
+    Args:
+        path: The file, in the repository.
+        line: Its line that imports torch.
+    """
+    return Change(path, f"{line}\n", f"{line.rstrip()}; torch.manual_seed(0)\n", "a seed")
+
+
 @dataclass(frozen=True)
 class Script:
     """A public script and the command line that runs it on a processor in seconds.

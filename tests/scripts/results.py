@@ -38,8 +38,8 @@ service, are replaced by the few functions in `tests/scripts/standins`.
 **lines** are those that somebody has to touch for Counterfoil's sake, counted by a difference between the fetched files
 and the ones that ran; a replaced line counts once. Lines that are changed in every run, since no argument makes the
 script small or leaves the GPU out, are counted apart, in the remark. **loss** is the largest relative difference of a
-recorded loss from the script's own in float32, with the same seeds; where a step draws random numbers there is none,
-since an order draws them with a generator of its own."""
+recorded loss from the script's own in float32, with the same seeds (a script that seeds nothing has a line in every run
+that does); where a step draws random numbers there is none, since an order draws them with a generator of its own."""
 
 
 def results() -> dict[str, dict[str, Any]]:
@@ -65,6 +65,7 @@ def row_of(trial: Trial) -> dict[str, Any]:
         "resized": trial.resized,
         "difference": None if trial.difference is None else float(f"{trial.difference:.1e}"),
         "verdicts": {outcome.profile: outcome.verdict for outcome in trial.outcomes},
+        "compared": {outcome.profile: outcome.compared for outcome in trial.outcomes if outcome.compared},
         "sentences": {outcome.profile: outcome.sentence for outcome in trial.outcomes if outcome.sentence},
     }
 
@@ -73,14 +74,16 @@ def page(kept: dict[str, dict[str, Any]], scripts: tuple[Script, ...] = SCRIPTS)
     """The page of the scripts that were tried."""
     rows = [(script, kept[script.name]) for script in scripts if script.name in kept]
     whole = [row for _script, row in rows if all(verdict == "VERIFIED" for verdict in row["verdicts"].values())]
+    compared = sum(_compared_in_all(row) for row in whole)
     changed = statistics.median([row["changed"] for _script, row in rows]) if rows else 0
     untouched = sum(row["changed"] == 0 for row in whole)
     lines = [
         INTRODUCTION,
         "",
         f"Of {len(scripts)} scripts in the table {len(rows)} were tried. Whole under both profiles: {len(whole)}, "
-        f"{untouched} of them without a changed line; the "
-        f"median of the changed lines is {changed:g}.",
+        f"{untouched} of them without a changed line; the median of the changed lines is {changed:g}. Of these orders "
+        f"the product compared those of {compared} scripts with what the script itself does, in every ordered step "
+        "([how](comparison.md)).",
         "",
         f"| script | lines | {' | '.join(PROFILES)} | loss | remark |",
         "|---|---|---|---|---|---|",
@@ -93,6 +96,11 @@ def page(kept: dict[str, dict[str, Any]], scripts: tuple[Script, ...] = SCRIPTS)
     return "\n".join(lines) + "\n\n" + fidelity.section(fidelity.results())
 
 
+def _compared_in_all(row: dict[str, Any]) -> bool:
+    said = row["compared"]
+    return all(said.get(profile, "").startswith(("all ", "its only step")) for profile in row["verdicts"])
+
+
 def _remark(script: Script, row: dict[str, Any]) -> str:
     said = [script.remark] if script.remark else []
     for kind, changes in (("changed", script.changes), ("in every run", script.size)):
@@ -100,5 +108,7 @@ def _remark(script: Script, row: dict[str, Any]) -> str:
         if reasons:
             count = row["changed"] if kind == "changed" else row["resized"]
             said.append(f"{count} {'line' if count == 1 else 'lines'} {kind}: {', '.join(reasons)}")
+    if row["compared"] and not _compared_in_all(row):
+        said += [f"compared in {steps}" for steps in dict.fromkeys(row["compared"].values())]
     said += dict.fromkeys(row["sentences"].values())
     return ". ".join(part.replace("|", "\\|").rstrip(".") for part in said)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from counterfoil.program import mixed
+from counterfoil.program import mixed, whereabouts
 from counterfoil.program.update import UpdateRule
 from counterfoil_core.base.dtypes import STATE_DTYPES
 from counterfoil_core.base.errors import DataError
@@ -129,11 +129,21 @@ def names_in_order(names: Iterable[str]) -> dict[str, str]:
     return {name: written for written, name in plain.items()}
 
 
-def tensor_type(name: str, tensor: Tensor) -> TensorType:
-    """Return dtype and shape of a tensor of a model; raises DataError where a bundle cannot hold it."""
+def tensor_type(name: str, tensor: Tensor, place: str = "") -> TensorType:
+    """Return dtype and shape of a tensor of a model.
+
+    Args:
+        name: The tensor's in the order.
+        tensor: It.
+        place: File and line at which it is of use, for the error.
+
+    Raises:
+        DataError: A bundle cannot hold it.
+    """
     if tensor.dtype not in DTYPE_NAMES:
         raise DataError(
-            f"The tensor {name!r} of the model has the dtype {tensor.dtype}, which a bundle cannot hold.",
+            f"The tensor {name!r} of the model has the dtype {tensor.dtype}{whereabouts.in_brackets(place)}, which a "
+            "bundle cannot hold.",
             remedy=mixed.in_float32(tensor.dtype),
         )
     return TensorType(DTYPE_NAMES[tensor.dtype], tuple(tensor.shape))

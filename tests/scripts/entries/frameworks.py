@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from tests.scripts import materials
-from tests.scripts.entry import Change, Script
+from tests.scripts.entry import Change, Script, seeded
 
 TRAINERS = (
     Script(
@@ -83,6 +83,7 @@ TRAINERS = (
         "examples/pytorch/bug_report/bug_report_model.py",
         libraries=("lightning",),
         steps=1,
+        size=(seeded("examples/pytorch/bug_report/bug_report_model.py"),),
     ),
     Script(
         "Fabric image_classifier",

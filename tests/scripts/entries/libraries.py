@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from tests.scripts import materials
-from tests.scripts.entry import Change, Script
+from tests.scripts.entry import Change, Script, seeded
 
 LIBRARIES = (
     Script(
@@ -44,6 +44,7 @@ LIBRARIES = (
         remark="the first losses differ by 3e-07; batch norms of four images make rounding grow from step to step",
         standins=("torchvision",),
         materials=materials.image_splits,
+        size=(seeded("references/classification/train.py"),),
     ),
     Script(
         "peft LoRA sequence classification",
@@ -189,6 +190,7 @@ LIBRARIES = (
         standins=("torchvision", "wandb"),
         libraries=("accelerate", "einops"),
         size=(
+            seeded("train_vit_decorr.py"),
             Change("train_vit_decorr.py", "BATCH_SIZE = 32", "BATCH_SIZE = 4", "a small batch"),
             Change("train_vit_decorr.py", "    dim = 128,", "    dim = 16,", "a tiny model"),
             Change(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.scripts import materials
-from tests.scripts.entry import Change, Script
+from tests.scripts.entry import Change, Script, seeded
 
 EXAMPLES = "pytorch/examples"
 
@@ -76,7 +76,9 @@ LOOPS = (
         standins=("torchvision",),
         losses=False,
     ),
-    Script("examples: regression", EXAMPLES, "regression/main.py", optimizer=False),
+    Script(
+        "examples: regression", EXAMPLES, "regression/main.py", optimizer=False, size=(seeded("regression/main.py"),)
+    ),
     Script(
         "examples: super_resolution",
         EXAMPLES,
@@ -187,6 +189,14 @@ LOOPS = (
         ("--batch-size", "4", "--epochs", "1", "--no-accel"),
         remark="the first losses differ by 1e-05; batch norms of four unscaled images make rounding grow",
         standins=("torchvision",),
+        size=(
+            Change(
+                "siamese_network/main.py",
+                "import argparse, random, copy\n",
+                "import argparse, random, copy; random.seed(0)\n",
+                "a seed",
+            ),
+        ),
     ),
     Script(
         "examples: time_sequence_prediction",
@@ -227,10 +237,25 @@ LOOPS = (
         "imagenet/main.py",
         (
             *("images", "--epochs", "1", "--batch-size", "4", "--workers", "0", "--no-accel", "--print-freq", "1"),
-            *("--lr", "0.001"),
+            *("--lr", "0.001", "--seed", "1"),
         ),
+        remark="batch norms of four small images make rounding grow from step to step",
         standins=("torchvision",),
         materials=materials.image_splits,
+        size=(
+            Change(
+                "imagenet/main.py",
+                "                transforms.RandomResizedCrop(224),",
+                "                transforms.RandomResizedCrop(32),",
+                "small images",
+            ),
+            Change(
+                "imagenet/main.py",
+                "                transforms.Resize(256),\n                transforms.CenterCrop(224),",
+                "                transforms.Resize(36),\n                transforms.CenterCrop(32),",
+                "small images",
+            ),
+        ),
     ),
     Script(
         "pytorch-cifar",
@@ -239,6 +264,7 @@ LOOPS = (
         needs=("models", "utils.py"),
         standins=("torchvision",),
         size=(
+            seeded("main.py"),
             Change(
                 "utils.py",
                 "_, term_width = os.popen('stty size', 'r').read().split()",

@@ -28,7 +28,7 @@ BYOL = (
         "sthalles/SimCLR",
         "run.py",
         (
-            *("-data", "datasets", "-dataset-name", "cifar10", "--epochs", "1", "-b", "16", "-j", "0"),
+            *("-data", "datasets", "-dataset-name", "cifar10", "--epochs", "1", "-b", "4", "-j", "0"),
             *("--log-every-n-steps", "1", "--disable-cuda", "--out_dim", "16"),
         ),
         needs=("simclr.py", "utils.py", "data_aug", "models", "exceptions"),
@@ -109,6 +109,14 @@ TABLES = (
         imports=(".",),
         libraries=("scipy",),
         materials=materials.citations,
+        changes=(
+            Change(
+                "pygcn/utils.py",
+                "    classes = set(labels)\n",
+                "    classes = sorted(set(labels))\n",
+                "classes in an order of their own, not in that of a set",
+            ),
+        ),
         size=(
             Change(
                 "pygcn/utils.py",

@@ -27,7 +27,10 @@ _SPEC = re.compile(r"(?:(.)?([<>=^]))?[-+ ]?z?#?0?(\d*)[,_]?(?:\.\d+)?[a-zA-Z%]?
 REMEDY = (
     "Keep it a tensor instead of taking it out with item(), float(), tolist() or a condition; choose with torch.where."
 )
-_SIZE_REMEDY = "Keep shapes and numbers of things fixed, or weigh by a mask; what is known before may be a data array."
+_SIZE_REMEDY = (
+    "Keep shapes and numbers of things fixed, or weigh by a mask; what is known before may be a data array. Leave out "
+    "what is only shown."
+)
 
 
 class Asker(Protocol):

@@ -13,6 +13,7 @@ from typing import Any
 
 from counterfoil.program.whereabouts import in_brackets
 from counterfoil.training.following.survey import Survey
+from counterfoil.training.scripts.workfolder import script_line
 from counterfoil_core.base.errors import DataError, ProgramError
 
 _MOST_ASKED = 100_000
@@ -121,7 +122,10 @@ class Answers:
     def _unseen(self, place: str, answer: str) -> ProgramError:
         """The refusal of a decision that nobody has seen."""
         seen, step = self._survey.steps, self._step
-        what = f"The script decides by a value of the training{in_brackets(place)}"
+        # A library's line lies in no folder of the client's.
+        caller = script_line() if os.path.isabs(place) else ""
+        where = place if caller in ("", place) else f"{place}, called at {caller}"
+        what = f"The script decides by a value of the training{in_brackets(where)}"
         before = f"Order the steps before (--max-steps {step - 1}), or say" if step > 1 else "Say"
         if not seen:
             return ProgramError(
@@ -134,7 +138,8 @@ class Answers:
                 remedy=f"See it make more (--compare {max(2 * seen, step)}). {before} what to take: {answer}.",
             )
         return ProgramError(
-            f"{what} in step {step}, and did not ask there when it ran by itself: what it computes is another.",
+            f"{what} in step {step}, and nobody saw how when it ran by itself: it asks a number that it took out of a "
+            "tensor before, or what it computes is another.",
             remedy="If its data come from its model, as in reinforcement learning, order one round (docs/rollouts.md). "
             f"{before} what to take: {answer}.",
         )

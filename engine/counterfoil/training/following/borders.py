@@ -32,10 +32,30 @@ from counterfoil.program.asked.numbers import is_asked
 from counterfoil.training.following.models import Models, find_models, number_modules
 from counterfoil.training.scripts.patches import Patch, Patches, patched
 
+_CURVES = tuple(
+    (f"SummaryWriter.add_{name}", 0)
+    for name in (
+        *(
+            "audio",
+            "embedding",
+            "figure",
+            "graph",
+            "histogram",
+            "histogram_raw",
+            "hparams",
+            "image",
+            "image_with_boxes",
+        ),
+        *("images", "mesh", "pr_curve", "pr_curve_raw", "scalar", "scalars", "text", "video"),
+    )
+)
+"""What a writer for TensorBoard is told; it chooses its file, and stands in the place of one here."""
 _SAVING = {
     "numpy": (("save", 0), ("savez", 0), ("savez_compressed", 0)),
     "peft.peft_model": (("PeftModel.save_pretrained", 1),),
     "safetensors.torch": (("save_file", 1),),
+    "tensorboardX.writer": _CURVES,
+    "torch.utils.tensorboard.writer": _CURVES,
     "torchvision.utils": (("save_image", 1),),
     "transformers.modeling_utils": (("PreTrainedModel.save_pretrained", 1),),
 }

@@ -366,7 +366,7 @@ class Follower(Borders):
         for name in models.trained:
             check_model(models.modules[name], lambda own: names_in_order([own])[own])
         for name, tensor in models.tensors.items():
-            tensor_type(name, tensor)
+            tensor_type(name, tensor, whereabouts.client_line())
         # What the script seeded; it is put back before the order is made.
         self._seed = torch.initial_seed() % 2**64
         world = World(models.tensors, models.others, self.location, self.notes, self._is_slot, self.wrote)
@@ -409,7 +409,7 @@ class Follower(Borders):
                 continue
             elif name not in self._world.real:
                 with _disable_current_modes():
-                    tensor_type(name, tensor)
+                    tensor_type(name, tensor, whereabouts.client_line())
                     self._world.hold(name, tensor)
 
     def _optimizer(self, optimizer: Optimizer, world: World) -> FollowedOptimizer:
@@ -596,5 +596,6 @@ def _check_gradients(optimizer: Optimizer, world: World) -> None:
                 raise ProgramError(
                     f"The gradient of a parameter of shape {list(parameter.shape)} is computed where nobody can follow "
                     f"it{whereabouts.in_brackets(whereabouts.client_line())}: an order would hold it as a number.",
-                    remedy="Compute gradients in this process, by loss.backward(), of a loss that the model gives.",
+                    remedy="Begin each step with zero_grad(), or call the module itself, model(x) and not "
+                    "model.forward(x): there a step begins. Compute gradients in this process, by loss.backward().",
                 )

@@ -23,8 +23,9 @@ from counterfoil.training.scripts.patches import Patches
 from counterfoil_core.bundle.schema import check_name
 
 _counter = itertools.count()
-_numbers: weakref.WeakKeyDictionary[nn.Module, int] = weakref.WeakKeyDictionary()
-"""The order in which modules were made: that in which they are found in the memory is another one each time."""
+_numbers: dict[int, tuple[weakref.ref[nn.Module], int]] = {}
+"""The order in which modules were made, by their identities: that in which they are found in the memory is another one
+each time. A module may have a hash of its own, of what it has not got yet (torchmetrics), and is not asked for it."""
 _WRAPPERS = (DataParallel, DistributedDataParallel)
 _MOST_HELD = 10_000
 """A list or dictionary of more things is not looked through for tensors."""
@@ -124,13 +125,18 @@ def number_modules(patches: Patches) -> None:
     Args:
         patches: Keeps what is replaced.
     """
-    make = nn.Module.__init__
+    make, numbers = nn.Module.__init__, _numbers
 
     def made(self: nn.Module, *args: Any, **kwargs: Any) -> None:
         make(self, *args, **kwargs)
-        _numbers[self] = next(_counter)
+        identity = id(self)
+        numbers[identity] = weakref.ref(self, lambda _gone: numbers.pop(identity, None)), next(_counter)
 
     patches.put(nn.Module, "__init__", made)
+
+
+def _number(module: nn.Module) -> int:
+    return _numbers[id(module)][1] if id(module) in _numbers else sys.maxsize
 
 
 def find_models(trained: Collection[Tensor], frame: FrameType | None) -> Models:
@@ -149,7 +155,7 @@ def find_models(trained: Collection[Tensor], frame: FrameType | None) -> Models:
     wanted = {id(tensor) for tensor in trained}
     held = {id(module): {id(tensor) for _, tensor in _own(module)} for module in outer}
     # One that holds all comes first; then whoever holds most.
-    outer.sort(key=lambda module: (-len(held[id(module)] & wanted), _numbers.get(module, sys.maxsize)))
+    outer.sort(key=lambda module: (-len(held[id(module)] & wanted), _number(module)))
     names = _names(outer, frame)
     chosen, left = [], set(wanted)
     for name, module in names.items():

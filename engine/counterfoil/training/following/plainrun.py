@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from hashlib import blake2b
 from pathlib import Path
+from types import ModuleType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -38,7 +39,7 @@ from counterfoil.training.following.optimizers import entries_of
 from counterfoil.training.following.shelf import file_key, tensors_in
 from counterfoil.training.following.taint import Questions, Taint
 from counterfoil.training.scripts.mainmodule import run_as_main
-from counterfoil.training.scripts.patches import Patches
+from counterfoil.training.scripts.patches import Patches, patched
 from counterfoil.training.scripts.workfolder import FileUse, WorkFolder, files_unwatched, files_watched
 
 MODULE = "counterfoil.training.following.plainrun"
@@ -351,8 +352,8 @@ def _plain(tensor: Tensor) -> Tensor:
 
 
 def _bytes(values: Tensor) -> Any:
-    """The memory of a tensor that is contiguous."""
-    return (values if values.dim() else values.reshape(1)).view(torch.uint8).numpy()
+    """The memory of a tensor that is contiguous; the stride of an axis of one element may be any."""
+    return values.as_strided((values.numel(),), (1,)).view(torch.uint8).numpy()
 
 
 def _digest(tensors: Any) -> str:
@@ -425,6 +426,17 @@ def _run(request: Mapping[str, Any], said: BinaryIO, orders: BinaryIO) -> None:
 
     # Where the order's profile takes the place of mixed precision, the script runs without it, too.
     patches.put(torch.amp.autocast_mode.autocast, "__init__", unmixed)
+
+    def starting(module: ModuleType, replaced: Patches) -> None:
+        start = module.BaseProcess.start
+
+        def started(process: Any) -> None:
+            files.starts_process()
+            start(process)
+
+        # One that begins anew is no copy, of which an audit event would tell.
+        replaced.put(module.BaseProcess, "start", started)
+
     set_generators(request["generators"])
     say({"generators": generator_states()})
     error: BaseException | None = None
@@ -432,6 +444,7 @@ def _run(request: Mapping[str, Any], said: BinaryIO, orders: BinaryIO) -> None:
         with (
             files_watched(files, network=request["network"]),
             OneDevice(Notes()),
+            patched({"multiprocessing.process": starting}),
             watched(run, plainly=True),
         ):
             try:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import torch
+import torch.distributed as dist
 
 from counterfoil.base.raised import theirs
 from counterfoil.training.clientcode import place_failed, what_failed
@@ -28,6 +29,9 @@ _REMEDY = (
     "Say in the script what its loop does, with counterfoil.loop, or return its parts as a counterfoil.CustomJob "
     "(docs/for-trainers.md)."
 )
+
+_MODES = (torch._C.DispatchKey.Python, torch._C.DispatchKey.PythonTLSSnapshot)
+"""What torch dispatches by while a mode of Python is active."""
 
 
 def run_script(
@@ -109,9 +113,17 @@ def _as_it_was() -> Iterator[None]:
     gradients, dtype, threads = torch.is_grad_enabled(), torch.get_default_dtype(), torch.get_num_threads()
     mixed, finer = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
     strict, warns = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    grouped = dist.is_available() and dist.is_initialized()
+    keys = {key: torch._C._dispatch_tls_is_dispatch_key_included(key) for key in _MODES}
     try:
         yield
     finally:
+        for key, included in keys.items():
+            # A script that is ended within torch.inference_mode puts back, as it leaves it, the modes of the follower.
+            torch._C._dispatch_tls_set_dispatch_key_included(key, included)
+        if dist.is_available() and dist.is_initialized() and not grouped:
+            # A script that is followed once more begins its process group once more.
+            dist.destroy_process_group()
         sys.argv, sys.path[:] = arguments, paths
         os.chdir(folder)
         torch.set_grad_enabled(gradients)

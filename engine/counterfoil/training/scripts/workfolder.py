@@ -7,6 +7,7 @@ does it), so that a folder of any size costs little and needs no rights of an ad
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import shutil
 import sys
@@ -34,7 +35,7 @@ _CHANGES = frozenset({"os.remove", "os.rename", "os.truncate", "os.rmdir", "os.m
 
 @dataclass(frozen=True)
 class WorkFolder:
-    """A private copy of a working folder.
+    """A private copy of a working folder; what lies beside that one lies beside the copy, as links.
 
     Attributes:
         original: The user's own folder.
@@ -53,18 +54,19 @@ class WorkFolder:
         for root in (self.path, self.original):
             if Path(path).is_relative_to(root):
                 return Path(path).relative_to(root).as_posix()
-        return path
+        beside = self.path.parent
+        return str(self.original.parent / Path(path).relative_to(beside)) if Path(path).is_relative_to(beside) else path
 
     def copy_up(self, path: str) -> None:
-        """Make a file of the copy the copy's own before it is written to: links on its way are replaced."""
-        if not Path(path).is_relative_to(self.path):
+        """Make a file of the copy, or beside it, its own before it is written to: links on its way are replaced."""
+        place = self.path.parent
+        if not Path(path).is_relative_to(place):
             return
-        place = self.path
-        for part in Path(path).relative_to(self.path).parts:
+        for part in Path(path).relative_to(place).parts:
             place = place / part
             if place.is_symlink():
                 target = Path(os.path.realpath(place))
-                if target.is_relative_to(self.path):
+                if target.is_relative_to(self.path.parent):
                     continue
                 place.unlink()
                 if target.is_dir():
@@ -88,9 +90,18 @@ def work_folder(original: Path) -> Iterator[WorkFolder]:
         copy = root / (original.name or "folder")
         copy.mkdir()
         _mirror(original, copy)
+        _link_neighbours(original, root)
         yield WorkFolder(original, copy)
     finally:
         shutil.rmtree(root, ignore_errors=True)
+
+
+def _link_neighbours(original: Path, root: Path) -> None:
+    """Link what lies beside a folder, which scripts find as ``../data``."""
+    with suppress(PermissionError):
+        for entry in itertools.islice(os.scandir(original.parent), _MOST_ENTRIES):
+            with suppress(FileExistsError):
+                (root / entry.name).symlink_to(entry.path)
 
 
 def _mirror(original: Path, copy: Path) -> None:
@@ -127,7 +138,7 @@ class FileUse:
         reads: Files that it read, and at which step first.
         writes: Files that it wrote, and at which step first.
         stale: Files that it read before it wrote them, which somebody else had left there.
-        forks: File and line where it started a process that is a copy of its own.
+        forks: File and line where it started a process of its own, as a copy or anew.
         step: The number of the step that it is in, 0 before the first.
         before_read: Is told the name of a file before it is read; may raise.
     """
@@ -149,10 +160,14 @@ class FileUse:
         if isinstance(file, (str, bytes, os.PathLike)):
             self._opened(os.path.abspath(os.fsdecode(file)), reads=False, writes=True)
 
+    def starts_process(self) -> None:
+        """Take note that it starts a process of Python's multiprocessing."""
+        self.forks.append(script_line())
+
     def saw(self, event: str, args: tuple[Any, ...]) -> None:
         """Take an audit event."""
         if event == _FORK:
-            self.forks.append(_line())
+            self.forks.append(script_line())
         elif event == "open":
             path, mode, flags = args
             if isinstance(path, (str, bytes, os.PathLike)):
@@ -199,8 +214,8 @@ _HERE = ("127.0.0.1", "::1", "localhost")
 _EVENTS = frozenset({"open", _FORK, *_CHANGES})
 
 
-def _line() -> str:
-    """File and line of the script's code that runs, whatever of Python it called."""
+def script_line() -> str:
+    """Return file and line of the script's code that runs, whatever of Python or a library it called; empty if none."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and (_is_of_python(frame.f_code.co_filename) or frame.f_code.co_filename.startswith("<")):
         frame = frame.f_back

@@ -124,8 +124,10 @@ def _convert(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> A
 
 
 def _copy(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """The source in the target's type and shape; torch's own function clones the whole storage behind the target."""
     named = operation.named(args, kwargs)
-    return operation.function(named["self"], to_dtype(named["src"], named["self"].dtype))
+    target = named["self"]
+    return to_dtype(named["src"], target.dtype).expand(target.shape).clone(memory_format=torch.contiguous_format)
 
 
 def _arange(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:

@@ -109,3 +109,17 @@ def test_a_selection_has_one_zero_and_arguments_are_not_changed() -> None:
     assert x.signbit().all()
     # Control: the library keeps the sign that it happens to find.
     assert torch.relu(x).signbit().any()
+
+
+@pytest.mark.parametrize("source", [torch.float64, torch.int64])
+def test_a_copy_has_the_type_and_shape_of_its_target_and_nothing_of_the_memory_behind_it(source: torch.dtype) -> None:
+    # As a tensor of a state is that was read from a file in one piece.
+    target = torch.zeros(1000, dtype=torch.float64)[10:16].view(3, 2).t()
+    row = torch.tensor([3, -0.0, 5], dtype=torch.float64).to(source)
+    (result,) = Call("aten.copy.default", [target, row]).run()[3]
+    expected = torch.ops.aten.copy.default(target, row)
+    assert digest(result.contiguous().numpy()) == digest(expected.contiguous().numpy())
+    assert (result.dtype, result.shape) == (target.dtype, target.shape)
+    assert result.untyped_storage().nbytes() == target.numel() * 8
+    # Control: the library keeps all that lies behind the target.
+    assert expected.untyped_storage().nbytes() == 8000

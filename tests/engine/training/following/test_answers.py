@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -107,9 +108,13 @@ def test_where_nobody_has_seen_it_run_the_order_ends_with_what_to_do() -> None:
 
 def test_a_question_that_was_not_asked_there_is_a_difference() -> None:
     answers = Answers(survey([(OTHER, True)], [(PLACE, True)]), {})
-    with pytest.raises(ProgramError, match=r"in step 1, and did not ask there when it ran by itself") as refused:
+    with pytest.raises(ProgramError, match=r"in step 1, and nobody saw how when it ran by itself") as refused:
         decided(answers, 1)
     assert "--compare" not in str(refused.value.remedy)
+    # The line of a library is followed by that of whoever called it.
+    assert re.search(rf"\({PLACE}, called at .*test_answers.py, line \d+\)", refused.value.sentence)
+    with pytest.raises(ProgramError, match=r"\(train.py, line 7\)"):
+        decided(answers, 1, "train.py, line 7")
 
 
 @pytest.mark.parametrize(("given", "taken"), [({"": True}, True), ({"": True, "train.py:42": False}, False)])

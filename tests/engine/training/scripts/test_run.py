@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn import functional
 
 from counterfoil.cli import main
@@ -122,6 +123,19 @@ def test_nothing_stays_of_a_script(script: Callable[..., Path]) -> None:
     assert "counterfoil.loop" in caught.value.remedy
     assert (sys.argv, sys.path, os.getcwd(), sys.meta_path, sys.modules["__main__"]) == before
     assert sys.modules["a_library"].Trainer.train.__module__ == "a_library"
+
+
+def test_modes_that_a_script_was_ended_in_are_left() -> None:
+    with run._as_it_was():
+        mode, evaluation = FakeTensorMode(), torch.inference_mode()
+        mode.__enter__()
+        evaluation.__enter__()
+        mode.__exit__(None, None, None)
+        # It puts back what was there when it began, and the mode is no more.
+        evaluation.__exit__(None, None, None)
+        with pytest.raises(RuntimeError, match="Hit Python dispatch key"):
+            torch.from_numpy(np.zeros(2))
+    assert torch.from_numpy(np.zeros(2)).tolist() == [0.0, 0.0]
 
 
 def test_a_library_that_is_loaded_already_is_taken_over(script: Callable[..., Path]) -> None:

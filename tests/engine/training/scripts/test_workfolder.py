@@ -54,6 +54,27 @@ def test_a_copy_has_what_the_folder_has_under_its_name_and_goes_away(original: P
     assert not (original / "new.txt").exists()
 
 
+def test_what_lies_beside_the_folder_lies_beside_the_copy_and_is_not_written_to(
+    original: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = original.parent / "rows"
+    beside.mkdir()
+    (beside / "rows.txt").write_text("rows")
+    with work_folder(original) as folder:
+        monkeypatch.chdir(folder.path)
+        use = FileUse(folder)
+        with files_watched(use):
+            assert Path("../rows/rows.txt").read_text() == "rows"
+            Path("../rows/rows.txt").write_text("others")
+            Path("../rows/new.txt").write_text("new")
+        assert Path("../rows/rows.txt").read_text() == "others"
+        # As the client knows it, and the same in each copy.
+        assert use.reads == {str(beside / "rows.txt"): 0}
+        assert sorted(use.writes) == [str(beside / "new.txt"), str(beside / "rows.txt")]
+        monkeypatch.undo()
+    assert contents(beside) == {"rows.txt": b"rows"}
+
+
 def test_large_files_are_links_and_small_ones_are_not(copy: WorkFolder) -> None:
     assert (copy.path / "data" / "rows.bin").is_symlink()
     assert not (copy.path / "small.txt").is_symlink()
