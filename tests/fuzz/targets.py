@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 
 from counterfoil.audit import keeping
+from counterfoil.audit.parts import partfile as parts
 from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport
 from counterfoil.base.joberrors import PartError, RecordingError, SignerError, WeightsError
 from counterfoil.base.sealing import SEAL_BYTES, seal
@@ -52,7 +53,7 @@ from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import ArraySpec, OrderManifest
 from counterfoil_core.bundle.steady import SteadyFile
 from counterfoil_core.commit.state import tensor_digest
-from counterfoil_core.hearing import result as parts
+from counterfoil_core.hearing import result
 from counterfoil_core.hearing.check import SignedStep, unfit
 from counterfoil_core.hearing.evidence import load_job, prove_part, prove_run
 from counterfoil_core.hearing.inspection import Inspection, make_checks
@@ -451,14 +452,14 @@ def _use_progress(data: bytes) -> Any:
     return audit, short, numbers, plain(sums), audit.judged.replayed_at, audit.sample.passing
 
 
-def _steps_of_part() -> tuple[parts.StepResult, ...]:
-    return tuple(parts.StepResult.of(step, Digest.of(b"leaf"), 0.5, Counts(7, 3, 0, 0, 2), 0.1) for step in (1, 2))
+def _steps_of_part() -> tuple[result.StepResult, ...]:
+    return tuple(result.StepResult.of(step, Digest.of(b"leaf"), 0.5, Counts(7, 3, 0, 0, 2), 0.1) for step in (1, 2))
 
 
 def _part() -> bytes:
     place = Place("here", (("device", "cpu"),))
-    result = parts.SegmentResult(1, _steps_of_part(), ((14, 6, 4, 0, 0, 0),))
-    made = parts.Part(parts.Identity(Digest.of(b"file"), Digest.of(b"order"), Digest.of(b"run")), place, (result,))
+    replayed = result.SegmentResult(1, _steps_of_part(), ((14, 6, 4, 0, 0, 0),))
+    made = parts.Part(result.Identity(Digest.of(b"file"), Digest.of(b"order"), Digest.of(b"run")), place, (replayed,))
     return _sealed_part(msgspec.msgpack.encode(made))
 
 
@@ -471,7 +472,7 @@ def _use_part(path: Path, data: bytes) -> Any:
     path.write_bytes(data)
     part = parts.read_part(path)
     signed = SignedStep(Digest.of(b"leaf"), 0.5, 0, (7,))
-    why = [unfit(result, Segment(1, 1, 2), 1, lambda _step: signed) for result in part.segments]
+    why = [unfit(one, Segment(1, 1, 2), 1, lambda _step: signed) for one in part.segments]
     assert all(isinstance(reason, str) for reason in why)
     return plain([parts.place_fault(part.place), *why])
 
