@@ -585,6 +585,10 @@ SENDERS = {
 """Files in which anything has a method ``send``: that of a multiprocessing.Connection pickles."""
 
 
+OF_SCRIPTS = {("counterfoil/training/following/plainrun.py", "multiprocessing.process")}
+"""A module that is not imported there: where a script does, its start of a process is seen."""
+
+
 def unpickling(source: str) -> list[str]:
     """What of a program reads a pickle, or may, that no list of imports shows: as it stands there."""
     found = []
@@ -611,7 +615,7 @@ def test_nothing_of_the_program_reads_a_pickle() -> None:
     for root in ("engine", "app", "resources"):
         for path in (ROOT / root).rglob("*.py"):
             name, source = path.relative_to(ROOT / root).as_posix(), path.read_text(encoding="utf-8")
-            assert unpickling(source) == [], name
+            assert [word for word in unpickling(source) if (name, word) not in OF_SCRIPTS] == [], name
             if re.search(r"\w\.send\(", source):
                 senders.add(name)
     assert senders == SENDERS
