@@ -62,7 +62,7 @@ class Script:
         changes: Lines that are changed for the order.
         size: Lines that are changed in every run, since no argument makes the script small or leaves the GPU out.
         steps: How many steps are ordered.
-        losses: Whether the script's own losses can be compared: not where a step draws random numbers.
+        losses: Whether the script's own losses can be compared: not where it seeds nothing, or a step draws numbers.
         optimizer: Whether it has one; a step of a script without one ends with its backward pass.
         others: Files of other repositories, each with its repository, that lie in its folder.
         block: Which block of Python of a page is the script, counted from 0.

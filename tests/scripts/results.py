@@ -38,8 +38,8 @@ service, are replaced by the few functions in `tests/scripts/standins`.
 **lines** are those that somebody has to touch for Counterfoil's sake, counted by a difference between the fetched files
 and the ones that ran; a replaced line counts once. Lines that are changed in every run, since no argument makes the
 script small or leaves the GPU out, are counted apart, in the remark. **loss** is the largest relative difference of a
-recorded loss from the script's own in float32, with the same seeds (a script that seeds nothing has a line in every run
-that does); where a step draws random numbers there is none, since an order draws them with a generator of its own."""
+recorded loss from the script's own in float32, with the same seeds; there is none where a script seeds nothing, and
+where a step draws random numbers, since an order draws them with a generator of its own."""
 
 
 def results() -> dict[str, dict[str, Any]]:

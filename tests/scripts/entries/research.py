@@ -109,14 +109,6 @@ TABLES = (
         imports=(".",),
         libraries=("scipy",),
         materials=materials.citations,
-        changes=(
-            Change(
-                "pygcn/utils.py",
-                "    classes = set(labels)\n",
-                "    classes = sorted(set(labels))\n",
-                "classes in an order of their own, not in that of a set",
-            ),
-        ),
         size=(
             Change(
                 "pygcn/utils.py",
@@ -138,6 +130,7 @@ MODELS = (
         standins=("torchvision", "wandb"),
         materials=materials.masks,
         steps=8,
+        losses=False,
         size=(
             Change(
                 "unet/unet_model.py",

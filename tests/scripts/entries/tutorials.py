@@ -15,15 +15,15 @@ BASICS = (
         YUNJEY,
         "tutorials/01-basics/linear_regression/main.py",
         libraries=("matplotlib",),
-        size=(seeded("tutorials/01-basics/linear_regression/main.py"),),
+        losses=False,
     ),
     Script(
         "yunjey logistic_regression",
         YUNJEY,
         "tutorials/01-basics/logistic_regression/main.py",
         standins=("torchvision",),
+        losses=False,
         size=(
-            seeded("tutorials/01-basics/logistic_regression/main.py"),
             Change(
                 "tutorials/01-basics/logistic_regression/main.py",
                 "batch_size = 100",
@@ -38,8 +38,8 @@ BASICS = (
         "tutorials/02-intermediate/deep_residual_network/main.py",
         standins=("torchvision",),
         steps=6,
+        losses=False,
         size=(
-            seeded("tutorials/02-intermediate/deep_residual_network/main.py"),
             Change(
                 "tutorials/02-intermediate/deep_residual_network/main.py",
                 "num_epochs = 80\nbatch_size = 100",
@@ -65,8 +65,8 @@ BASICS = (
         YUNJEY,
         "tutorials/02-intermediate/recurrent_neural_network/main.py",
         standins=("torchvision",),
+        losses=False,
         size=(
-            seeded("tutorials/02-intermediate/recurrent_neural_network/main.py", "import torch "),
             Change(
                 "tutorials/02-intermediate/recurrent_neural_network/main.py",
                 "hidden_size = 128\n",
@@ -86,8 +86,8 @@ BASICS = (
         YUNJEY,
         "tutorials/02-intermediate/language_model/main.py",
         materials=materials.text,
+        losses=False,
         size=(
-            seeded("tutorials/02-intermediate/language_model/main.py"),
             Change(
                 "tutorials/02-intermediate/language_model/main.py",
                 "embed_size = 128\nhidden_size = 1024\n",
@@ -195,13 +195,8 @@ PAGES = (
                 "classes in an order of their own, not in that of a set",
             ),
         ),
+        losses=False,
         size=(
-            Change(
-                "intermediate_source/char_rnn_classification_tutorial.py",
-                "import random \n",
-                "import random; random.seed(0)\n",
-                "a seed",
-            ),
             Change(
                 "intermediate_source/char_rnn_classification_tutorial.py",
                 "n_hidden = 128",
