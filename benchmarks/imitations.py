@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from counterfoil_core.arithmetic.machine import Machine, OpenMachine, open_machine
+from counterfoil.audit.judgemachine import open_judge
+from counterfoil_core.arithmetic.machine import Machine, OpenMachine
 from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
 
 IMITATIONS = (
@@ -25,6 +26,6 @@ def imitated(name: str | None) -> OpenMachine:
         perturbed(name)
 
     def opened(device: str, threads: int | None) -> Machine:
-        return replace(open_machine(device, threads), imitates=name)
+        return replace(open_judge(device, threads), imitates=name)
 
     return opened

@@ -14,6 +14,7 @@ import pytest
 
 import counterfoil
 import counterfoil_app
+import counterfoil_core
 from counterfoil.audit.beaconfile import read_beacon
 from counterfoil.signing.claims import sign_tree_head
 from counterfoil.training.huggingface import folder
@@ -110,7 +111,7 @@ def test_json_is_utf8_without_a_mark(encoding: str, read: Callable[[bytes], Any]
 
 def test_nobody_else_parses_the_json_of_strangers() -> None:
     found = {}
-    for package in (counterfoil, counterfoil_app):
+    for package in (counterfoil, counterfoil_core, counterfoil_app):
         root = Path(package.__file__ or "").parent
         for path in root.rglob("*.py"):
             count = len(re.findall(r"\bjson\.loads?\(", path.read_text(encoding="utf-8")))

@@ -200,7 +200,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(Processes, "give", stop)
     monkeypatch.setattr(crews, "LEAST_PATIENCE", 6.0)
     monkeypatch.setattr(crews, "LONGER", 1)
-    monkeypatch.setattr("counterfoil_core.hearing.session.patience_for", lambda _flops: 6.0)
+    monkeypatch.setattr("counterfoil.audit.outside.patience_for", lambda _flops: 6.0)
     return stopped
 
 

@@ -61,7 +61,7 @@ def test_files_as_they_were_installed(wheel: Path) -> None:
     ],
 )
 def test_what_differs_is_named(wheel: Path, damage: str, kind: str, monkeypatch, capsys) -> None:
-    path = wheel / "counterfoil" / "audit" / "session.py"
+    path = wheel / "counterfoil_core" / "hearing" / "session.py"
     if damage == "changed":
         path.write_bytes(b"two = 3\n")
     elif damage == "emptied":

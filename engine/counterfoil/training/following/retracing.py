@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.program import tracing
+from counterfoil.program import philoxdraws, tracing
 from counterfoil.program.attribution import META_KEY, Location
 from counterfoil.program.held import DTYPE_NAMES, tensor_type
 from counterfoil.program.lowering import lower
@@ -17,7 +17,6 @@ from counterfoil.training.following.numbers import with_tensors
 from counterfoil.training.following.optimizers import FollowedOptimizer
 from counterfoil.training.following.steps import Geometry, Number, Operation, Tape, Update
 from counterfoil_core.base.errors import ProgramError
-from counterfoil_core.operators import random
 from counterfoil_core.operators.node import TensorType
 from counterfoil_core.program.graph import Input, Program
 from counterfoil_core.program.torchdtypes import TORCH_DTYPES
@@ -165,7 +164,7 @@ class _Again:
 
     def _operate(self, event: Operation) -> None:
         if event.function.namespace == "counterfoil":
-            result = getattr(random, event.function.__name__.partition(".")[0])(event.args[0])
+            result = getattr(philoxdraws, event.function.__name__.partition(".")[0])(event.args[0])
         else:
             args, kwargs = self._filled(event.args), self._filled(event.kwargs)
             function = event.function
