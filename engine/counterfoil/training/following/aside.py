@@ -53,11 +53,14 @@ class WithoutValues(TorchFunctionMode):
         named = kwargs or {}
         if func in _MAKERS and any(map(is_asked, _given(args))):
             return _made(args[0], self._world, named.get("dtype"))
-        if not any(isinstance(item, Tensor) and self._world.is_noted(item) for item in _given((args, named))):
+        tensors = [item for item in _given((args, named)) if isinstance(item, Tensor)]
+        if not any(map(self._world.is_noted, tensors)):
             return func(*args, **named)
         if func in _MAKERS:
             return _made(args[0], self._world, named.get("dtype"))
-        if any(isinstance(item, Tensor) and item.layout is not torch.strided for item in _given((args, named))):
+        with torch._C.DisableTorchFunction():  # else every mode below is asked for the layout
+            is_sparse = any(item.layout is not torch.strided for item in tensors)
+        if is_sparse:
             return self._dense.__torch_function__(func, types, args, named)
         if func is Tensor.__deepcopy__:
             # It would copy the memory past every operator: that of what the tensor stands for.

@@ -20,6 +20,7 @@ from counterfoil.training.following.agreement import Difference, StepComparison,
 from counterfoil.training.following.bits import same_bits
 from counterfoil.training.following.calls import KEPT
 from counterfoil.training.following.plainprocess import Border, PlainProcess
+from counterfoil.training.following.plainrun import OF_MODULE
 from counterfoil.training.following.scriptdraws import UnmatchedDrawsError, lined_up
 from counterfoil.training.following.survey import Survey
 from counterfoil.training.order import OrderDraft
@@ -28,7 +29,6 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DataError, ProgramError
 from counterfoil_core.order.loaded import LoadedOrder
 
-_MODULE = "m|"
 _REMEDY = (
     "An order must do what the script does, so none was made. Order the steps before with --max-steps, or write that "
     "part in another way: docs/for-trainers.md#what-is-refused-and-what-to-do."
@@ -276,12 +276,12 @@ class Oracle:
         inputs = self._order.inputs(number, state)
         differences, result, single = comparison.differences(inputs, numbers, mine)
         foreign = [
-            name.removeprefix(_MODULE)
+            name.removeprefix(OF_MODULE)
             for name in after
-            if name.startswith(_MODULE)
-            and name.removeprefix(_MODULE) not in self._initial
+            if name.startswith(OF_MODULE)
+            and name.removeprefix(OF_MODULE) not in self._initial
             and name in before
-            and self._survey.holds(name.removeprefix(_MODULE))
+            and self._survey.holds(name.removeprefix(OF_MODULE))
             and not (before[name].shape == after[name].shape and same_bits(before[name], after[name]))
         ]
         if foreign:
@@ -392,7 +392,7 @@ class Oracle:
             return name
         slot, colon, parameter = name.partition(":")
         if not colon:
-            return _MODULE + name
+            return OF_MODULE + name
         # Of an optimizer that shares a parameter with one before the name says which it is, from 1.
         number, dot, plain = slot.partition(".")
         shared = bool(dot) and number[1:].isdigit()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -315,7 +316,7 @@ def _mapped(path: Path, listed: Sequence[Any]) -> dict[str, Tensor]:
     found, place = {}, 0
     for name, dtype, shape in listed:
         kind = getattr(torch, dtype)
-        length = int(np.prod(shape, dtype=np.int64)) * kind.itemsize
+        length = math.prod(shape) * kind.itemsize
         found[name] = data[place : place + length].view(kind).reshape(shape)
         place += length + -length % ALIGNMENT
     return found

@@ -14,7 +14,7 @@ import random
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from hashlib import blake2b
 from pathlib import Path
@@ -43,6 +43,8 @@ from counterfoil.training.scripts.patches import Patches, patched
 from counterfoil.training.scripts.workfolder import FileUse, WorkFolder, files_unwatched, files_watched
 
 MODULE = "counterfoil.training.following.plainrun"
+OF_MODULE = "m|"
+"""What the names of the tensors of modules begin with."""
 ALIGNMENT = 64
 """What is written down begins at multiples of so many bytes, as a view of it in the memory must."""
 
@@ -229,9 +231,10 @@ class PlainRun(Borders):
 
     def _border(self) -> None:
         now = time.monotonic()
-        border = self._told(str(self._steps))
+        state = self._tensors()
+        border = self._told(str(self._steps), state)
         if self._dump is not None and self._steps in self._dump:
-            border["state"] = self._write(str(self._steps))
+            border["state"] = self._write(str(self._steps), state)
         self._say({"border": self._steps, "seconds": now - self._last, **border})
         self._wait()
         self._updates, self._losses, self._questions.answers = [], [], []
@@ -239,24 +242,28 @@ class PlainRun(Borders):
         self._files.step = self._steps + 1
         self._last = time.monotonic()
 
-    def _told(self, name: str) -> dict[str, Any]:
+    def _told(self, name: str, state: Mapping[str, Tensor]) -> dict[str, Any]:
         taint = self._taint
-        assert self.models is not None
         with _disable_current_modes(), torch._C.DisableTorchFunction(), torch.no_grad():
             generators = generator_states()
             moved = {name: state for name, state in generators.items() if self._generators.get(name) != state}
             self._generators = generators
+            # One pass for both: what the models hold comes first in the state.
+            models = [tensor for key, tensor in state.items() if key.startswith(OF_MODULE)]
+            hashed = _hashed(blake2b(digest_size=16), models)
+            models_digest = hashed.hexdigest()
+            digest = _hashed(hashed, list(state.values())[len(models) :]).hexdigest()
             told: dict[str, Any] = {
                 "calls": self.calls,
                 "updates": self._updates,
                 "losses": self._losses,
                 "answers": [_answer(place, value) for place, value in self._questions.answers],
                 "draws": [
-                    [kind, where, _digest([values])]
+                    [kind, where, _hashed(blake2b(digest_size=16), [values]).hexdigest()]
                     for (kind, values), where in zip(taint.draws, taint.drawn_at, strict=True)
                 ],
-                "digest": _digest(self._tensors().values()),
-                "models": _digest(self.models.present().values()),
+                "digest": digest,
+                "models": models_digest,
                 "generators": moved,
                 "lost": taint.lost,
                 "held": taint.held,
@@ -268,7 +275,7 @@ class PlainRun(Borders):
             told["drawn"] = self._write(f"draws-{name}", self._drawn())
             told["written"] = {
                 name: taint.written_at[tensor.untyped_storage()._cdata]
-                for name, tensor in self._tensors().items()
+                for name, tensor in state.items()
                 if tensor.layout is torch.strided and tensor.untyped_storage()._cdata in taint.written_at
             }
         return told
@@ -277,10 +284,13 @@ class PlainRun(Borders):
         return {f"{number}:{kind}": values for number, (kind, values) in enumerate(self._taint.draws)}
 
     def _tensors(self) -> dict[str, Tensor]:
-        """All that the script holds, by name: of its modules, of its optimizers, and of what else it keeps."""
+        """All that the script holds, by name: of its modules first, of its optimizers, and of what else it keeps."""
         assert self.models is not None
-        present = self.models.present()
-        found = {f"m|{name}": tensor for name, tensor in present.items()}
+        with torch._C.DisableTorchFunction():
+            return self._held_now(self.models.present())
+
+    def _held_now(self, present: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        found = {f"{OF_MODULE}{name}": tensor for name, tensor in present.items()}
         names = {id(tensor): name for name, tensor in present.items()}
         for number, optimizer in enumerate(self.made_optimizers):
             for parameter, key, value in entries_of(optimizer):
@@ -289,7 +299,7 @@ class PlainRun(Borders):
         found |= {f"{KEPT}{number}": tensor for number, tensor in enumerate(self._taint.kept, start=1)}
         return found
 
-    def _write(self, name: str, tensors: Mapping[str, Tensor] | None = None) -> list[Any]:
+    def _write(self, name: str, tensors: Mapping[str, Tensor]) -> list[Any]:
         """Write tensors down, and return their names, dtypes and shapes."""
         assert self._states is not None
         listed = []
@@ -300,7 +310,7 @@ class PlainRun(Borders):
             torch.no_grad(),
             (self._states / name).open("wb") as file,
         ):
-            for key, tensor in (self._tensors() if tensors is None else tensors).items():
+            for key, tensor in tensors.items():
                 values = _plain(tensor)
                 listed.append([key, str(values.dtype).removeprefix("torch."), list(values.shape)])
                 data = memoryview(_bytes(values))
@@ -326,9 +336,10 @@ class PlainRun(Borders):
             self._steps += 1
             self._border()
         self._stack.close()
-        tail = self._told("tail")
+        state = self._tensors()
+        tail = self._told("tail", state)
         if self._dump is not None:
-            tail["state"] = self._write("tail")
+            tail["state"] = self._write("tail", state)
         self._say({"ended": True, "error": _failure(error), **tail})
 
     def _leave(self, told: dict[str, Any]) -> None:
@@ -356,12 +367,11 @@ def _bytes(values: Tensor) -> Any:
     return values.as_strided((values.numel(),), (1,)).view(torch.uint8).numpy()
 
 
-def _digest(tensors: Any) -> str:
-    hashed = blake2b(digest_size=16)
+def _hashed(so_far: blake2b, tensors: Iterable[Tensor]) -> blake2b:
+    """Hash tensors behind what was hashed so far."""
     for tensor in tensors:
-        values = _plain(tensor)
-        hashed.update(memoryview(_bytes(values)))
-    return hashed.hexdigest()
+        so_far.update(memoryview(_bytes(_plain(tensor))))
+    return so_far
 
 
 def files_message(files: FileUse) -> dict[str, Any]:

@@ -15,12 +15,11 @@ from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
-from torch.utils._pytree import tree_leaves
 
 from counterfoil.program import whereabouts
 from counterfoil.program.asked.asking import ASKING, MOST_LISTED
 from counterfoil.program.philoxdraws import dropout_of
-from counterfoil.training.following.calls import HALF, SET_DATA, note_births, written_by
+from counterfoil.training.following.calls import HALF, SET_DATA, note_births, tensors_of, written_by
 from counterfoil.training.following.scriptdraws import Draw, draws_of_call
 
 _SAMPLES = frozenset({"multinomial", "bernoulli", "normal", "poisson", "binomial"})
@@ -117,7 +116,8 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Compute an operator, and mark what it made of the state."""
         named = dict(kwargs or {})
         with torch._C.DisableTorchFunction():
-            tensors = [item for item in tree_leaves((args, named)) if isinstance(item, Tensor)]
+            tensors: list[Tensor] = []
+            tensors_of((args, named), tensors)
             draws = _SELECTED in func.tags
             if not any(map(self.is_tainted, tensors)) and not (draws and self._within_dropout):
                 result = func(*args, **named)
@@ -133,12 +133,13 @@ class Taint(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if draws:
                 self._draw(func, args, named, result)
             sampled = func._opname in _SAMPLES or any(map(self.is_sampled, tensors))
-            for tensor in (*tree_leaves(result), *written):
-                if isinstance(tensor, Tensor):
-                    self.mark(tensor)
-                    if sampled and tensor.layout is torch.strided:
-                        storage = tensor.untyped_storage()
-                        self._sampled[storage._cdata] = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
+            made: list[Tensor] = []
+            tensors_of(result, made)
+            for tensor in (*made, *written):
+                self.mark(tensor)
+                if sampled and tensor.layout is torch.strided:
+                    storage = tensor.untyped_storage()
+                    self._sampled[storage._cdata] = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
             return result
 
     def is_sampled(self, tensor: Tensor) -> bool:
