@@ -14,7 +14,8 @@ gets 24,576 terms from a convolution.)
 Before a step counts as another it is computed in float32 as other machines may (sums in other orders, functions by
 other algorithms), and then shaken, for the sake of jumps such as a rounding to whole numbers: each operator's result is
 moved by at most half an ulp of float32. What that does counts as noise, too. Whole numbers, truth values, and whatever
-the step leaves alone are equal to the bit.
+the step leaves alone are equal to the bit. So are floating-point tensors that count: where x and y hold nothing but
+whole numbers, their difference is a jump, and only a way of computing that jumps, too, explains it.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ _LONG_SUM = 8.0
 _LARGEST_FACTOR = 8192.0
 _ULP = 2.0**-24
 """Half the distance of two neighbours in float32, relative to the smaller."""
+_HALF = 0.5
+_COUNTED = 2.0**22
+"""Below this half an ulp of float32 is far less than the distance of two whole numbers."""
 _SHAKES = 40
 _ORDERS = ("reversed", "shuffled-1", "split-7", "rewritten", "shuffled-2+rewritten-1")
 """Ways of another machine to compute the same (:mod:`counterfoil_core.arithmetic.otherwise.perturbed`)."""
@@ -195,7 +199,7 @@ class StepComparison:
             noisy = [single, *self._shaken_states(inputs, numbers, suspects, after, double)]
             for name in suspects:
                 if not self._agrees(after[name], double[name], [state[name] for state in noisy]):
-                    allowed = self._factor * _noise(after[name], double[name], [state[name] for state in noisy])
+                    allowed = self._allowed(after[name], double[name], [state[name] for state in noisy])
                     size, moved = _distance(after[name], double[name]), _distance(inputs.state[name], after[name])
                     found.append(Difference(name, size, allowed, moved, self._where(name)))
         return found, result, other.loss
@@ -232,7 +236,15 @@ class StepComparison:
             return False
         if not finite.all() and not torch.equal(x[~finite].nan_to_num(0.0), y[~finite].nan_to_num(0.0)):
             return False
-        return _distance(mine, double) <= self._factor * _noise(mine, double, noisy)
+        return _distance(mine, double) <= self._allowed(mine, double, noisy)
+
+    def _allowed(self, mine: Tensor, double: Tensor, noisy: Sequence[Tensor]) -> float:
+        """How far the script's tensor may be from the step's."""
+        moved = max(_distance(one, double) for one in noisy)
+        if _counts(mine) and _counts(double):
+            # The bound of a long sum, or of a large number, would reach the next whole number.
+            return self._factor * moved if moved >= _HALF else 0.0
+        return self._factor * max(_ULP * _largest(_flat(mine)), moved, 2.0**-149)
 
 
 def losses_agree(mine: float, double: float, single: float) -> bool:
@@ -263,8 +275,10 @@ def _factor(program: Program) -> float:
     return min(_FACTOR * max(1.0, math.sqrt(longest) / _LONG_SUM), _LARGEST_FACTOR)
 
 
-def _noise(mine: Tensor, double: Tensor, noisy: Sequence[Tensor]) -> float:
-    return max(_ULP * _largest(_flat(mine)), *(_distance(one, double) for one in noisy), 2.0**-149)
+def _counts(tensor: Tensor) -> bool:
+    """Whether all numbers are whole, and so small that no rounding leads from one to the next."""
+    x = _flat(tensor)
+    return bool(((x == x.round()) & (x.abs() < _COUNTED)).all())
 
 
 def _flat(tensor: Tensor) -> Tensor:

@@ -30,10 +30,12 @@ class Model(nn.Module):
         self.register_buffer("mask", torch.tensor([1.0, 0.0, 1.0]))
         self.register_buffer("count", torch.tensor(3))
         self.register_buffer("stair", torch.tensor(0.0))
+        self.register_buffer("rows", torch.tensor(3e5))
 
     def forward(self, x: Tensor) -> Tensor:
         """The loss."""
         self.count.add_(1)
+        self.rows.add_(len(x))
         self.stair.copy_((self.height.detach() * 10).floor())
         return self.layer(x * self.mask).square().mean()
 
@@ -115,6 +117,15 @@ def test_a_jump_is_explained_by_shaking_and_only_by_that(step: CapturedStep, mon
 def test_whole_numbers_are_equal(step: CapturedStep, count: int) -> None:
     after = {**script(step.initial_state), "count": torch.tensor(count)}
     assert [difference.name for difference in compared(step, after)] == ["count"]
+
+
+@pytest.mark.parametrize("rows", [300_003.0, 300_005.0])
+def test_counts_are_equal_in_floating_point_too(step: CapturedStep, rows: float) -> None:
+    after = script(step.initial_state)
+    assert after["rows"] == 300_004.0
+    # Of so large a number that the bound of rounding reaches the next one.
+    assert 64 * 2.0**-24 * rows > 1
+    assert [difference.name for difference in compared(step, {**after, "rows": torch.tensor(rows)})] == ["rows"]
 
 
 @pytest.mark.parametrize(
