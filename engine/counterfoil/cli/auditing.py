@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,140 +11,211 @@ import typer
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith
-from counterfoil.cli.judging import Wanted, check_targets, judge
-from counterfoil.cli.keys import open_verdict_key
-from counterfoil.cli.options import (
-    AllowLargeOption,
-    BadFractionOption,
-    BeaconOption,
-    CapsuleOption,
-    CertificateOption,
-    ClientKeyOption,
-    ClientOrderOption,
-    ConfidenceOption,
-    CsvOption,
-    DataOption,
-    DeviceOption,
-    ForceOption,
-    HeadsOption,
-    JsonOption,
-    NonceOption,
-    OptionalKeyOption,
-    ProgressOption,
-    RecheckOption,
-    ResumeOption,
-    RunPlace,
-    SealForOption,
-    SegmentsOption,
-    ThreadsOption,
-    TrainerKeyOption,
-    UnsignedOption,
-    VerdictOption,
-)
-from counterfoil.cli.places import READS, READS_FOLDER, WRITES
-from counterfoil.cli.revoked import RevocationsKeyOption, RevocationsOption, read_revocations
-from counterfoil.cli.sealing import judges_of
+from counterfoil.cli.judging import AuditFiles, Wanted, judge
+from counterfoil.cli.options import BadFractionOption, Compute, DataOption, HeadsOption, Parties, RunPlace
+from counterfoil.cli.places import KEEPS_PROGRESS, READS, READS_FOLDER, WRITES
+from counterfoil.cli.revoked import Revocations
 from counterfoil.cli.terminal import shown
 from counterfoil_core.remote.address import Address, place_of
-from counterfoil_core.signing.keys import load_public_key
 from counterfoil_core.values.outcome import Outcome
 
 if TYPE_CHECKING:
     from counterfoil_core.values.request import AuditRequest
+    from counterfoil_core.values.sampling import SegmentRequest
     from counterfoil_core.values.workers import Workers
 
-
-SubjectModelOption = Annotated[
-    Path | None,
-    READS_FOLDER,
-    typer.Option(
-        help="The folder of the delivered model. Where the run is VERIFIED and its weights are the run's final "
-        "state, the verdict names its OpenSSF Model Signing digest; needs --verdict.",
-        show_default=False,
-    ),
-]
-FactsOption = Annotated[
-    bool,
-    typer.Option(
-        "--facts",
-        help="Let the verdict say what the run shows of itself, too: operations, rows, parameters, duration. See "
-        "docs/facts.md.",
-    ),
-]
-WorkersOption = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="Let so many processes replay segments side by side; --device takes several devices then, with "
-        "commas, and --threads is for each.",
-        show_default="none, or one for each of several devices",
-    ),
-]
-RayOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Let workers on a Ray cluster replay segments: auto, or its address. They find the run under the same "
-        r"path. Needs counterfoil\[cluster].",
-        show_default=False,
-    ),
-]
-SharesOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NUMBERS",
-        help="Judge only these shares (from 0, with commas), each by itself, of the first step of every chosen "
-        "segment: quick, finds a lie in them, and verifies nothing.",
-        show_default="whole steps",
-    ),
-]
 MOST_DIGITS = 4
 """Digits of the number of a share."""
-PartialOption = Annotated[
-    Path | None,
-    WRITES,
-    typer.Option(
-        help="Give no verdict: write what came out of --segments into this file, for 'counterfoil merge'.",
-        show_default=False,
-    ),
-]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """Which segments are replayed."""
+
+    segments: Annotated[
+        str | None,
+        typer.Option(
+            help="Which segments to replay, from one checkpoint to the next: all, a number of them drawn at random "
+            "(5), or a list (3,7-9; a single one as 7-7). 'counterfoil plan' shows what each costs.",
+            show_default="all",
+        ),
+    ] = None
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Draw as many segments at random as it takes to catch a run with --bad-fraction of bad ones with this "
+            "probability, for instance 0.99.",
+            show_default=False,
+        ),
+    ] = None
+    bad_fraction: BadFractionOption = 0.01
+    nonce: Annotated[
+        str | None,
+        typer.Option(
+            help="The randomness of the sample, 64 hexadecimal digits, to draw one again. It must not be known to the "
+            "trainer before the run is signed, and the verdict says that it was given.",
+            show_default="a fresh one",
+        ),
+    ] = None
+    beacon: Annotated[
+        Path | None,
+        READS,
+        typer.Option(
+            help="Draw the sample by a round of the public beacon drand (chain quicknet), a JSON file as it is "
+            "published: anybody can check that nobody chose it. The round must be later than the run's signature. "
+            "Needs the extra 'beacon' of Counterfoil.",
+            show_default=False,
+        ),
+    ] = None
+
+    def request(self) -> SegmentRequest:
+        """Return what is asked for; raises DataError."""
+        from counterfoil.audit.beaconfile import read_beacon
+        from counterfoil_core.values.sampling import SegmentRequest
+
+        public = None if self.beacon is None else read_beacon(self.beacon)
+        return SegmentRequest.parse(self.segments, self.confidence, self.bad_fraction, self.nonce, public)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Auditing:
+    """What every audit of a run is asked: of the whole run or of its parts, by whoever replays it."""
+
+    parties: Parties
+    data: DataOption = None
+    heads: HeadsOption = None
+    sampling: Sampling
+    facts: Annotated[
+        bool,
+        typer.Option(
+            "--facts",
+            help="Let the verdict say what the run shows of itself, too: operations, rows, parameters, duration. See "
+            "docs/facts.md.",
+        ),
+    ] = False
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on where an audit of this file with the same options was stopped or killed, or begin if there is "
+            "none; it ends with the same verdict as one that was not, and replaces what that one wrote.",
+        ),
+    ] = False
+    progress: Annotated[
+        Path | None,
+        KEEPS_PROGRESS,
+        typer.Option(
+            help="Keep the progress of the audit in this file while it runs, and look for it there.",
+            show_default="a file of its own in your state folder",
+        ),
+    ] = None
+    recheck: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="How many of the segments that others replayed, drawn at random, are replayed here too.",
+        ),
+    ] = 1
+    revocations: Revocations
+    files: AuditFiles
+
+    def wanted(self, run: Path | Address, *others: Path | None, model: Path | None = None) -> Wanted:
+        """Try whatever could fail before the replay, which may take hours.
+
+        Args:
+            run: The run.
+            others: Files that are written beside those of every audit.
+            model: The folder of the delivered model.
+        """
+        written = self.files.written(run, *others, resume=self.resume)
+        if self.facts and not self.files.says:
+            raise typer.BadParameter(
+                "--facts belongs to --verdict or --unsigned: the verdict says them. 'counterfoil facts' shows them "
+                "alone."
+            )
+        judges, listed = self.files.judges, self.revocations.read()
+        signer = self.files.signer(run, written, resume=self.resume)
+        return Wanted(self.files, judges, signer, written, model, listed)
+
+    def request(self, run: Path | Address, compute: Compute, **asked: Any) -> AuditRequest:
+        """Return the request.
+
+        Args:
+            run: The run.
+            compute: Where it is replayed.
+            **asked: Other fields of the request.
+        """
+        from counterfoil.audit import keeping
+        from counterfoil_core.values.request import AuditRequest
+
+        fields = {
+            "order": self.parties.order,
+            "trainer_key": self.parties.trainer,
+            "client_key": self.parties.client,
+            "data": self.data,
+            "heads": self.heads,
+            "segments": self.sampling.request(),
+            "facts": self.facts,
+            "resume": self.resume,
+            "progress": self.progress if self.progress is not None else keeping.state_folder(),
+            "recheck": self.recheck,
+            "device": compute.device,
+            "threads": compute.threads,
+            "limits": compute.limits,
+        }
+        return AuditRequest(run, begin=True, retain=True, **{**fields, **asked})
 
 
 def audit(
     run: RunPlace,
-    order: ClientOrderOption = None,
-    verdict: VerdictOption = None,
-    key: OptionalKeyOption = None,
-    certificate: CertificateOption = None,
-    unsigned: UnsignedOption = None,
-    data: DataOption = None,
-    trainer_key: TrainerKeyOption = None,
-    client_key: ClientKeyOption = None,
-    heads: HeadsOption = None,
-    csv: CsvOption = None,
-    capsule: CapsuleOption = None,
-    seal_for: SealForOption = None,
-    segments: SegmentsOption = None,
-    confidence: ConfidenceOption = None,
-    bad_fraction: BadFractionOption = 0.01,
-    nonce: NonceOption = None,
-    beacon: BeaconOption = None,
-    subject_model: SubjectModelOption = None,
-    facts: FactsOption = False,
-    resume: ResumeOption = False,
-    progress: ProgressOption = None,
-    workers: WorkersOption = None,
-    ray: RayOption = None,
-    recheck: RecheckOption = 1,
-    partial: PartialOption = None,
-    shares: SharesOption = None,
-    device: DeviceOption = "cpu",
-    threads: ThreadsOption = None,
-    allow_large: AllowLargeOption = False,
-    revocations: RevocationsOption = None,
-    revocations_key: RevocationsKeyOption = None,
-    json: JsonOption = False,
-    force: ForceOption = False,
+    asked: Auditing,
+    compute: Compute,
+    subject_model: Annotated[
+        Path | None,
+        READS_FOLDER,
+        typer.Option(
+            help="The folder of the delivered model. Where the run is VERIFIED and its weights are the run's final "
+            "state, the verdict names its OpenSSF Model Signing digest; needs --verdict.",
+            show_default=False,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Let so many processes replay segments side by side; --device takes several devices then, with "
+            "commas, and --threads is for each.",
+            show_default="none, or one for each of several devices",
+        ),
+    ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Let workers on a Ray cluster replay segments: auto, or its address. They find the run under the same "
+            r"path. Needs counterfoil\[cluster].",
+            show_default=False,
+        ),
+    ] = None,
+    partial: Annotated[
+        Path | None,
+        WRITES,
+        typer.Option(
+            help="Give no verdict: write what came out of --segments into this file, for 'counterfoil merge'.",
+            show_default=False,
+        ),
+    ] = None,
+    shares: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBERS",
+            help="Judge only these shares (from 0, with commas), each by itself, of the first step of every chosen "
+            "segment: quick, finds a lie in them, and verifies nothing.",
+            show_default="whole steps",
+        ),
+    ] = None,
 ) -> None:
     """Auditor: replay a run step by step, compare every step with what the trainer signed, and give a verdict.
 
@@ -154,49 +226,20 @@ def audit(
 
     Example: counterfoil audit run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
-    # Whatever could fail is tried before the replay, which may take hours.
     place = place_of(run)
-    written = check_targets(place, (csv, capsule, partial, unsigned), verdict, unsigned, force=force, resume=resume)
-    if subject_model is not None and verdict is None and unsigned is None:
+    if subject_model is not None and not asked.files.says:
         raise typer.BadParameter("--subject-model belongs to --verdict or --unsigned: the verdict names the model.")
-    if facts:
-        _check_facts(verdict, unsigned, partial)
-    judges = judges_of(seal_for, capsule)
-    listed = read_revocations(revocations, revocations_key)
-    devices = tuple(device.split(","))
+    devices = tuple(compute.device.split(","))
     crew = _workers(workers, ray, devices)
     if partial is not None:
-        if listed is not None:
-            raise typer.BadParameter("--partial gives no verdict: give --revocations to 'counterfoil merge'.")
-        _check_partial(crew, (verdict, unsigned, csv, capsule), resume)
+        _check_partial(crew, asked)
     if isinstance(place, Address) and (crew is not None or partial is not None or subject_model is not None):
         raise typer.BadParameter(
             "--workers, --ray, --partial and --subject-model need the run as a file: download it, and give its path."
         )
-    signing_key = open_verdict_key(
-        verdict, key, place, written.may_replace(verdict, force=force, going_on=resume), certificate
-    )
-    request = _request(
-        (segments, confidence, bad_fraction, nonce, beacon),
-        (trainer_key, client_key),
-        progress,
-        allow_large=allow_large,
-        run=place,
-        order=order,
-        device=devices[0],
-        threads=threads,
-        data=data,
-        heads=heads,
-        resume=resume,
-        workers=crew,
-        recheck=recheck,
-        shares=_shares(shares),
-        facts=facts,
-    )
-    if partial is not None:
-        raise ExitWith(_replay_part(request, partial).exit_code)
-    wanted = Wanted(json, csv, capsule, judges, verdict, signing_key, subject_model, unsigned, listed)
-    raise ExitWith(judge(request, wanted, written))
+    wanted = asked.wanted(place, partial, model=subject_model)
+    request = asked.request(place, compute, device=devices[0], workers=crew, shares=_shares(shares))
+    raise ExitWith(_replay_part(request, partial).exit_code if partial is not None else judge(request, wanted))
 
 
 def merge(
@@ -206,34 +249,8 @@ def merge(
         typer.Argument(help="The parts, from 'counterfoil audit --partial'.", show_default=False),
     ],
     run: Annotated[Path, READS, typer.Option("--run", help="The trainer's run, a .cfoil file.", show_default=False)],
-    order: ClientOrderOption = None,
-    verdict: VerdictOption = None,
-    key: OptionalKeyOption = None,
-    certificate: CertificateOption = None,
-    unsigned: UnsignedOption = None,
-    data: DataOption = None,
-    trainer_key: TrainerKeyOption = None,
-    client_key: ClientKeyOption = None,
-    heads: HeadsOption = None,
-    csv: CsvOption = None,
-    capsule: CapsuleOption = None,
-    seal_for: SealForOption = None,
-    segments: SegmentsOption = None,
-    confidence: ConfidenceOption = None,
-    bad_fraction: BadFractionOption = 0.01,
-    nonce: NonceOption = None,
-    beacon: BeaconOption = None,
-    facts: FactsOption = False,
-    recheck: RecheckOption = 1,
-    resume: ResumeOption = False,
-    progress: ProgressOption = None,
-    device: DeviceOption = "cpu",
-    threads: ThreadsOption = None,
-    allow_large: AllowLargeOption = False,
-    revocations: RevocationsOption = None,
-    revocations_key: RevocationsKeyOption = None,
-    json: JsonOption = False,
-    force: ForceOption = False,
+    asked: Auditing,
+    compute: Compute,
 ) -> None:
     """Auditor: give a verdict on a run that was replayed in parts on your own machines.
 
@@ -243,46 +260,16 @@ def merge(
 
     Example: counterfoil merge *.part --run run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
-    written = check_targets(run, (csv, capsule, unsigned), verdict, unsigned, force=force, resume=resume)
-    if facts:
-        _check_facts(verdict, unsigned)
-    judges = judges_of(seal_for, capsule)
-    listed = read_revocations(revocations, revocations_key)
-    signing_key = open_verdict_key(
-        verdict, key, run, written.may_replace(verdict, force=force, going_on=resume), certificate
-    )
     from counterfoil_core.values.workers import PartFiles
 
-    request = _request(
-        (segments, confidence, bad_fraction, nonce, beacon),
-        (trainer_key, client_key),
-        progress,
-        allow_large=allow_large,
-        run=run,
-        order=order,
-        device=device,
-        threads=threads,
-        data=data,
-        heads=heads,
-        resume=resume,
-        workers=PartFiles(tuple(parts)),
-        recheck=recheck,
-        facts=facts,
-    )
+    wanted = asked.wanted(run)
+    request = asked.request(run, compute, workers=PartFiles(tuple(parts)))
     out = terminal.console(stderr=True)
     out.print(
         f"{len(parts)} part{'s' * (len(parts) > 1)}: the machines that made them are trusted to have replayed what "
-        f"they say. Replayed here too: {recheck} of their segments."
+        f"they say. Replayed here too: {asked.recheck} of their segments."
     )
-    wanted = Wanted(json, csv, capsule, judges, verdict, signing_key, unsigned=unsigned, listed=listed)
-    raise ExitWith(judge(request, wanted, written))
-
-
-def _check_facts(verdict: Path | None, unsigned: Path | None, partial: Path | None = None) -> None:
-    if partial is not None or (verdict is None and unsigned is None):
-        raise typer.BadParameter(
-            "--facts belongs to --verdict or --unsigned: the verdict says them. 'counterfoil facts' shows them alone."
-        )
+    raise ExitWith(judge(request, wanted))
 
 
 def _shares(text: str | None) -> tuple[int, ...]:
@@ -306,48 +293,14 @@ def _workers(count: int | None, ray: str | None, devices: tuple[str, ...]) -> Wo
     return LocalWorkers(count or len(devices), devices)
 
 
-def _request(
-    drawn: tuple[str | None, float | None, float, str | None, Path | None],
-    keys: tuple[Path | None, Path | None],
-    progress: Path | None,
-    *,
-    allow_large: bool,
-    **asked: Any,
-) -> AuditRequest:
-    """Return what an audit is asked for.
-
-    Args:
-        drawn: Which segments: --segments, --confidence, --bad-fraction, --nonce, --beacon.
-        keys: The trainer's and the client's key files.
-        progress: Where progress is kept; None for the user's folder.
-        allow_large: Whether programs beyond the limits are replayed.
-        **asked: The other fields of the request.
-    """
-    trainer_key, client_key = (None if path is None else load_public_key(path) for path in keys)
-    from counterfoil.audit import keeping
-    from counterfoil.audit.beaconfile import read_beacon
-    from counterfoil_core.program.limits import limits_for
-    from counterfoil_core.values.request import AuditRequest
-    from counterfoil_core.values.sampling import SegmentRequest
-
-    chosen, confidence, bad_fraction, nonce, beacon = drawn
-    public = None if beacon is None else read_beacon(beacon)
-    return AuditRequest(
-        trainer_key=trainer_key,
-        client_key=client_key,
-        segments=SegmentRequest.parse(chosen, confidence, bad_fraction, nonce, public),
-        limits=limits_for(allow_large),
-        progress=progress if progress is not None else keeping.state_folder(),
-        begin=True,
-        retain=True,
-        **asked,
-    )
-
-
-def _check_partial(crew: Workers | None, targets: tuple[Path | None, ...], resume: bool) -> None:
+def _check_partial(crew: Workers | None, asked: Auditing) -> None:
+    """Refuse what belongs to a verdict, which a part has none of; raises typer.BadParameter."""
+    files = asked.files
+    if asked.revocations.revocations is not None:
+        raise typer.BadParameter("--partial gives no verdict: give --revocations to 'counterfoil merge'.")
     if crew is not None:
         raise typer.BadParameter("--partial is one worker's: start the command once for each device.")
-    if resume or any(target is not None for target in targets):
+    if asked.resume or files.says or files.csv is not None or files.capsule is not None:
         raise typer.BadParameter("--partial gives no verdict, no table and no capsule: 'counterfoil merge' does.")
 
 

@@ -239,16 +239,17 @@ class Commands(typer.core.TyperGroup):
 @functools.cache
 def declared(place: Place) -> Any:
     """Load a command: the function, or the group of functions, each of which compares its paths before it begins."""
+    from counterfoil.cli.groups import flat
     from counterfoil.cli.places import guarded
 
     module, _, name = place.where.partition(":")
     home = importlib.import_module(f"counterfoil.cli.{module}")
     found = getattr(home, name)
     if not isinstance(found, typer.Typer):
-        return guarded(found, *([getattr(home, place.writes)] if place.writes else []))
+        return guarded(flat(found), *([getattr(home, place.writes)] if place.writes else []))
     for part in (*found.registered_commands, found.registered_callback):
         if part is not None and part.callback is not None:
-            part.callback = guarded(part.callback)
+            part.callback = guarded(flat(part.callback))
     return found
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith
-from counterfoil.cli.options import DataOption, DeviceOption, JsonOption, ThreadsOption
+from counterfoil.cli.options import DataOption, Device, JsonOption
 from counterfoil.cli.places import READS
 from counterfoil.cli.terminal import shown
 
@@ -24,6 +24,7 @@ SHOWN = 12
 def diff(
     first: Annotated[Path, READS, typer.Argument(help="A run, a .cfoil file.", show_default=False)],
     second: Annotated[Path, READS, typer.Argument(help="Another run.", show_default=False)],
+    compute: Device,
     replay: Annotated[
         bool,
         typer.Option(
@@ -31,8 +32,6 @@ def diff(
         ),
     ] = False,
     data: DataOption = None,
-    device: DeviceOption = "cpu",
-    threads: ThreadsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Anyone: say where two runs first differ: order, step, operator, element. Nobody is judged; no key is needed.
@@ -54,8 +53,8 @@ def diff(
             second,
             replay=replay,
             data=data,
-            device=device,
-            threads=threads,
+            device=compute.device,
+            threads=compute.threads,
             cancel=cancel,
             progress=show,
         )

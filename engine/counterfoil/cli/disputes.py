@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,26 +18,20 @@ from counterfoil.cli.elsewhere import fetched_whole
 from counterfoil.cli.exits import SELF_SIGNED, ExitWith
 from counterfoil.cli.keys import ask_passphrase, open_verdict_key, sign_verdict
 from counterfoil.cli.options import (
-    AllowLargeOption,
     CertificateOption,
-    ClientKeyOption,
     ClientOrderOption,
+    Compute,
     DataOption,
-    DeviceOption,
     ForceOption,
-    IdentityOption,
     JsonOption,
     OptionalKeyOption,
-    ThreadsOption,
-    TrainerKeyOption,
+    Parties,
 )
 from counterfoil.cli.places import READS, WRITES_SIGNED
 from counterfoil.cli.revoked import (
-    RevocationsKeyOption,
-    RevocationsOption,
+    Revocations,
     Revoked,
     check_same_signers,
-    read_revocations,
     refuse_revoked,
     refuse_revoked_auditor,
     revoked_signers,
@@ -44,7 +39,6 @@ from counterfoil.cli.revoked import (
 )
 from counterfoil.cli.sealing import judged_as, unsealed
 from counterfoil_core.remote.address import place_of
-from counterfoil_core.signing.keys import load_public_key
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,8 +56,16 @@ def adjudicate(
             show_default=False,
         ),
     ],
-    identity: IdentityOption = None,
-    order: ClientOrderOption = None,
+    parties: Parties,
+    compute: Compute,
+    revocations: Revocations,
+    identity: Annotated[
+        Path | None,
+        READS,
+        typer.Option(
+            help="Your private sealing key, which opens a capsule that was sealed for you (.age).", show_default=False
+        ),
+    ] = None,
     verdict: Annotated[
         Path | None,
         WRITES_SIGNED,
@@ -71,13 +73,6 @@ def adjudicate(
     ] = None,
     key: OptionalKeyOption = None,
     certificate: CertificateOption = None,
-    trainer_key: TrainerKeyOption = None,
-    client_key: ClientKeyOption = None,
-    device: DeviceOption = "cpu",
-    threads: ThreadsOption = None,
-    allow_large: AllowLargeOption = False,
-    revocations: RevocationsOption = None,
-    revocations_key: RevocationsKeyOption = None,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -93,7 +88,7 @@ def adjudicate(
     Example: counterfoil adjudicate dispute.cfoil --order job.cfoil
     """
     place = place_of(capsule)
-    listed = read_revocations(revocations, revocations_key)
+    listed = revocations.read()
     opens = None
     if identity is not None:
         from counterfoil.signer.client import Passphrase
@@ -106,29 +101,28 @@ def adjudicate(
         refuse_revoked_auditor(listed, signing_key.public.key_id)
     from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session
-    from counterfoil_core.program.limits import limits_for
     from counterfoil_core.values import events
     from counterfoil_core.values.adjudication import AdjudicationFinished, AdjudicationStarted
 
     with (
         fetched_whole(place) as given,
         unsealed(given, identity, opens) as path,
-        _none_revoked(listed, path, order, console) as revoked,
+        _none_revoked(listed, path, parties.order, console) as revoked,
         cancel_on_interrupt() as cancel,
         terminal.progress("Replay", console) as bar,
-        open_session(device) as session,
+        open_session(compute.device) as session,
     ):
         first = 1
         for event in session.do(
             tasks.adjudicate,
             cancel,
             path,
-            order,
-            trainer_key=load_public_key(trainer_key).pem if trainer_key else "",
-            client_key=load_public_key(client_key).pem if client_key else "",
-            device=device,
-            threads=threads,
-            limits=limits_for(allow_large),
+            parties.order,
+            trainer_key=trainer.pem if (trainer := parties.trainer) else "",
+            client_key=client.pem if (client := parties.client) else "",
+            device=compute.device,
+            threads=compute.threads,
+            limits=compute.limits,
         ):
             match event:
                 case AdjudicationStarted():
@@ -180,17 +174,22 @@ def _none_revoked(
     yield found
 
 
+@dataclass(frozen=True, kw_only=True)
+class Comparing:
+    """How runs of one order are compared."""
+
+    order: ClientOrderOption = None
+    data: DataOption = None
+    compute: Compute
+    json: JsonOption = False
+
+
 def referee(
     first: Annotated[Path, READS, typer.Argument(help="One provider's run, a .cfoil file.", show_default=False)],
     second: Annotated[
         Path, READS, typer.Argument(help="Another provider's run of the same order.", show_default=False)
     ],
-    order: ClientOrderOption = None,
-    data: DataOption = None,
-    device: DeviceOption = "cpu",
-    threads: ThreadsOption = None,
-    allow_large: AllowLargeOption = False,
-    json: JsonOption = False,
+    asked: Comparing,
 ) -> None:
     """Client: two providers ran one order and differ; find the step by binary search, replay it, and say who is wrong.
 
@@ -199,17 +198,12 @@ def referee(
 
     Example: counterfoil referee a.cfoil b.cfoil --order job.cfoil
     """
-    _compare([first, second], order, data, device, threads, allow_large, json)
+    _compare([first, second], asked)
 
 
 def panel(
     runs: Annotated[list[Path], READS, typer.Argument(help="Runs of the same order, two or more.", show_default=False)],
-    order: ClientOrderOption = None,
-    data: DataOption = None,
-    device: DeviceOption = "cpu",
-    threads: ThreadsOption = None,
-    allow_large: AllowLargeOption = False,
-    json: JsonOption = False,
+    asked: Comparing,
 ) -> None:
     """Client: compare the runs of several providers; one honest one among them exposes the others.
 
@@ -218,39 +212,31 @@ def panel(
 
     Example: counterfoil panel a.cfoil b.cfoil c.cfoil --order job.cfoil
     """
-    _compare(runs, order, data, device, threads, allow_large, json)
+    _compare(runs, asked)
 
 
-def _compare(
-    runs: Sequence[Path],
-    order: Path | None,
-    data: Path | None,
-    device: str,
-    threads: int | None,
-    allow_large: bool,
-    json: bool,
-) -> None:
-    console = terminal.console(stderr=json)
+def _compare(runs: Sequence[Path], asked: Comparing) -> None:
+    compute = asked.compute
+    console = terminal.console(stderr=asked.json)
     from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session
-    from counterfoil_core.program.limits import limits_for
     from counterfoil_core.values import panel
 
     with (
         cancel_on_interrupt() as cancel,
         terminal.progress("Replay", console) as bar,
-        open_session(device) as session,
+        open_session(compute.device) as session,
     ):
         done = expected = 0
         for event in session.do(
             tasks.panel,
             cancel,
             tuple(runs),
-            order=order,
-            data=data,
-            device=device,
-            threads=threads,
-            limits=limits_for(allow_large),
+            order=asked.order,
+            data=asked.data,
+            device=compute.device,
+            threads=compute.threads,
+            limits=compute.limits,
         ):
             match event:
                 case panel.PanelCompared():
@@ -268,7 +254,7 @@ def _compare(
                     report = event.report
     from counterfoil.cli import jsonform, reports
 
-    if json:
+    if asked.json:
         jsonform.print_json(report)
     else:
         reports.show_panel(console, report)

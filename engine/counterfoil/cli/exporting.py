@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +16,16 @@ from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.commands import group_of_commands
 from counterfoil.cli.keys import open_key
-from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, ForceOption, KeyOption, OutOption, RunArgument
+from counterfoil.cli.options import (
+    MAX_VERDICT_BYTES,
+    AuditorKeyOption,
+    AverageOption,
+    ForceOption,
+    KeyOption,
+    NewFile,
+    RunArgument,
+    VerdictArgument,
+)
 from counterfoil.cli.places import READS, READS_FOLDER, WRITES, WRITES_INTO, WRITES_WEIGHTS
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
@@ -29,36 +39,44 @@ if TYPE_CHECKING:
 
 _WEIGHTS = "weights"
 
-VerdictArgument = Annotated[Path, READS, typer.Argument(help="The verdict, a .json file.", show_default=False)]
-VerdictKeyOption = Annotated[
-    Path | None,
-    READS,
-    typer.Option(
-        "--verdict-key",
-        help="The public key that signed the verdict, if it is not yours.",
-        show_default="that of --key",
-    ),
-]
-TimestampOption = Annotated[
-    str | None,
-    typer.Option(
-        "--timestamp",
-        help="The address of a time-stamping server (RFC 3161), which learns a hash of the signature.",
-        show_default=False,
-    ),
-]
-AuthorityOption = Annotated[
-    Path | None,
-    READS,
-    typer.Option(
-        "--timestamp-ca",
-        help="The certificate (.pem) under which the server's stamp must stand; without it whoever reads it looks.",
-        show_default=False,
-    ),
-]
 FolderOption = Annotated[
     Path, WRITES_INTO, typer.Option("--out", "-o", help="The folder to write into.", show_default=False)
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """A verdict that is told in another form, and signed."""
+
+    verdict: VerdictArgument
+    file: NewFile
+    key: KeyOption
+    verdict_key: Annotated[
+        Path | None,
+        READS,
+        typer.Option(
+            "--verdict-key",
+            help="The public key that signed the verdict, if it is not yours.",
+            show_default="that of --key",
+        ),
+    ] = None
+    timestamp: Annotated[
+        str | None,
+        typer.Option(
+            "--timestamp",
+            help="The address of a time-stamping server (RFC 3161), which learns a hash of the signature.",
+            show_default=False,
+        ),
+    ] = None
+    timestamp_ca: Annotated[
+        Path | None,
+        READS,
+        typer.Option(
+            "--timestamp-ca",
+            help="The certificate (.pem) under which the server's stamp must stand; without it whoever reads it looks.",
+            show_default=False,
+        ),
+    ] = None
 
 
 class _Exports(typer.core.TyperGroup):
@@ -112,64 +130,44 @@ def weights(
 
 
 @export_app.command()
-def svr(
-    verdict: VerdictArgument,
-    out: OutOption,
-    key: KeyOption,
-    verdict_key: VerdictKeyOption = None,
-    timestamp: TimestampOption = None,
-    timestamp_ca: AuthorityOption = None,
-    force: ForceOption = False,
-) -> None:
+def svr(asked: Summary) -> None:
     """Write a VERIFIED verdict as in-toto's Simple Verification Result, signed, in a Sigstore bundle.
 
     Example: counterfoil export svr verdict.json --key auditor.pem --out svr.sigstore.json
     """
-    _export_summary("svr", verdict, out, key, verdict_key, timestamp, timestamp_ca, force)
+    _export_summary("svr", asked)
 
 
 @export_app.command()
-def vsa(
-    verdict: VerdictArgument,
-    out: OutOption,
-    key: KeyOption,
-    verdict_key: VerdictKeyOption = None,
-    timestamp: TimestampOption = None,
-    timestamp_ca: AuthorityOption = None,
-    force: ForceOption = False,
-) -> None:
+def vsa(asked: Summary) -> None:
     """Write a verdict as SLSA's Verification Summary, signed, in a Sigstore bundle.
 
     VERIFIED is PASSED, DISPUTED is FAILED; anything else is neither, and is refused.
 
     Example: counterfoil export vsa verdict.json --key auditor.pem --out vsa.sigstore.json
     """
-    _export_summary("vsa", verdict, out, key, verdict_key, timestamp, timestamp_ca, force)
+    _export_summary("vsa", asked)
 
 
-def _export_summary(
-    kind: str,
-    path: Path,
-    out: Path,
-    key: Path,
-    verdict_key: Path | None,
-    timestamp: str | None,
-    authority: Path | None,
-    force: bool,
-) -> None:
-    check_writable(out, force)
-    with open_key(key, "summary") as signer:
+def _export_summary(kind: str, asked: Summary) -> None:
+    path, out, timestamp = asked.verdict, asked.file.out, asked.timestamp
+    asked.file.check()
+    with open_key(asked.key, "summary") as signer:
         from counterfoil.exports.sigstore import envelope_signature, sigstore_bundle
         from counterfoil.exports.summary import svr_statement, vsa_statement
         from counterfoil.exports.timestamping import request_timestamp
         from counterfoil_core.base import canonical
         from counterfoil_core.base.digest import Digest
 
-        public = signer.public if verdict_key is None else load_public_key(verdict_key)
+        public = signer.public if asked.verdict_key is None else load_public_key(asked.verdict_key)
         data, said = _read_verdict(path, public, signer.public.key_id)
         statement = svr_statement(said) if kind == "svr" else vsa_statement(said, path.name, Digest.of(data))
         envelope = signer.sign(canonical.encode(statement))
-        stamps = [] if timestamp is None else [request_timestamp(timestamp, envelope_signature(envelope), authority)]
+        stamps = (
+            []
+            if timestamp is None
+            else [request_timestamp(timestamp, envelope_signature(envelope), asked.timestamp_ca)]
+        )
         write_whole(out, sigstore_bundle(envelope, signer.public, stamps), what="the bundle")
     terminal.console().print(f"Wrote {shown(str(out))}, signed with the key {signer.public.key_id}.", soft_wrap=True)
 
@@ -191,7 +189,7 @@ def _read_verdict(path: Path, key: PublicKey, signer_key: str = "") -> tuple[byt
 @export_app.command("model-card")
 def model_card(
     verdict: VerdictArgument,
-    key: Annotated[Path, READS, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)],
+    key: AuditorKeyOption,
     out: Annotated[
         Path | None, WRITES, typer.Option("--out", "-o", help="The file to write.", show_default="standard output")
     ] = None,
@@ -227,7 +225,7 @@ def hub(
         ),
     ],
     verdict: Annotated[Path, READS, typer.Option(help="The verdict on this run, a .json file.", show_default=False)],
-    key: Annotated[Path, READS, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)],
+    key: AuditorKeyOption,
     out: Annotated[
         Path, WRITES, typer.Option("--out", "-o", help="The folder to make; it must not exist.", show_default=False)
     ],
@@ -281,17 +279,17 @@ def hub(
 
 
 @export_app.command()
-def csv(run: RunArgument, out: OutOption, force: ForceOption = False) -> None:
+def csv(run: RunArgument, file: NewFile) -> None:
     """Write the curves of a run, loss, learning rate and size of the log, as a table.
 
     Example: counterfoil export csv run.cfoil --out curves.csv
     """
-    check_writable(out, force)
+    file.check()
     with cancel_on_interrupt() as cancel:
         from counterfoil.exports import curves
 
-        curves.write_csv(curves.read_curves(run, cancel), out)
-    terminal.console().print(f"Wrote {shown(str(out))}.", soft_wrap=True)
+        curves.write_csv(curves.read_curves(run, cancel), file.out)
+    terminal.console().print(f"Wrote {shown(str(file.out))}.", soft_wrap=True)
 
 
 @export_app.command()

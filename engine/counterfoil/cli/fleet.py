@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,43 +20,6 @@ if TYPE_CHECKING:
 DEFAULT_GPU = "H100"
 _FLEET = "With --fleet: "
 
-FleetOption = Annotated[
-    bool,
-    typer.Option(
-        "--fleet",
-        help="Say what recording, storing and auditing a run of billions of parameters takes, by a step of RUN that is "
-        "measured here, or without RUN by a GPU's data sheet. A model: docs/scale.md names what it assumes.",
-    ),
-]
-GpuOption = Annotated[
-    str | None,
-    typer.Option(
-        "--gpu",
-        help="With --fleet or --inspections: the GPU whose data sheet is taken, where no RUN is given.",
-        metavar="NAME",
-        show_default=f"{DEFAULT_GPU}, or --chip-rate",
-    ),
-]
-ParametersOption = Annotated[
-    str | None,
-    typer.Option(help=_FLEET + "billions of parameters, such as 1,8,70.", metavar="LIST", show_default="1,3,8,30,70"),
-]
-TokensOption = Annotated[float | None, typer.Option(help=_FLEET + "tokens of the run.", show_default="1e12")]
-BatchTokensOption = Annotated[int | None, typer.Option(help=_FLEET + "tokens of a step.", show_default="4194304")]
-DevicesOption = Annotated[int | None, typer.Option(help=_FLEET + "devices that record it.", show_default="64")]
-SegmentStepsOption = Annotated[
-    int | None,
-    typer.Option("--checkpoint-every", help=_FLEET + "steps from one stored state to the next.", show_default="100"),
-]
-SampleConfidenceOption = Annotated[
-    float | None,
-    typer.Option(
-        "--confidence",
-        help="With --fleet: least probability that a sample catches a run with --bad-fraction of bad segments. With "
-        "--inspections: probability that the run is caught.",
-        show_default="0.99, or 0.9",
-    ),
-]
 _BILLION = 1e9
 
 
@@ -82,33 +46,53 @@ def sizes_of(text: str) -> tuple[float, ...]:
         raise typer.BadParameter("--parameters takes billions of parameters, such as 1,8,70.") from None
 
 
-def fleet_request(
-    *,
-    parameters: str | None,
-    tokens: float | None,
-    batch_tokens: int | None,
-    devices: int | None,
-    checkpoint_every: int | None,
-    confidence: float | None,
-    bad_fraction: float,
-) -> FleetRequest:
-    """Return what was asked on the command line; what was not said is the default's.
+@dataclass(frozen=True, kw_only=True)
+class FleetOptions:
+    """What a plan of runs of billions of parameters is asked."""
 
-    Raises:
-        DataError: A number does not fit.
-    """
-    from counterfoil.audit.values.fleet import FleetRequest
+    fleet: Annotated[
+        bool,
+        typer.Option(
+            "--fleet",
+            help="Say what recording, storing and auditing a run of billions of parameters takes, by a step of RUN "
+            "that is measured here, or without RUN by a GPU's data sheet. A model: docs/scale.md names what it "
+            "assumes.",
+        ),
+    ] = False
+    parameters: Annotated[
+        str | None,
+        typer.Option(
+            help=_FLEET + "billions of parameters, such as 1,8,70.", metavar="LIST", show_default="1,3,8,30,70"
+        ),
+    ] = None
+    tokens: Annotated[float | None, typer.Option(help=_FLEET + "tokens of the run.", show_default="1e12")] = None
+    batch_tokens: Annotated[int | None, typer.Option(help=_FLEET + "tokens of a step.", show_default="4194304")] = None
+    devices: Annotated[int | None, typer.Option(help=_FLEET + "devices that record it.", show_default="64")] = None
+    checkpoint_every: Annotated[
+        int | None,
+        typer.Option(
+            "--checkpoint-every", help=_FLEET + "steps from one stored state to the next.", show_default="100"
+        ),
+    ] = None
 
-    said = {
-        "parameters": None if parameters is None else sizes_of(parameters),
-        "tokens": tokens,
-        "batch_tokens": batch_tokens,
-        "devices": devices,
-        "checkpoint_every": checkpoint_every,
-        "confidence": confidence,
-        "bad_fraction": bad_fraction,
-    }
-    return FleetRequest(**{name: value for name, value in said.items() if value is not None})  # type: ignore[arg-type]
+    def request(self, confidence: float | None, bad_fraction: float) -> FleetRequest:
+        """Return what was asked on the command line; what was not said is the default's.
+
+        Raises:
+            DataError: A number does not fit.
+        """
+        from counterfoil.audit.values.fleet import FleetRequest
+
+        said = {
+            "parameters": None if self.parameters is None else sizes_of(self.parameters),
+            "tokens": self.tokens,
+            "batch_tokens": self.batch_tokens,
+            "devices": self.devices,
+            "checkpoint_every": self.checkpoint_every,
+            "confidence": confidence,
+            "bad_fraction": bad_fraction,
+        }
+        return FleetRequest(**{name: value for name, value in said.items() if value is not None})  # type: ignore[arg-type]
 
 
 def amount(count: float) -> str:

@@ -12,27 +12,9 @@ import typer
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith
-from counterfoil.cli.judging import Wanted, check_targets, judge
-from counterfoil.cli.keys import open_verdict_key
-from counterfoil.cli.options import (
-    AllowLargeOption,
-    CapsuleOption,
-    CertificateOption,
-    CsvOption,
-    DataOption,
-    DeviceOption,
-    ForceOption,
-    HeadsOption,
-    JsonOption,
-    OptionalKeyOption,
-    SealForOption,
-    ThreadsOption,
-    TrainerKeyOption,
-    UnsignedOption,
-    VerdictOption,
-)
+from counterfoil.cli.judging import AuditFiles, Wanted, judge
+from counterfoil.cli.options import Compute, DataOption, HeadsOption, TrainerKeyOption
 from counterfoil.cli.places import READS, READS_FOLDER
-from counterfoil.cli.sealing import judges_of
 from counterfoil.cli.terminal import shown
 from counterfoil_core.signing.keys import load_public_key
 
@@ -56,16 +38,11 @@ def follow(
         READS,
         typer.Option("--order", help="The order as you, the client, kept it.", show_default=False),
     ],
-    verdict: VerdictOption = None,
-    key: OptionalKeyOption = None,
-    certificate: CertificateOption = None,
-    unsigned: UnsignedOption = None,
+    files: AuditFiles,
+    compute: Compute,
     data: DataOption = None,
     trainer_key: TrainerKeyOption = None,
     heads: HeadsOption = None,
-    csv: CsvOption = None,
-    capsule: CapsuleOption = None,
-    seal_for: SealForOption = None,
     patience: Annotated[
         float | None,
         typer.Option(
@@ -75,11 +52,6 @@ def follow(
             show_default="wait for ever",
         ),
     ] = None,
-    device: DeviceOption = "cpu",
-    threads: ThreadsOption = None,
-    allow_large: AllowLargeOption = False,
-    json: JsonOption = False,
-    force: ForceOption = False,
 ) -> None:
     """Auditor: replay a run while it is recorded, stop at the first lie, and give the verdict when it is finished.
 
@@ -91,34 +63,31 @@ def follow(
     """
     from counterfoil.audit.values.following import FollowRequest
     from counterfoil.training.recordingfolder import recorded_run, recording_folder
-    from counterfoil_core.program.limits import limits_for
 
     run = recorded_run(folder)
-    written = check_targets(run, (csv, capsule, unsigned), verdict, unsigned, force=force, resume=False)
-    judges = judges_of(seal_for, capsule)
-    signing_key = open_verdict_key(verdict, key, run, force, certificate)
+    written, judges = files.written(run), files.judges
+    wanted = Wanted(files, judges, files.signer(run, written), written)
     request = FollowRequest(
         recording_folder(run),
         run,
         order,
-        device=device,
-        threads=threads,
+        device=compute.device,
+        threads=compute.threads,
         trainer_key=None if trainer_key is None else load_public_key(trainer_key),
         data=data,
         heads=heads,
-        limits=limits_for(allow_large),
+        limits=compute.limits,
         patience=patience,
     )
-    console = terminal.console(stderr=json)
+    console = terminal.console(stderr=files.json)
     with tempfile.TemporaryDirectory(prefix="counterfoil-") as scratch:
         part = Path(scratch) / "followed.part"
         ended = _follow(request, part, console)
         if ended.outcome is None:
-            wanted = Wanted(json, csv, capsule, judges, verdict, signing_key, unsigned=unsigned)
-            raise ExitWith(judge(request.audit(part), wanted, written))
+            raise ExitWith(judge(request.audit(part), wanted))
     from counterfoil.cli import jsonform, reports
 
-    if json:
+    if files.json:
         jsonform.print_json(ended)
     else:
         reports.show_followed(console, ended)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,55 +13,22 @@ from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.elsewhere import reached
 from counterfoil.cli.exits import ExitWith
-from counterfoil.cli.fleet import (
-    DEFAULT_GPU,
-    BatchTokensOption,
-    DevicesOption,
-    FleetOption,
-    GpuOption,
-    ParametersOption,
-    SampleConfidenceOption,
-    SegmentStepsOption,
-    TokensOption,
-    fleet_request,
-    gpu_named,
-    show_fleet,
-)
-from counterfoil.cli.inspections import (
-    ChipRateOption,
-    ChipsOption,
-    InspectionsOption,
-    OperationsOption,
-    PeriodOption,
-    PlotOption,
-    RunDaysOption,
-    SamplesOption,
-    SnapshotsOption,
-    inspection_request,
-    show_inspections,
-)
+from counterfoil.cli.fleet import DEFAULT_GPU, FleetOptions, gpu_named, show_fleet
+from counterfoil.cli.inspections import InspectionOptions, show_inspections
 from counterfoil.cli.options import (
     AllowLargeOption,
     BadFractionOption,
     BundlePlace,
-    ClientKeyOption,
     ClientOrderOption,
+    Compute,
     DataOption,
-    DeviceOption,
     ForceOption,
     HeadsOption,
     JsonOption,
-    ThreadsOption,
-    TrainerKeyOption,
+    Parties,
 )
 from counterfoil.cli.places import READS
-from counterfoil.cli.revoked import (
-    RevocationsKeyOption,
-    RevocationsOption,
-    read_revocations,
-    revoked_signers,
-    show_revoked_signers,
-)
+from counterfoil.cli.revoked import Revocations, revoked_signers, show_revoked_signers
 from counterfoil.cli.targets import check_writable
 from counterfoil_core.remote.address import Address, place_of
 from counterfoil_core.signing.keys import load_public_key
@@ -78,9 +45,8 @@ if TYPE_CHECKING:
 
 def inspect(
     bundle: BundlePlace,
-    order: ClientOrderOption = None,
-    trainer_key: TrainerKeyOption = None,
-    client_key: ClientKeyOption = None,
+    parties: Parties,
+    revocations: Revocations,
     auditor_key: Annotated[
         list[Path] | None,
         READS,
@@ -100,8 +66,6 @@ def inspect(
             show_default="full, but quick where pieces of the file are fetched",
         ),
     ] = None,
-    revocations: RevocationsOption = None,
-    revocations_key: RevocationsKeyOption = None,
     json: JsonOption = False,
 ) -> None:
     """Anyone: say what is in a bundle, and check what can be checked without replaying it.
@@ -111,10 +75,9 @@ def inspect(
 
     Example: counterfoil inspect run.cfoil --order job.cfoil
     """
-    public = load_public_key(trainer_key) if trainer_key else None
-    client = load_public_key(client_key) if client_key else None
+    trainer, client = parties.trainer, parties.client
     auditors = tuple(load_public_key(each).key_id for each in auditor_key or ())
-    listed = read_revocations(revocations, revocations_key)
+    listed = revocations.read()
     with cancel_on_interrupt() as cancel, terminal.progress("Checking", terminal.console(stderr=True), "states") as bar:
         with cancel.at_once():
             from counterfoil.audit import overview
@@ -130,8 +93,8 @@ def inspect(
         with reached(place_of(bundle), terminal.console(stderr=True)) as place:
             summary = overview.inspect(
                 place,
-                order,
-                public,
+                parties.order,
+                trainer,
                 cancel,
                 heads,
                 limits,
@@ -141,7 +104,9 @@ def inspect(
             )
     from counterfoil.cli import jsonform, reports
 
-    found = None if listed is None else revoked_signers(listed, signers_in(summary), own_order=order is not None)
+    found = (
+        None if listed is None else revoked_signers(listed, signers_in(summary), own_order=parties.order is not None)
+    )
 
     def revoked(key_id: str, signed_at: str) -> bool:
         entry = None if listed is None else listed.of(key_id)
@@ -164,12 +129,11 @@ def plan(
     run: Annotated[
         Path | None, READS, typer.Argument(help="The trainer's run, a .cfoil file.", show_default=False)
     ] = None,
+    *,
     order: ClientOrderOption = None,
     data: DataOption = None,
+    compute: Compute,
     bad_fraction: BadFractionOption = 0.01,
-    device: DeviceOption = "cpu",
-    threads: ThreadsOption = None,
-    allow_large: AllowLargeOption = False,
     slurm: Annotated[
         bool,
         typer.Option(
@@ -177,23 +141,26 @@ def plan(
         ),
     ] = False,
     jobs: Annotated[int, typer.Option(min=1, help="With --slurm: how many jobs.")] = 16,
-    fleet: FleetOption = False,
-    gpu: GpuOption = None,
-    parameters: ParametersOption = None,
-    tokens: TokensOption = None,
-    batch_tokens: BatchTokensOption = None,
-    devices: DevicesOption = None,
-    checkpoint_every: SegmentStepsOption = None,
-    confidence: SampleConfidenceOption = None,
-    inspections: InspectionsOption = False,
-    operations: OperationsOption = None,
-    chips: ChipsOption = None,
-    chip_rate: ChipRateOption = None,
-    run_days: RunDaysOption = None,
-    period: PeriodOption = None,
-    snapshots: SnapshotsOption = None,
-    samples: SamplesOption = None,
-    plot: PlotOption = None,
+    gpu: Annotated[
+        str | None,
+        typer.Option(
+            "--gpu",
+            help="With --fleet or --inspections: the GPU whose data sheet is taken, where no RUN is given.",
+            metavar="NAME",
+            show_default=f"{DEFAULT_GPU}, or --chip-rate",
+        ),
+    ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            "--confidence",
+            help="With --fleet: least probability that a sample catches a run with --bad-fraction of bad segments. "
+            "With --inspections: probability that the run is caught.",
+            show_default="0.99, or 0.9",
+        ),
+    ] = None,
+    fleets: FleetOptions,
+    inspecting: InspectionOptions,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -208,25 +175,17 @@ def plan(
 
     Example: counterfoil plan --inspections --operations 1e25 --chips 1e6,1e7 --samples 5000
     """
-    of_fleets = {
-        "parameters": parameters, "tokens": tokens, "batch-tokens": batch_tokens, "devices": devices,
-        "checkpoint-every": checkpoint_every,
-    }  # fmt: skip
-    of_inspections = {
-        "operations": operations, "chips": chips, "chip-rate": chip_rate, "run-days": run_days, "period": period,
-        "snapshots": snapshots, "samples": samples, "plot": plot,
-    }  # fmt: skip
-    _belong(fleet, "--fleet", of_fleets)
-    _belong(inspections, "--inspections", of_inspections)
-    _belong(fleet or inspections, "--fleet or --inspections", {"gpu": gpu, "confidence": confidence})
+    fleet, inspections = fleets.fleet, inspecting.inspections
+    _belong(fleet, "--fleet", fleets)
+    _belong(inspections, "--inspections", inspecting)
+    if not (fleet or inspections) and (gpu is not None or confidence is not None):
+        said = [name for name, value in (("--gpu", gpu), ("--confidence", confidence)) if value is not None]
+        raise typer.BadParameter(f"{' and '.join(said)} belong to a plan with --fleet or --inspections.")
     if inspections:
-        if run is not None or fleet or slurm or (gpu is not None and chip_rate is not None):
+        if run is not None or fleet or slurm or (gpu is not None and inspecting.chip_rate is not None):
             raise typer.BadParameter("--inspections takes no RUN, and --gpu or --chip-rate, not both.")
-        asked_inspections = inspection_request(
-            operations=operations, chips=chips, rate=gpu_named(gpu).bfloat16 if gpu else chip_rate, run_days=run_days,
-            period=period, snapshots=snapshots, confidence=confidence, samples=samples,
-        )  # fmt: skip
-        _plan_inspections(asked_inspections, plot, force, json)
+        asked = inspecting.request(None if gpu is None else gpu_named(gpu).bfloat16, confidence)
+        _plan_inspections(asked, inspecting.plot, force, json)
         return
     if run is None and not fleet:
         raise typer.BadParameter("Name a RUN, or give --fleet for a plan of larger ones, or --inspections.")
@@ -238,33 +197,30 @@ def plan(
     if fleet:
         from counterfoil.audit.values.fleet import measured_by, plan_fleet
 
-        asked = fleet_request(
-            parameters=parameters, tokens=tokens, batch_tokens=batch_tokens, devices=devices,
-            checkpoint_every=checkpoint_every, confidence=confidence, bad_fraction=bad_fraction,
-        )  # fmt: skip
+        wanted = fleets.request(confidence, bad_fraction)
         source: Gpu | MeasuredStep
         if run is None:
             source = gpu_named(gpu or DEFAULT_GPU)
         else:
-            source = measured_by(_measured(run, order, data, bad_fraction, device, threads, allow_large, console))
-        planned = plan_fleet(source, asked)
+            source = measured_by(_measured(run, order, data, bad_fraction, compute, console))
+        planned = plan_fleet(source, wanted)
         if json:
             jsonform.print_json(planned)
         else:
             show_fleet(console, planned)
         return
     assert run is not None
-    found = _measured(run, order, data, bad_fraction, device, threads, allow_large, console)
+    found = _measured(run, order, data, bad_fraction, compute, console)
     if slurm:
         from counterfoil.audit.parts.slurm import array_job
 
         seconds = found.load_seconds + found.step_seconds * found.steps / found.segments
         files = {"--order": order, "--data": data}
         options = [word for name, path in files.items() if path is not None for word in (name, str(path.resolve()))]
-        options += ["--allow-large"] * allow_large
-        options += [] if device == "cpu" else ["--device", device]
+        options += ["--allow-large"] * compute.allow_large
+        options += [] if compute.device == "cpu" else ["--device", compute.device]
         script = array_job(
-            str(run.resolve()), found.segments, jobs, seconds, options=options, gpu=device.startswith("cuda")
+            str(run.resolve()), found.segments, jobs, seconds, options=options, gpu=compute.device.startswith("cuda")
         )
         print(script, end="")
     elif json:
@@ -273,9 +229,10 @@ def plan(
         reports.show_plan(console, found)
 
 
-def _belong(wanted: bool, option: str, given: Mapping[str, object]) -> None:
+def _belong(wanted: bool, option: str, group: FleetOptions | InspectionOptions) -> None:
     """Refuse what belongs to another plan than the one that is asked for; raises typer.BadParameter."""
-    if not wanted and (said := [name for name, value in given.items() if value is not None]):
+    given = {field.name.replace("_", "-"): getattr(group, field.name) for field in fields(group)}
+    if not wanted and (said := [name for name, value in given.items() if value is not None and value is not False]):
         raise typer.BadParameter(f"--{' and --'.join(said)} belong to a plan with {option}.")
 
 
@@ -300,25 +257,17 @@ def _plan_inspections(asked: InspectionRequest, plot: Path | None, force: bool, 
 
 
 def _measured(
-    run: Path,
-    order: Path | None,
-    data: Path | None,
-    bad_fraction: float,
-    device: str,
-    threads: int | None,
-    allow_large: bool,
-    console: Console,
+    run: Path, order: Path | None, data: Path | None, bad_fraction: float, compute: Compute, console: Console
 ) -> Plan:
     """Let a few steps of a run be replayed for their time, and return the plan that they make."""
     from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session
     from counterfoil.audit.values.plan import Plan, PlanProgress
-    from counterfoil_core.program.limits import limits_for
 
     with (
         cancel_on_interrupt() as cancel,
         terminal.progress("Measuring", console) as bar,
-        open_session(device) as session,
+        open_session(compute.device) as session,
     ):
         for event in session.do(
             tasks.plan,
@@ -327,9 +276,9 @@ def _measured(
             order=order,
             data=data,
             bad_fraction=bad_fraction,
-            device=device,
-            threads=threads,
-            limits=limits_for(allow_large),
+            device=compute.device,
+            threads=compute.threads,
+            limits=compute.limits,
         ):
             match event:
                 case PlanProgress():

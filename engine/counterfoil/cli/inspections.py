@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,53 +21,6 @@ if TYPE_CHECKING:
 _INSPECTIONS = "With --inspections: "
 _PAPER = "those of the paper's table 1"
 
-InspectionsOption = Annotated[
-    bool,
-    typer.Option(
-        "--inspections",
-        help="Say how many chips inspectors look at in a year to catch a training run of a given size, by Shavit's "
-        "framework. A model: docs/inspections.md names what it assumes.",
-    ),
-]
-OperationsOption = Annotated[
-    str | None,
-    typer.Option(help=_INSPECTIONS + "operations of the runs, such as 1e24,1e25.", metavar="LIST", show_default=_PAPER),
-]
-ChipsOption = Annotated[
-    str | None,
-    typer.Option(
-        help=_INSPECTIONS + "chips among which the run's are looked for.", metavar="LIST", show_default="1e3,1e5,1e7"
-    ),
-]
-ChipRateOption = Annotated[
-    float | None,
-    typer.Option(
-        "--chip-rate", help=_INSPECTIONS + "operations a second of a chip, in place of --gpu.", show_default="1e15"
-    ),
-]
-RunDaysOption = Annotated[
-    float | None, typer.Option(help=_INSPECTIONS + "days that the run lasts.", show_default="365")
-]
-PeriodOption = Annotated[
-    float | None,
-    typer.Option("--period", help=_INSPECTIONS + "days from one round to the next.", show_default="30"),
-]
-SnapshotsOption = Annotated[
-    float | None,
-    typer.Option(help=_INSPECTIONS + "fingerprints that a chip logs in a day.", show_default="0.1"),
-]
-SamplesOption = Annotated[
-    int | None,
-    typer.Option(help=_INSPECTIONS + "say also how surely so many chips a year catch each run.", show_default=False),
-]
-PlotOption = Annotated[
-    Path | None,
-    WRITES,
-    typer.Option(
-        "--plot", help=_INSPECTIONS + "draw samples, and what stretching a run gains, as SVG.", show_default=False
-    ),
-]
-
 
 def numbers_of(text: str, option: str) -> tuple[float, ...]:
     """Read numbers with commas between them; raises typer.BadParameter.
@@ -81,38 +35,89 @@ def numbers_of(text: str, option: str) -> tuple[float, ...]:
         raise typer.BadParameter(f"{option} takes numbers, such as 1e24,1e25.") from None
 
 
-def inspection_request(
-    *,
-    operations: str | None,
-    chips: str | None,
-    rate: float | None,
-    run_days: float | None,
-    period: float | None,
-    snapshots: float | None,
-    confidence: float | None,
-    samples: int | None,
-) -> InspectionRequest:
-    """Return what was asked on the command line; what was not said is the paper's.
+@dataclass(frozen=True, kw_only=True)
+class InspectionOptions:
+    """What a plan of inspections is asked."""
 
-    Raises:
-        DataError: A number does not fit.
-    """
-    from counterfoil.audit.values.inspections import InspectionRequest
+    inspections: Annotated[
+        bool,
+        typer.Option(
+            "--inspections",
+            help="Say how many chips inspectors look at in a year to catch a training run of a given size, by Shavit's "
+            "framework. A model: docs/inspections.md names what it assumes.",
+        ),
+    ] = False
+    operations: Annotated[
+        str | None,
+        typer.Option(
+            help=_INSPECTIONS + "operations of the runs, such as 1e24,1e25.", metavar="LIST", show_default=_PAPER
+        ),
+    ] = None
+    chips: Annotated[
+        str | None,
+        typer.Option(
+            help=_INSPECTIONS + "chips among which the run's are looked for.",
+            metavar="LIST",
+            show_default="1e3,1e5,1e7",
+        ),
+    ] = None
+    chip_rate: Annotated[
+        float | None,
+        typer.Option(
+            "--chip-rate", help=_INSPECTIONS + "operations a second of a chip, in place of --gpu.", show_default="1e15"
+        ),
+    ] = None
+    run_days: Annotated[
+        float | None, typer.Option(help=_INSPECTIONS + "days that the run lasts.", show_default="365")
+    ] = None
+    period: Annotated[
+        float | None,
+        typer.Option("--period", help=_INSPECTIONS + "days from one round to the next.", show_default="30"),
+    ] = None
+    snapshots: Annotated[
+        float | None,
+        typer.Option(help=_INSPECTIONS + "fingerprints that a chip logs in a day.", show_default="0.1"),
+    ] = None
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            help=_INSPECTIONS + "say also how surely so many chips a year catch each run.", show_default=False
+        ),
+    ] = None
+    plot: Annotated[
+        Path | None,
+        WRITES,
+        typer.Option(
+            "--plot", help=_INSPECTIONS + "draw samples, and what stretching a run gains, as SVG.", show_default=False
+        ),
+    ] = None
 
-    owned = None if chips is None else numbers_of(chips, "--chips")
-    if owned is not None and not all(count.is_integer() for count in owned):
-        raise typer.BadParameter("--chips takes whole numbers, such as 1e3,1e5.")
-    said = {
-        "operations": None if operations is None else numbers_of(operations, "--operations"),
-        "chips": None if owned is None else tuple(map(int, owned)),
-        "rate": rate,
-        "run_days": run_days,
-        "period_days": period,
-        "snapshots": snapshots,
-        "confidence": confidence,
-        "samples": samples,
-    }
-    return InspectionRequest(**{name: value for name, value in said.items() if value is not None})  # type: ignore[arg-type]
+    def request(self, rate: float | None, confidence: float | None) -> InspectionRequest:
+        """Return what was asked on the command line; what was not said is the paper's.
+
+        Args:
+            rate: Operations a second of a chip, where a GPU was named.
+            confidence: Probability that the run is caught.
+
+        Raises:
+            DataError: A number does not fit.
+        """
+        from counterfoil.audit.values.inspections import InspectionRequest
+
+        owned = None if self.chips is None else numbers_of(self.chips, "--chips")
+        if owned is not None and not all(count.is_integer() for count in owned):
+            raise typer.BadParameter("--chips takes whole numbers, such as 1e3,1e5.")
+        said = {
+            "operations": None if self.operations is None else numbers_of(self.operations, "--operations"),
+            "chips": None if owned is None else tuple(map(int, owned)),
+            "rate": self.chip_rate if rate is None else rate,
+            "run_days": self.run_days,
+            "period_days": self.period,
+            "snapshots": self.snapshots,
+            "confidence": confidence,
+            "samples": self.samples,
+        }
+        return InspectionRequest(**{name: value for name, value in said.items() if value is not None})  # type: ignore[arg-type]
 
 
 def show_inspections(out: Console, plan: Inspections) -> None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -18,7 +18,9 @@ from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.elsewhere import reached
 from counterfoil.cli.exits import SELF_SIGNED, show_error
-from counterfoil.cli.keys import sign_verdict
+from counterfoil.cli.keys import open_verdict_key, sign_verdict
+from counterfoil.cli.options import CertificateOption, ForceOption, JsonOption, OptionalKeyOption, SealForOption
+from counterfoil.cli.places import WRITES, WRITES_SIGNED
 from counterfoil.cli.revoked import (
     Revoked,
     check_same_signers,
@@ -27,7 +29,7 @@ from counterfoil.cli.revoked import (
     revoked_signers,
     show_revoked_signers,
 )
-from counterfoil.cli.sealing import show_capsule, write_for
+from counterfoil.cli.sealing import judges_of, show_capsule, write_for
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written, first_error
@@ -45,59 +47,92 @@ if TYPE_CHECKING:
     from counterfoil_core.values.request import AuditRequest
 
 
+@dataclass(frozen=True, kw_only=True)
+class AuditFiles:
+    """What an audit writes, and who signs it."""
+
+    verdict: Annotated[
+        Path | None,
+        WRITES_SIGNED,
+        typer.Option(help="Write the signed verdict to this file; needs --key.", show_default=False),
+    ] = None
+    key: OptionalKeyOption = None
+    certificate: CertificateOption = None
+    unsigned: Annotated[
+        Path | None,
+        WRITES,
+        typer.Option(
+            help="Write the verdict to this file without a signature, for 'counterfoil sign' on the machine that has "
+            "the key; it is no verdict before it is signed.",
+            show_default=False,
+        ),
+    ] = None
+    csv: Annotated[
+        Path | None, WRITES, typer.Option(help="Write the table of replayed steps to this file.", show_default=False)
+    ] = None
+    capsule: Annotated[
+        Path | None,
+        WRITES,
+        typer.Option(
+            help="On a confirmed dispute, write a capsule (.cfoil) of the disputed step to this file, for 'counterfoil "
+            "adjudicate' on any machine.",
+            show_default=False,
+        ),
+    ] = None
+    seal_for: SealForOption = None
+    json: JsonOption = False
+    force: ForceOption = False
+
+    def written(self, run: Path | Address, *others: Path | None, resume: bool = False) -> Written:
+        """Check that every file can be written; returns what audits of the run have written so far.
+
+        Args:
+            run: The run.
+            others: Files that are written, too.
+            resume: Whether what an audit wrote that is not done may be replaced.
+        """
+        written = Written(run)
+        for target in (self.csv, self.capsule, self.unsigned, *others):
+            if target is not None:
+                check_writable(target, written.may_replace(target, force=self.force, going_on=resume))
+        if self.unsigned is not None and self.verdict is not None:
+            raise typer.BadParameter("--unsigned is for a key on another machine: leave out --verdict and --key.")
+        return written
+
+    @property
+    def says(self) -> bool:
+        """Whether a verdict is written."""
+        return self.verdict is not None or self.unsigned is not None
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The judges for whom the capsule is sealed, by their public sealing keys; see :func:`judges_of`."""
+        return judges_of(self.seal_for, self.capsule)
+
+    def signer(self, run: Path | Address, written: Written, *, resume: bool = False) -> SignerProcess | None:
+        """Open the auditor's key, before work that may take hours; see :func:`open_verdict_key`."""
+        force = written.may_replace(self.verdict, force=self.force, going_on=resume)
+        return open_verdict_key(self.verdict, self.key, run, force, self.certificate)
+
+
 @dataclass(frozen=True)
 class Wanted:
-    """What is made of an audit.
+    """What is made of an audit."""
 
-    Attributes:
-        json: Whether the report is printed as JSON.
-        csv: Where the table of steps goes.
-        capsule: Where a dispute capsule goes.
-        judges: The judges for whom it is sealed, by their public sealing keys; none leaves it readable.
-        verdict: Where the signed verdict goes.
-        key: Who signs it.
-        model: A folder that the verdict names if its weights are the run's.
-        unsigned: Where the verdict goes without a signature, to be signed elsewhere.
-        listed: A list of revoked keys; None where none is asked.
-    """
-
-    json: bool = False
-    csv: Path | None = None
-    capsule: Path | None = None
-    judges: tuple[str, ...] = ()
-    verdict: Path | None = None
-    key: SignerProcess | None = None
-    model: Path | None = None
-    unsigned: Path | None = None
-    listed: RevocationList | None = None
+    files: AuditFiles
+    judges: tuple[str, ...]  #: For whom the capsule is sealed; none leaves it readable.
+    signer: SignerProcess | None  #: Who signs the verdict.
+    written: Written  #: Notes what was written, for whoever goes on after a stop.
+    model: Path | None = None  #: A folder that the verdict names if its weights are the run's.
+    listed: RevocationList | None = None  #: A list of revoked keys; None where none is asked.
 
 
-def check_targets(
-    run: Path | Address,
-    targets: tuple[Path | None, ...],
-    verdict: Path | None,
-    unsigned: Path | None,
-    *,
-    force: bool,
-    resume: bool,
-) -> Written:
-    """Check that every file can be written; returns what audits of the run have written so far."""
-    written = Written(run)
-    for target in targets:
-        if target is not None:
-            check_writable(target, written.may_replace(target, force=force, going_on=resume))
-    if unsigned is not None and verdict is not None:
-        raise typer.BadParameter("--unsigned is for a key on another machine: leave out --verdict and --key.")
-    return written
-
-
-def judge(request: AuditRequest, wanted: Wanted, written: Written) -> int:
+def judge(request: AuditRequest, wanted: Wanted) -> int:
     """Audit, show what happens and what was found, and write what is wanted.
 
     Args:
         request: What is audited, and how.
         wanted: What is to be written.
-        written: Notes what was written, for whoever goes on after a stop.
 
     Returns:
         The exit code.
@@ -113,25 +148,25 @@ def judge(request: AuditRequest, wanted: Wanted, written: Written) -> int:
         # Before the replay, which may take days.
         found = None if wanted.listed is None else _looked_up(wanted.listed, request, wanted)
         with open_session(request.device) as session:
-            return _judge(session, request, wanted, written, found)
+            return _judge(session, request, wanted, found)
 
 
 def _looked_up(listed: RevocationList, request: AuditRequest, wanted: Wanted) -> Revoked:
     """Ask a list about every key of an audit; raises RefusedError where one no longer counts."""
-    if wanted.key is not None:
-        refuse_revoked_auditor(listed, wanted.key.public.key_id)
+    if wanted.signer is not None:
+        refuse_revoked_auditor(listed, wanted.signer.public.key_id)
     with cancel_on_interrupt() as cancel:
         from counterfoil.audit.signers import signers_of_run
 
         found = revoked_signers(listed, signers_of_run(request.run, cancel), own_order=request.order is not None)
-    show_revoked_signers(terminal.console(stderr=wanted.json), listed, found)
+    show_revoked_signers(terminal.console(stderr=wanted.files.json), listed, found)
     refuse_revoked(found)
     return found
 
 
-def _judge(session: Session, request: AuditRequest, wanted: Wanted, written: Written, revoked: Revoked | None) -> int:
-    console = terminal.console(stderr=wanted.json)
-    finished = _run(session, request, wanted.capsule is not None, console)
+def _judge(session: Session, request: AuditRequest, wanted: Wanted, revoked: Revoked | None) -> int:
+    console = terminal.console(stderr=wanted.files.json)
+    finished = _run(session, request, wanted.files.capsule is not None, console)
     report = finished.report
     check_same_signers(revoked, report)
 
@@ -139,8 +174,8 @@ def _judge(session: Session, request: AuditRequest, wanted: Wanted, written: Wri
     from counterfoil_core.values.trust import TrainerTrust
     from counterfoil_core.values.workers import Followed
 
-    trust = report.trust_signed_by("" if wanted.key is None else wanted.key.public.key_id)
-    if wanted.json:
+    trust = report.trust_signed_by("" if wanted.signer is None else wanted.signer.public.key_id)
+    if wanted.files.json:
         more = {} if revoked is None else {"revoked": revoked}
         jsonform.print_json(report, trust, self_signed=trust.trainer is TrainerTrust.AUDITOR, **more)
     else:
@@ -152,9 +187,9 @@ def _judge(session: Session, request: AuditRequest, wanted: Wanted, written: Wri
         console.print(shown(finished.problem))
     failed = first_error(
         [
-            lambda: _write_table(finished, wanted.csv, written, console),
-            lambda: _write_capsule(session, finished, wanted, written, console),
-            lambda: _write_verdict(request, wanted, report, written, console),
+            lambda: _write_table(finished, wanted, console),
+            lambda: _write_capsule(session, finished, wanted, console),
+            lambda: _write_verdict(request, wanted, report, console),
         ],
         show_error,
     )
@@ -163,7 +198,7 @@ def _judge(session: Session, request: AuditRequest, wanted: Wanted, written: Wri
             console.print("What was judged is kept: the same command with --resume writes what is missing.")
         raise failed
     if not finished.interrupted:
-        written.forget()
+        wanted.written.forget()
         for path in finished.leftover:
             with suppress(OSError):  # the next audit of this run replaces it
                 path.unlink(missing_ok=True)
@@ -173,21 +208,20 @@ def _judge(session: Session, request: AuditRequest, wanted: Wanted, written: Wri
     return report.outcome.exit_code
 
 
-def _write_table(finished: AuditFinished, path: Path | None, written: Written, console: Console) -> None:
+def _write_table(finished: AuditFinished, wanted: Wanted, console: Console) -> None:
+    path = wanted.files.csv
     if path is None:
         return
     from counterfoil.audit.table import write_steps_csv
 
     assert finished.steps is not None, "the engine of this process keeps its table"
-    with written.noted(path):
+    with wanted.written.noted(path):
         write_steps_csv(finished.steps, path)
     console.print(f"Wrote {shown(str(path))}.")
 
 
-def _write_capsule(
-    session: Session, finished: AuditFinished, wanted: Wanted, written: Written, console: Console
-) -> None:
-    path = wanted.capsule
+def _write_capsule(session: Session, finished: AuditFinished, wanted: Wanted, console: Console) -> None:
+    path = wanted.files.capsule
     if path is None:
         return
     dispute = finished.report.dispute
@@ -199,15 +233,14 @@ def _write_capsule(
     if not session.has_capsule:
         console.print("No capsule was written: there is no single step that accuses the trainer.")
         return
-    with written.noted(path):
+    with wanted.written.noted(path):
         write_for(wanted.judges, path, session.write_capsule)
     show_capsule(console, path, session.handed, wanted.judges)
 
 
-def _write_verdict(
-    request: AuditRequest, wanted: Wanted, report: AuditReport, written: Written, console: Console
-) -> None:
-    if wanted.verdict is None and wanted.unsigned is None:
+def _write_verdict(request: AuditRequest, wanted: Wanted, report: AuditReport, console: Console) -> None:
+    files = wanted.files
+    if not files.says:
         return
     if not report.is_about:
         # There is nothing that a verdict could be about; the exit code says the rest.
@@ -217,15 +250,15 @@ def _write_verdict(
 
     model = None if wanted.model is None else _delivered(wanted.model, request.file, report, console)
     statement = preview_verdict(report, datetime.now(UTC), model)
-    if wanted.unsigned is not None:
-        with written.noted(wanted.unsigned):
-            write_whole(wanted.unsigned, statement, what="the statement")
-        console.print(f"Wrote {shown(str(wanted.unsigned))}.", soft_wrap=True)
+    if files.unsigned is not None:
+        with wanted.written.noted(files.unsigned):
+            write_whole(files.unsigned, statement, what="the statement")
+        console.print(f"Wrote {shown(str(files.unsigned))}.", soft_wrap=True)
         console.print("It is not signed yet. Where the key is:")
-        console.print(f"counterfoil sign {shown(wanted.unsigned.name)} --key KEY --out verdict.json", soft_wrap=True)
-    elif wanted.verdict is not None and wanted.key is not None:
-        with written.noted(wanted.verdict):
-            sign_verdict(statement, wanted.key, wanted.verdict, console)
+        console.print(f"counterfoil sign {shown(files.unsigned.name)} --key KEY --out verdict.json", soft_wrap=True)
+    elif files.verdict is not None and wanted.signer is not None:
+        with wanted.written.noted(files.verdict):
+            sign_verdict(statement, wanted.signer, files.verdict, console)
 
 
 def _run(session: Session, request: AuditRequest, capsule: bool, console: Console) -> AuditFinished:

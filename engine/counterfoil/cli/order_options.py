@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property, wraps
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, get_type_hints
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
@@ -16,8 +15,8 @@ from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.oneline import one_line
 from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
-from counterfoil.cli.options import ForceOption, OrderKeyOption, OutOption, numbered_files
-from counterfoil.cli.places import READS_NUMBERED, WRITES
+from counterfoil.cli.options import ForceOption, OutOption, numbered_files
+from counterfoil.cli.places import READS, READS_NUMBERED, WRITES
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.telling import OrderWritten, Tell, told
@@ -68,56 +67,14 @@ class Margins(StrEnum):
     CALIBRATED = "calibrated"
 
 
-ExternalDataOption = Annotated[
-    Path | None,
-    WRITES,
-    typer.Option(
-        help="Write the data to this file (.cfdata) instead of into the order, and into every run of it: for large "
-        "data. Trainer and auditor need the file too, and name it with --data.",
-        show_default=False,
-    ),
-]
-TrialOption = Annotated[
-    bool,
-    typer.Option(
-        help="Execute the first step here, on the CPU, before the order is written, so that it does not fail at the "
-        "trainer. --no-trial for jobs that only a larger machine can execute."
-    ),
-]
-SeedOption = Annotated[
-    int, typer.Option(min=0, max=2**64 - 1, help="Seed of initial weights, shuffling and every other random draw.")
-]
-CommitOption = Annotated[int, typer.Option(min=1, help="Digest the state every so many steps.")]
-CheckpointOption = Annotated[
-    int, typer.Option(min=1, help="Store the state every so many steps; a multiple of --commit-every.")
-]
-PrecisionOption = Annotated[
-    ProfileName,
-    typer.Option(
-        "--precision",
-        help="How operators compute, and how many significand bits are kept. exact-20 and exact-13: results "
-        "defined by mathematics, without a log. Which to take: docs/profiles.md.",
-        metavar="NAME",
-    ),
-]
-MarginsOption = Annotated[
-    Margins | None,
-    typer.Option(
-        help="proven: from a bound on how far machines can differ, the default in float64; calibrated: from measured "
-        "differences ('counterfoil calibrate' measures again), the default in float32.",
-        show_default=False,
-    ),
-]
-RecomputeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--recompute-activations",
-        help="Activation checkpointing: compute activations again in the backward pass instead of keeping them. Less "
-        "memory, about a third more time, the same training. The number of segments of the forward pass, or auto.",
-        metavar="auto|N",
-        show_default="activations are kept",
-    ),
-]
+class RecipeSettings(TypedDict):
+    """What every recipe takes under these names."""
+
+    seed: int
+    commit_every: int
+    checkpoint_every: int
+    precision: AnyPrecision
+
 
 SharesOption = Annotated[
     int | None,
@@ -130,127 +87,205 @@ SharesOption = Annotated[
         show_default="a step is one program",
     ),
 ]
-MicroBatchesOption = Annotated[
-    int,
-    typer.Option(
-        min=1, help="Split a batch, or a share of it, into so many parts, whose gradients are accumulated.", metavar="M"
-    ),
-]
-BuffersOption = Annotated[
-    SharedBuffers,
-    typer.Option(
-        help="With --shares: running statistics and other buffers of the first share, as under "
-        "DistributedDataParallel, or the mean of all shares'."
-    ),
-]
-AggregateOption = Annotated[
-    str | None,
-    typer.Option(
-        "--aggregate",
-        metavar="RULE",
-        help="With shares of parties that may lie: the rule that makes one gradient of theirs, such as krum, median or "
-        "centred-clipping,radius=5 (docs/aggregation.md).",
-        show_default="they are added",
-    ),
-]
-FaultyOption = Annotated[int, typer.Option(min=0, help="With --aggregate: how many shares may be faulty.")]
-WorkerMomentumOption = Annotated[
-    float,
-    typer.Option(
-        min=0.0, max=1.0, help="With --aggregate: how much of its momentum a share keeps at each step; 0 for none."
-    ),
-]
-
-SignersOption = Annotated[
-    list[Path] | None,
-    READS_NUMBERED,
-    typer.Option(
-        "--signers",
-        metavar="NUMBER=FILE",
-        help="With --shares: the public key of the party that answers for a share, such as 2=party.pub.pem; once for "
-        "each share that one answers for. Each signs what its shares give.",
-        show_default="the trainer answers for all",
-    ),
-]
-
-StopPatienceOption = Annotated[
-    int | None,
-    typer.Option(
-        "--stop-early-patience",
-        min=1,
-        metavar="N",
-        help="End the run before its last step if the loss has not fallen in N steps. Where it ends follows from the "
-        "recorded losses, and the audit checks it.",
-        show_default="all steps are trained",
-    ),
-]
-StopFallOption = Annotated[
-    float | None,
-    typer.Option(
-        "--stop-early-fall",
-        min=0.0,
-        metavar="X",
-        help="With --stop-early-patience: how much the loss must have fallen in these steps.",
-        show_default="0: at all",
-    ),
-]
 
 
-LastCheckpointOption = Annotated[
-    LastCheckpoint,
-    typer.Option(
-        "--last-checkpoint",
-        help="weights: the last stored state leaves out what the optimizer keeps, so that the run is smaller. It is "
-        "judged as any other; nobody can train on from its end.",
-    ),
-]
+@dataclass(frozen=True, kw_only=True)
+class AnyOrder:
+    """What every order can be asked for."""
 
+    recompute_activations: Annotated[
+        str | None,
+        typer.Option(
+            "--recompute-activations",
+            help="Activation checkpointing: compute activations again in the backward pass instead of keeping them. "
+            "Less memory, about a third more time, the same training. The number of segments of the forward pass, or "
+            "auto.",
+            metavar="auto|N",
+            show_default="activations are kept",
+        ),
+    ] = None
+    stop_early_patience: Annotated[
+        int | None,
+        typer.Option(
+            "--stop-early-patience",
+            min=1,
+            metavar="N",
+            help="End the run before its last step if the loss has not fallen in N steps. Where it ends follows from "
+            "the recorded losses, and the audit checks it.",
+            show_default="all steps are trained",
+        ),
+    ] = None
+    stop_early_fall: Annotated[
+        float | None,
+        typer.Option(
+            "--stop-early-fall",
+            min=0.0,
+            metavar="X",
+            help="With --stop-early-patience: how much the loss must have fallen in these steps.",
+            show_default="0: at all",
+        ),
+    ] = None
+    last_checkpoint: Annotated[
+        LastCheckpoint,
+        typer.Option(
+            "--last-checkpoint",
+            help="weights: the last stored state leaves out what the optimizer keeps, so that the run is smaller. It "
+            "is judged as any other; nobody can train on from its end.",
+        ),
+    ] = LastCheckpoint.WHOLE
+    row_leaves: Annotated[
+        bool,
+        typer.Option(
+            "--row-leaves",
+            help="Commit to each row of the data by itself, so that a dispute shows its judge the rows of its step and "
+            "no others. The order digest is another each time.",
+        ),
+    ] = False
+    trial: Annotated[
+        bool,
+        typer.Option(
+            help="Execute the first step here, on the CPU, before the order is written, so that it does not fail at "
+            "the trainer. --no-trial for jobs that only a larger machine can execute."
+        ),
+    ] = True
+    key: Annotated[
+        Path | None,
+        READS,
+        typer.Option(
+            "--key",
+            help="Sign the order as its client with this private key, from 'counterfoil keygen'.",
+            show_default="the order stays unsigned; 'counterfoil sign-order' signs it later",
+        ),
+    ] = None
+    force: ForceOption = False
 
-RowLeavesOption = Annotated[
-    bool,
-    typer.Option(
-        "--row-leaves",
-        help="Commit to each row of the data by itself, so that a dispute shows its judge the rows of its step and no "
-        "others. The order digest is another each time.",
-    ),
-]
+    @property
+    def segments(self) -> Segments | None:
+        """How activations are computed again; raises typer.BadParameter."""
+        from counterfoil.program.recompute import AUTO, check_segments
 
+        text = self.recompute_activations
+        if text is None or text == AUTO:
+            return text
+        try:
+            segments = int(text)
+            check_segments(segments)
+        except (ValueError, DataError) as error:
+            raise typer.BadParameter(
+                "--recompute-activations takes auto, or a number of segments, 2 to 1000."
+            ) from error
+        return segments
 
-class RecipeSettings(TypedDict):
-    """What every recipe takes under these names."""
+    @property
+    def stop_rule(self) -> StopRule | None:
+        """The rule by which a run ends early; raises typer.BadParameter."""
+        if self.stop_early_patience is None:
+            if self.stop_early_fall is not None:
+                raise typer.BadParameter("--stop-early-fall needs --stop-early-patience: in how many steps.")
+            return None
+        try:
+            return StopRule(self.stop_early_patience, self.stop_early_fall or 0.0)
+        except BundleError as error:
+            raise typer.BadParameter(error.sentence) from error
 
-    seed: int
-    commit_every: int
-    checkpoint_every: int
-    precision: AnyPrecision
+    @cached_property
+    def signer(self) -> SignerProcess | None:
+        """The process that signs the order as its client; None, and no passphrase is kept, without a key."""
+        if self.key is None:
+            drop_passphrase()
+            return None
+        return open_key(self.key, "order")
+
+    def shaped(self, draft: OrderDraft) -> OrderDraft:
+        """Return an order that ends, and commits to its rows, as asked; raises DataError where there are no slots."""
+        draft = draft.stopping_early(self.stop_rule)
+        draft = draft.ending_with_weights() if self.last_checkpoint is LastCheckpoint.WEIGHTS else draft
+        return draft.with_row_leaves() if self.row_leaves else draft
 
 
 @dataclass(frozen=True, kw_only=True)
 class OrderOptions:
-    """The options that every recipe has. Each field is one, in the order of the help page."""
+    """What every recipe can be asked for, beside what is its own."""
 
     out: OutOption
-    seed: SeedOption = 0
-    commit_every: CommitOption = 1
-    checkpoint_every: CheckpointOption
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**64 - 1, help="Seed of initial weights, shuffling and every other random draw.")
+    ] = 0
+    commit_every: Annotated[int, typer.Option(min=1, help="Digest the state every so many steps.")] = 1
+    checkpoint_every: Annotated[
+        int, typer.Option(min=1, help="Store the state every so many steps; a multiple of --commit-every.")
+    ]
     shares: SharesOption = None
-    micro_batches: MicroBatchesOption = 1
-    buffers: BuffersOption = SharedBuffers.FIRST
-    aggregate: AggregateOption = None
-    faulty: FaultyOption = 0
-    worker_momentum: WorkerMomentumOption = 0.0
-    signers: SignersOption = None
-    precision: PrecisionOption = DEFAULT_PROFILE
-    margins: MarginsOption = None
-    recompute_activations: RecomputeOption = None
-    stop_early_patience: StopPatienceOption = None
-    stop_early_fall: StopFallOption = None
-    last_checkpoint: LastCheckpointOption = LastCheckpoint.WHOLE
-    row_leaves: RowLeavesOption = False
-    external_data: ExternalDataOption = None
-    trial: TrialOption = True
-    key: OrderKeyOption = None
-    force: ForceOption = False
+    micro_batches: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Split a batch, or a share of it, into so many parts, whose gradients are accumulated.",
+            metavar="M",
+        ),
+    ] = 1
+    buffers: Annotated[
+        SharedBuffers,
+        typer.Option(
+            help="With --shares: running statistics and other buffers of the first share, as under "
+            "DistributedDataParallel, or the mean of all shares'."
+        ),
+    ] = SharedBuffers.FIRST
+    aggregate: Annotated[
+        str | None,
+        typer.Option(
+            "--aggregate",
+            metavar="RULE",
+            help="With shares of parties that may lie: the rule that makes one gradient of theirs, such as krum, "
+            "median or centred-clipping,radius=5 (docs/aggregation.md).",
+            show_default="they are added",
+        ),
+    ] = None
+    faulty: Annotated[int, typer.Option(min=0, help="With --aggregate: how many shares may be faulty.")] = 0
+    worker_momentum: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=1.0, help="With --aggregate: how much of its momentum a share keeps at each step; 0 for none."
+        ),
+    ] = 0.0
+    signers: Annotated[
+        list[Path] | None,
+        READS_NUMBERED,
+        typer.Option(
+            "--signers",
+            metavar="NUMBER=FILE",
+            help="With --shares: the public key of the party that answers for a share, such as 2=party.pub.pem; once "
+            "for each share that one answers for. Each signs what its shares give.",
+            show_default="the trainer answers for all",
+        ),
+    ] = None
+    precision: Annotated[
+        ProfileName,
+        typer.Option(
+            "--precision",
+            help="How operators compute, and how many significand bits are kept. exact-20 and exact-13: results "
+            "defined by mathematics, without a log. Which to take: docs/profiles.md.",
+            metavar="NAME",
+        ),
+    ] = DEFAULT_PROFILE
+    margins: Annotated[
+        Margins | None,
+        typer.Option(
+            help="proven: from a bound on how far machines can differ, the default in float64; calibrated: from "
+            "measured differences ('counterfoil calibrate' measures again), the default in float32.",
+            show_default=False,
+        ),
+    ] = None
+    external_data: Annotated[
+        Path | None,
+        WRITES,
+        typer.Option(
+            help="Write the data to this file (.cfdata) instead of into the order, and into every run of it: for large "
+            "data. Trainer and auditor need the file too, and name it with --data.",
+            show_default=False,
+        ),
+    ] = None
+    every: AnyOrder
 
     @property
     def settings(self) -> RecipeSettings:
@@ -283,12 +318,12 @@ class OrderOptions:
             KeyFileError: A file holds no public key of a party.
             typer.BadParameter: Two options contradict each other.
         """
-        check_writable(self.out, self.force)
+        check_writable(self.out, self.every.force)
         if self.external_data is not None:
-            check_writable(self.external_data, self.force)
+            check_writable(self.external_data, self.every.force)
             if self.external_data.resolve() == self.out.resolve():
                 raise typer.BadParameter("--out and --external-data name the same file.")
-            if self.row_leaves:
+            if self.every.row_leaves:
                 raise typer.BadParameter("--row-leaves is for data that lie in the order: leave out --external-data.")
         if self.checkpoint_every % self.commit_every:
             raise typer.BadParameter(
@@ -298,12 +333,11 @@ class OrderOptions:
             raise typer.BadParameter(
                 f"--margins says nothing about the profile {self.precision.value}: its results have none."
             )
-        segments_of(self.recompute_activations)
-        stop_rule_of(self.stop_early_patience, self.stop_early_fall)
+        _ = self.every.segments, self.every.stop_rule
         self._parties()
         if self.shares or self.aggregate or self.faulty or self.worker_momentum:
             _ = self.division
-        _ = self.signer  # a wrong passphrase is said before the work
+        _ = self.every.signer  # a wrong passphrase is said before the work
 
     def _parties(self) -> list[PublicKey | None]:
         """Return the party of each share; none where nobody but the trainer answers for any."""
@@ -318,101 +352,16 @@ class OrderOptions:
         keys = {share: load_public_key(path) for share, path in files.items()}
         return [keys.get(share) for share in range(count)]
 
-    @cached_property
-    def signer(self) -> SignerProcess | None:
-        """The process that signs the order as its client; None when it stays unsigned."""
-        return open_order_key(self.key)
-
     def write(self, draft: OrderDraft) -> None:
         """Write the order, after the trial of its first step if one is wanted."""
-        segments = segments_of(self.recompute_activations)
-        draft = draft.stopping_early(stop_rule_of(self.stop_early_patience, self.stop_early_fall))
-        draft = ended(draft.signed_by_parties(self._parties()), self.last_checkpoint, self.row_leaves)
+        draft = self.every.shaped(draft.signed_by_parties(self._parties()))
         with cancel_on_interrupt() as cancel:
-            draft = show_stages(draft.recomputing_in_stages(segments, cancel))
-        write_order(draft, self.out, self.external_data, trial=self.trial, signer=self.signer)
-
-
-def segments_of(text: str | None) -> Segments | None:
-    """Read what --recompute-activations was given; raises typer.BadParameter."""
-    from counterfoil.program.recompute import AUTO, check_segments
-
-    if text is None or text == AUTO:
-        return text
-    try:
-        segments = int(text)
-        check_segments(segments)
-    except (ValueError, DataError) as error:
-        raise typer.BadParameter("--recompute-activations takes auto, or a number of segments, 2 to 1000.") from error
-    return segments
-
-
-def ended(draft: OrderDraft, last: LastCheckpoint, row_leaves: bool) -> OrderDraft:
-    """Return an order with last checkpoint and rows as was asked for; raises DataError where there are no slots."""
-    draft = draft.ending_with_weights() if last is LastCheckpoint.WEIGHTS else draft
-    return draft.with_row_leaves() if row_leaves else draft
-
-
-def stop_rule_of(patience: int | None, fall: float | None) -> StopRule | None:
-    """Return the rule that --stop-early-patience and --stop-early-fall name; raises typer.BadParameter."""
-    if patience is None:
-        if fall is not None:
-            raise typer.BadParameter("--stop-early-fall needs --stop-early-patience: in how many steps.")
-        return None
-    try:
-        return StopRule(patience, fall or 0.0)
-    except BundleError as error:
-        raise typer.BadParameter(error.sentence) from error
-
-
-def with_order_options(*, checkpoint_every: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a command of a recipe that takes the options of all recipes as its first argument.
-
-    Args:
-        checkpoint_every: The recipe's default for the option of that name.
-
-    Returns:
-        A decorator. Of the command's options ``--out`` comes first, then the recipe's own, then the other common ones;
-        the common ones are checked before the recipe is called.
-    """
-    defaults = {"checkpoint_every": checkpoint_every}
-    annotations = get_type_hints(OrderOptions, include_extras=True)
-    common = {
-        field.name: inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=defaults.get(field.name, inspect.Parameter.empty if field.default is MISSING else field.default),
-            annotation=annotations[field.name],
-        )
-        for field in fields(OrderOptions)
-    }
-
-    def decorate(recipe: Callable[..., None]) -> Callable[..., None]:
-        @wraps(recipe)
-        def command(**values: Any) -> None:
-            options = OrderOptions(**{name: values.pop(name) for name in common})
-            options.check()
-            recipe(options, **values)
-
-        _, *own = inspect.signature(recipe, eval_str=True).parameters.values()
-        own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
-        out, *others = common.values()
-        command.__signature__ = inspect.Signature([out, *own, *others])  # type: ignore[attr-defined]
-        return command
-
-    return decorate
+            draft = show_stages(draft.recomputing_in_stages(self.every.segments, cancel))
+        write_order(draft, self.out, self.external_data, trial=self.every.trial, signer=self.every.signer)
 
 
 _COLUMNS = 32
 _HEIGHTS = "▁▂▃▄▅▆▇█"
-
-
-def open_order_key(key: Path | None) -> SignerProcess | None:
-    """Start the process that signs an order as its client; None, and no passphrase is kept, without a key."""
-    if key is None:
-        drop_passphrase()
-        return None
-    return open_key(key, "order")
 
 
 def write_order(

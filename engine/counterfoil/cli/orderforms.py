@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 from typer.models import OptionInfo, ParameterInfo
 
+from counterfoil.cli.commands import PLACES, declared
 from counterfoil.cli.places import PathRole
 from counterfoil_core.base.errors import DataError
 
@@ -131,14 +132,13 @@ def order_command(arguments: Sequence[str], folder: str = "") -> str:
 @cache
 def order_forms() -> tuple[OrderForm, ...]:
     """Return what can be ordered: the recipes in the order of ``counterfoil order --help``, then own code."""
-    from counterfoil.cli.orders import order, order_app
-
+    group = declared(PLACES["order"])
     recipes = [
         OrderForm(str(each.name), _about(each.callback), _options(each.callback))
-        for each in order_app.registered_commands
+        for each in group.registered_commands
         if each.callback is not None
     ]
-    every = _options(order)
+    every = _options(group.registered_callback.callback)
     rest = OrderOption(REST, "", "", "arguments", "", "", (), None, None, False, "Arguments of the script itself.")
     own = []
     for name, first in _OWN_CODE.items():

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.commands import group_of_commands
+from counterfoil.cli.groups import Defaults
 from counterfoil.cli.keys import open_key
-from counterfoil.cli.options import ForceOption, KeyOption, OrderKeyOption
+from counterfoil.cli.options import KeyOption
 from counterfoil.cli.order_options import (
-    LastCheckpoint,
-    LastCheckpointOption,
+    AnyOrder,
     OrderOptions,
     ProfileName,
-    RecomputeOption,
-    RowLeavesOption,
     SharesOption,
-    StopFallOption,
-    StopPatienceOption,
-    TrialOption,
-    ended,
-    open_order_key,
-    segments_of,
     signed_by_client,
-    stop_rule_of,
-    with_order_options,
     write_order,
 )
 from counterfoil.cli.places import READS, READS_FOLDER, READS_MODULE, SIGNS_AGAIN, WRITES
@@ -45,6 +35,7 @@ from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.precision import PROFILES
 
 if TYPE_CHECKING:
+    from counterfoil.training.datasets import ImageSet
     from counterfoil.training.huggingface import FineTuning
     from counterfoil.training.order import OrderDraft
 
@@ -58,23 +49,57 @@ order_app = group_of_commands(name="order", cls=OrderCommands, no_args_is_help=T
 
 StepsOption = Annotated[int, typer.Option(min=1, help="Training steps.")]
 BatchOption = Annotated[int, typer.Option(min=1, help="Rows of the data per step.")]
-RateOption = Annotated[float, typer.Option(min=0.0, help="Highest learning rate.")]
-ImageFolderOption = Annotated[
-    Path,
-    READS_FOLDER,
-    typer.Option(
-        help="Folder of the images: CIFAR-10, binary version (data_batch_1.bin, ...), or the IDX files of MNIST or "
-        "Fashion-MNIST (train-images-idx3-ubyte, ..., also as .gz).",
-        show_default=False,
-    ),
-]
-RowsOption = Annotated[
-    int | None, typer.Option(min=1, help="Use only so many images, the first ones.", show_default="all of them")
-]
-PaddingOption = Annotated[
-    int, typer.Option(min=0, help="Shift images at random by up to so many pixels; 0 for not at all.")
-]
-FlipOption = Annotated[bool, typer.Option(help="Mirror images at random. Not for digits or letters.")]
+WarmupOption = Annotated[int, typer.Option(min=0, help="Steps over which the learning rate rises.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learning:
+    """How long and how fast a model learns."""
+
+    steps: StepsOption
+    batch_size: BatchOption
+    learning_rate: Annotated[float, typer.Option(min=0.0, help="Highest learning rate.")]
+
+    @property
+    def settings(self) -> LearningSettings:
+        """What a recipe is called with."""
+        return LearningSettings(steps=self.steps, batch_size=self.batch_size, learning_rate=self.learning_rate)
+
+
+class LearningSettings(TypedDict):
+    """What recipes take under these names."""
+
+    steps: int
+    batch_size: int
+    learning_rate: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageOptions:
+    """Images to learn from, and how they are shifted and mirrored."""
+
+    data: Annotated[
+        Path,
+        READS_FOLDER,
+        typer.Option(
+            help="Folder of the images: CIFAR-10, binary version (data_batch_1.bin, ...), or the IDX files of MNIST or "
+            "Fashion-MNIST (train-images-idx3-ubyte, ..., also as .gz).",
+            show_default=False,
+        ),
+    ]
+    rows: Annotated[
+        int | None, typer.Option(min=1, help="Use only so many images, the first ones.", show_default="all of them")
+    ] = None
+    crop_padding: Annotated[
+        int, typer.Option(min=0, help="Shift images at random by up to so many pixels; 0 for not at all.")
+    ] = 4
+    flip: Annotated[bool, typer.Option(help="Mirror images at random. Not for digits or letters.")] = True
+
+    def read(self) -> ImageSet:
+        """Read them; raises DataError."""
+        from counterfoil.training.datasets import read_images
+
+        return read_images(self.data).first(self.rows)
 
 
 class ResNetModel(StrEnum):
@@ -101,6 +126,7 @@ class Gpt2Checkpoint(StrEnum):
 @order_app.callback(invoke_without_command=True)
 def order(
     context: typer.Context,
+    *,
     source: Annotated[
         str | None,
         READS_MODULE,
@@ -140,12 +166,6 @@ def order(
         ),
     ] = None,
     shares: SharesOption = None,
-    recompute_activations: RecomputeOption = None,
-    stop_early_patience: StopPatienceOption = None,
-    stop_early_fall: StopFallOption = None,
-    last_checkpoint: LastCheckpointOption = LastCheckpoint.WHOLE,
-    row_leaves: RowLeavesOption = False,
-    trial: TrialOption = True,
     second_look: Annotated[
         bool,
         typer.Option(
@@ -178,8 +198,7 @@ def order(
             "none."
         ),
     ] = True,
-    key: OrderKeyOption = None,
-    force: ForceOption = False,
+    every: AnyOrder,
 ) -> None:
     """Client: write an order, the file that says exactly what is to be trained.
 
@@ -188,17 +207,8 @@ def order(
     Example: counterfoil order --from mypackage.module:make_job --out job.cfoil
     """
     if context.invoked_subcommand is not None:
-        given = (
-            source, script, out, max_steps, precision, shares, recompute_activations, stop_early_patience,
-            stop_early_fall, key, compare, answer,
-        )  # fmt: skip
-        plain = last_checkpoint is LastCheckpoint.WHOLE
-        if (
-            any(item is not None for item in given)
-            or force
-            or row_leaves
-            or not all((trial, second_look, plain, network))
-        ):
+        own = (source, script, out, max_steps, precision, shares, compare, answer)
+        if any(each is not None for each in own) or every != AnyOrder() or not (second_look and network):
             raise typer.BadParameter(
                 f"Options of '{context.invoked_subcommand}' stand behind it; --from and --script are used without a "
                 "recipe."
@@ -220,14 +230,14 @@ def order(
             "--shares is for --from and for recipes: of a script its steps are known, and not how their rows could be "
             "divided. Return a counterfoil.CustomJob with shares from a function, and name that with --from."
         )
-    check_writable(out, force)
+    check_writable(out, every.force)
     if script is not None:
         from counterfoil.signing.comparison import comparison_path
 
-        check_writable(comparison_path(out), force)
-    segments = segments_of(recompute_activations)
-    stopping = stop_rule_of(stop_early_patience, stop_early_fall)
-    signer = open_order_key(key)
+        check_writable(comparison_path(out), every.force)
+    segments = every.segments
+    _ = every.stop_rule
+    signer = every.signer
     profile = None if precision is None else PROFILES[precision.value]
     if script is not None:
         from counterfoil.training.following.answers import parse_answers
@@ -244,124 +254,103 @@ def order(
         made = None
         draft = drafted(job if shares is None else job.divided(shares), profile, segments)
         look = look_again(draft, source, profile, segments, shares) if second_look else None
-    draft = ended(draft.stopping_early(stopping), last_checkpoint, row_leaves)
+    draft = every.shaped(draft)
     if made is None:
-        write_order(draft, out, trial=trial, signer=signer, look=look)
+        write_order(draft, out, trial=every.trial, signer=signer, look=look)
     else:
-        beside = partial(write_compared, made.compared, draft.manifest, out, signer, force)
-        write_order(draft, out, trial=trial, signer=signer, notes=made.notes, beside=beside)
+        beside = partial(write_compared, made.compared, draft.manifest, out, signer, every.force)
+        write_order(draft, out, trial=every.trial, signer=signer, notes=made.notes, beside=beside)
 
 
 @order_app.command("digits-cnn")
-@with_order_options(checkpoint_every=5)
 def order_digits_cnn(
-    options: OrderOptions,
-    steps: StepsOption = 60,
-    batch_size: BatchOption = 32,
+    learning: Annotated[Learning, Defaults(steps=60, batch_size=32, learning_rate=0.1)],
+    options: Annotated[OrderOptions, Defaults(checkpoint_every=5)],
+    *,
     width: Annotated[int, typer.Option(min=1, help="Channels of the first block.")] = 16,
-    learning_rate: RateOption = 0.1,
 ) -> None:
     """Order a small residual network on the handwritten digits that come with Counterfoil.
 
     Example: counterfoil order digits-cnn --out job.cfoil --steps 60
     """
+    options.check()
     from counterfoil.training.recipes.digits import order_digits
     from counterfoil_resources.digits import load_digits
 
     images, labels = load_digits()
     draft = order_digits(
-        images,
-        labels,
-        steps=steps,
-        batch_size=batch_size,
-        width=width,
-        learning_rate=learning_rate,
-        division=options.division,
-        **options.settings,
+        images, labels, width=width, division=options.division, **learning.settings, **options.settings
     )
     options.write(draft)
 
 
 @order_app.command("resnet")
-@with_order_options(checkpoint_every=100)
 def order_residual_network(
-    options: OrderOptions,
-    data: ImageFolderOption,
+    pictures: ImageOptions,
+    learning: Annotated[Learning, Defaults(steps=1000, batch_size=64, learning_rate=0.1)],
+    options: Annotated[OrderOptions, Defaults(checkpoint_every=100)],
+    *,
     model: Annotated[
         ResNetModel, typer.Option(help="Which network: 11, 21 or 24 million parameters.")
     ] = ResNetModel.RESNET50,
-    rows: RowsOption = None,
-    steps: StepsOption = 1000,
-    batch_size: BatchOption = 64,
-    crop_padding: PaddingOption = 4,
-    flip: FlipOption = True,
-    learning_rate: RateOption = 0.1,
 ) -> None:
     """Order a residual network on CIFAR-10, MNIST or Fashion-MNIST.
 
     Example: counterfoil order resnet --model resnet18 --data cifar-10-batches-bin --out job.cfoil --steps 1000
     """
-    from counterfoil.training.datasets import read_images
+    options.check()
     from counterfoil.training.recipes.resnet import order_resnet
 
-    pictures = read_images(data).first(rows)
+    read = pictures.read()
     draft = order_resnet(
-        pictures.images,
-        pictures.labels,
+        read.images,
+        read.labels,
         model=model.value,
-        steps=steps,
-        batch_size=batch_size,
-        crop_padding=crop_padding,
-        flip=flip,
-        learning_rate=learning_rate,
+        crop_padding=pictures.crop_padding,
+        flip=pictures.flip,
         division=options.division,
+        **learning.settings,
         **options.settings,
     )
     options.write(draft)
 
 
 @order_app.command("vgg11")
-@with_order_options(checkpoint_every=100)
 def order_vgg11(
-    options: OrderOptions,
-    data: ImageFolderOption,
+    pictures: ImageOptions,
+    learning: Annotated[Learning, Defaults(steps=1000, batch_size=16, learning_rate=0.01)],
+    options: Annotated[OrderOptions, Defaults(checkpoint_every=100)],
+    *,
     layout: Annotated[
         Vgg11, typer.Option(help="small: 10 million parameters, for 32x32 pixels; torchvision: 129 million.")
     ] = Vgg11.SMALL,
-    rows: RowsOption = None,
-    steps: StepsOption = 1000,
-    batch_size: BatchOption = 16,
-    crop_padding: PaddingOption = 4,
-    flip: FlipOption = True,
-    learning_rate: RateOption = 0.01,
 ) -> None:
     """Order a VGG-11 on CIFAR-10, or on other images of at least 32x32 pixels.
 
     Example: counterfoil order vgg11 --data cifar-10-batches-bin --out job.cfoil --steps 1000
     """
-    from counterfoil.training.datasets import read_images
+    options.check()
     from counterfoil.training.recipes.vgg import order_vgg
 
-    pictures = read_images(data).first(rows)
+    read = pictures.read()
     draft = order_vgg(
-        pictures.images,
-        pictures.labels,
+        read.images,
+        read.labels,
         layout=layout.value,
-        steps=steps,
-        batch_size=batch_size,
-        crop_padding=crop_padding,
-        flip=flip,
-        learning_rate=learning_rate,
+        crop_padding=pictures.crop_padding,
+        flip=pictures.flip,
         division=options.division,
+        **learning.settings,
         **options.settings,
     )
     options.write(draft)
 
 
 @order_app.command("logistic")
-@with_order_options(checkpoint_every=64)
 def order_logistic_regression(
-    options: OrderOptions,
+    learning: Annotated[Learning, Defaults(steps=256, batch_size=1024, learning_rate=0.5)],
+    options: Annotated[OrderOptions, Defaults(checkpoint_every=64)],
+    *,
     data: Annotated[
         Path | None,
         READS,
@@ -372,33 +361,24 @@ def order_logistic_regression(
     ] = None,
     rows: Annotated[int, typer.Option(min=1, help="Rows of the table that is made up.")] = 16_384,
     features: Annotated[int, typer.Option(min=1, help="Columns of the table that is made up.")] = 128,
-    steps: StepsOption = 256,
-    batch_size: BatchOption = 1024,
-    learning_rate: RateOption = 0.5,
 ) -> None:
     """Order logistic regression on a table of yours, or on one that is made up.
 
     Example: counterfoil order logistic --rows 262144 --features 1024 --out job.cfoil
     """
+    options.check()
     from counterfoil.training.recipes.logistic import order_logistic, read_table, synthetic_table
 
     table = synthetic_table(rows, features, options.seed) if data is None else read_table(data)
     draft = order_logistic(
-        table.features,
-        table.labels,
-        steps=steps,
-        batch_size=batch_size,
-        learning_rate=learning_rate,
-        division=options.division,
-        **options.settings,
+        table.features, table.labels, division=options.division, **learning.settings, **options.settings
     )
     options.write(draft)
 
 
 @order_app.command("gpt2")
-@with_order_options(checkpoint_every=10)
 def order_gpt2_text(
-    options: OrderOptions,
+    *,
     text: Annotated[
         Path, READS, typer.Option(help="Any file; the model learns its bytes, or its tokens.", show_default=False)
     ],
@@ -433,11 +413,12 @@ def order_gpt2_text(
     dropout: Annotated[float, typer.Option(min=0.0, max=0.9, help="Dropout probability.")] = 0.1,
     steps: StepsOption = 100,
     batch_size: BatchOption = 8,
-    warmup: Annotated[int, typer.Option(min=0, help="Steps over which the learning rate rises.")] = 10,
+    warmup: WarmupOption = 10,
     learning_rate: Annotated[
         float | None,
         typer.Option(min=0.0, help="Highest learning rate.", show_default="0.001; 0.00005 with --weights"),
     ] = None,
+    options: Annotated[OrderOptions, Defaults(checkpoint_every=10)],
 ) -> None:
     """Order a GPT-2 of any size on the bytes or the tokens of a file, from random or from public weights.
 
@@ -446,6 +427,7 @@ def order_gpt2_text(
     Example: counterfoil order gpt2 --text book.txt --out job.cfoil --size 124M --weights model.safetensors
     --tokenizer tokenizer.json
     """
+    options.check()
     shape = {"layers": layers, "heads": heads, "width": width, "context": context}
     given = {name: number for name, number in shape.items() if number is not None}
     if size is not None and given:
@@ -475,98 +457,91 @@ def order_gpt2_text(
     options.write(draft)
 
 
-FolderArgument = Annotated[
-    Path,
-    READS_FOLDER,
-    typer.Argument(
-        metavar="MODEL_FOLDER",
-        help="A local folder with config.json, weights as safetensors, and tokenizer.json or preprocessor_config.json. "
-        "Nothing is downloaded.",
-        show_default=False,
-    ),
-]
-FineTuningDataOption = Annotated[
-    Path,
-    READS,
-    typer.Option(
-        help="A file, or a folder of files: .jsonl or .parquet with the columns text, prompt and completion, text and "
-        "label, image and label, or audio and text; images in a folder for each class; anything else is plain text.",
-        show_default=False,
-    ),
-]
-TaskOption = Annotated[
-    Task | None,
-    typer.Option(help="What the model is trained for.", show_default="by the model and the data"),
-]
-LoraOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Train low-rank adapters and leave the model's weights as they are: r=8, or "
-        "r=8,alpha=16,dropout=0.05,modules=q_proj+v_proj.",
-        metavar="SETTINGS",
-        show_default="all weights learn",
-    ),
-]
-FineTuningStepsOption = Annotated[
-    int | None, typer.Option(min=1, help="Training steps.", show_default="as many as --epochs take")
-]
-LengthOption = Annotated[
-    int | None,
-    typer.Option(min=1, help="Most tokens of a row.", show_default="256, or what the model can see"),
-]
-PackOption = Annotated[
-    bool,
-    typer.Option(
-        "--pack",
-        help="Join texts to full rows, in the place of a padded row for each; files of plain text always are.",
-    ),
-]
-LearningRateOption = Annotated[
-    float | None,
-    typer.Option(
-        "--learning-rate",
-        "--lr",
-        min=0.0,
-        help="Highest learning rate.",
-        show_default="0.00005; 0.0002 with --lora",
-    ),
-]
-SchedulerOption = Annotated[Scheduler, typer.Option(help="How the learning rate goes on after the warm-up.")]
-ClipNormOption = Annotated[float, typer.Option(min=0.0, help="Largest joint norm of the gradients; 0 for no limit.")]
-ColumnsOption = Annotated[
-    str | None,
-    typer.Option(
-        help="What the data call these columns: text=content, or prompt=question,completion=answer.",
-        metavar="NAMES",
-        show_default=False,
-    ),
-]
-
-
 @order_app.command("hf")
-@with_order_options(checkpoint_every=50)
 def order_fine_tuning(
-    options: OrderOptions,
-    folder: FolderArgument,
-    data: FineTuningDataOption,
-    task: TaskOption = None,
-    lora: LoraOption = None,
+    *,
+    folder: Annotated[
+        Path,
+        READS_FOLDER,
+        typer.Argument(
+            metavar="MODEL_FOLDER",
+            help="A local folder with config.json, weights as safetensors, and tokenizer.json or "
+            "preprocessor_config.json. Nothing is downloaded.",
+            show_default=False,
+        ),
+    ],
+    data: Annotated[
+        Path,
+        READS,
+        typer.Option(
+            help="A file, or a folder of files: .jsonl or .parquet with the columns text, prompt and completion, text "
+            "and label, image and label, or audio and text; images in a folder for each class; anything else is plain "
+            "text.",
+            show_default=False,
+        ),
+    ],
+    task: Annotated[
+        Task | None,
+        typer.Option(help="What the model is trained for.", show_default="by the model and the data"),
+    ] = None,
+    lora: Annotated[
+        str | None,
+        typer.Option(
+            help="Train low-rank adapters and leave the model's weights as they are: r=8, or "
+            "r=8,alpha=16,dropout=0.05,modules=q_proj+v_proj.",
+            metavar="SETTINGS",
+            show_default="all weights learn",
+        ),
+    ] = None,
     epochs: Annotated[int, typer.Option(min=1, help="How often each row is seen.")] = 3,
-    steps: FineTuningStepsOption = None,
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Training steps.", show_default="as many as --epochs take")
+    ] = None,
     batch_size: BatchOption = 8,
-    length: LengthOption = None,
-    pack: PackOption = False,
-    learning_rate: LearningRateOption = None,
-    scheduler: SchedulerOption = Scheduler.LINEAR,
-    warmup: Annotated[int, typer.Option(min=0, help="Steps over which the learning rate rises.")] = 0,
+    length: Annotated[
+        int | None,
+        typer.Option(min=1, help="Most tokens of a row.", show_default="256, or what the model can see"),
+    ] = None,
+    pack: Annotated[
+        bool,
+        typer.Option(
+            "--pack",
+            help="Join texts to full rows, in the place of a padded row for each; files of plain text always are.",
+        ),
+    ] = False,
+    learning_rate: Annotated[
+        float | None,
+        typer.Option(
+            "--learning-rate",
+            "--lr",
+            min=0.0,
+            help="Highest learning rate.",
+            show_default="0.00005; 0.0002 with --lora",
+        ),
+    ] = None,
+    scheduler: Annotated[
+        Scheduler, typer.Option(help="How the learning rate goes on after the warm-up.")
+    ] = Scheduler.LINEAR,
+    warmup: WarmupOption = 0,
     weight_decay: Annotated[float, typer.Option(min=0.0, help="Weight decay of matrices and embeddings.")] = 0.0,
-    clip_norm: ClipNormOption = 1.0,
-    columns: ColumnsOption = None,
+    clip_norm: Annotated[
+        float, typer.Option(min=0.0, help="Largest joint norm of the gradients; 0 for no limit.")
+    ] = 1.0,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="What the data call these columns: text=content, or prompt=question,completion=answer.",
+            metavar="NAMES",
+            show_default=False,
+        ),
+    ] = None,
+    options: Annotated[OrderOptions, Defaults(checkpoint_every=50)],
 ) -> None:
     """Order the fine-tuning of a Hugging Face model from a local folder, on local data.
 
     Example: counterfoil order hf gpt2-folder --data train.jsonl --lora r=8 --out job.cfoil
     """
+    options.check()
     from counterfoil.training import huggingface
 
     settings = huggingface.FineTuning(

@@ -24,34 +24,39 @@ if TYPE_CHECKING:
     from counterfoil_core.statement.signed import Signed
     from counterfoil_core.values.report import Report
 
-RevocationsOption = Annotated[
-    Path | None,
-    READS,
-    typer.Option(
-        help="A signed list of revoked keys, to look those up in whose signatures count here.", show_default=False
-    ),
-]
-RevocationsKeyOption = Annotated[
-    Path | None,
-    READS,
-    typer.Option(help="The public key of whoever signed that list, a .pub.pem file.", show_default=False),
-]
 
+@dataclass(frozen=True, kw_only=True)
+class Revocations:
+    """Which keys no longer count."""
 
-def read_revocations(path: Path | None, key: Path | None) -> RevocationList | None:
-    """Read a list of revoked keys; None where none is given.
+    revocations: Annotated[
+        Path | None,
+        READS,
+        typer.Option(
+            help="A signed list of revoked keys, to look those up in whose signatures count here.", show_default=False
+        ),
+    ] = None
+    revocations_key: Annotated[
+        Path | None,
+        READS,
+        typer.Option(help="The public key of whoever signed that list, a .pub.pem file.", show_default=False),
+    ] = None
 
-    Raises:
-        BadParameter: One of list and key is given without the other.
-        SignatureError: It does not hold for this key.
-    """
-    from counterfoil.signing.revocations import MAX_BYTES, open_revocations
+    def read(self) -> RevocationList | None:
+        """Read the list; None where none is given.
 
-    if (path is None) != (key is None):
-        raise typer.BadParameter("--revocations and --revocations-key belong together.")
-    if path is None or key is None:
-        return None
-    return open_revocations(read_input(path, "a list of keys", DataError, most=MAX_BYTES), load_public_key(key))
+        Raises:
+            BadParameter: One of list and key is given without the other.
+            SignatureError: It does not hold for this key.
+        """
+        from counterfoil.signing.revocations import MAX_BYTES, open_revocations
+
+        path, key = self.revocations, self.revocations_key
+        if (path is None) != (key is None):
+            raise typer.BadParameter("--revocations and --revocations-key belong together.")
+        if path is None or key is None:
+            return None
+        return open_revocations(read_input(path, "a list of keys", DataError, most=MAX_BYTES), load_public_key(key))
 
 
 @dataclass(frozen=True)

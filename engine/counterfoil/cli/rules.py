@@ -17,7 +17,7 @@ from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import MAX_VERDICT_BYTES, ForceOption, JsonOption
 from counterfoil.cli.places import READS, WRITES
-from counterfoil.cli.revoked import RevocationsKeyOption, RevocationsOption, read_revocations
+from counterfoil.cli.revoked import Revocations
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.environment import drop_passphrase
@@ -73,11 +73,10 @@ _STYLES = {"HELD": "[green]HELD[/]", "BROKEN": "[bold red]BROKEN[/]", "CANNOT_BE
 def check(
     rules: RulesArgument,
     run: RunArgument,
+    revocations: Revocations,
     verdict: VerdictOption = None,
     auditor_key: AuditorKeyOption = None,
     statements: StatementsOption = None,
-    revocations: RevocationsOption = None,
-    revocations_key: RevocationsKeyOption = None,
     trainer_key: TrainerKeyOption = None,
     out: Annotated[Path | None, WRITES, typer.Option(help="Write a signed statement here.", show_default=False)] = None,
     key: Annotated[
@@ -99,7 +98,7 @@ def check(
             signer = stack.enter_context(open_key(key, "rules"))
         else:
             drop_passphrase()
-        given = _verdicts(verdict, auditor_key, statements, read_revocations(revocations, revocations_key))
+        given = _verdicts(verdict, auditor_key, statements, revocations.read())
         digest, root, results = _checked(rules, run, given, trainer_key)
         if signer is not None and out is not None:
             from counterfoil.audit.statement.ruled import sign_results
@@ -126,11 +125,10 @@ def verify(
         READS,
         typer.Option("--key", help="The public key of whoever signed it, a .pub.pem file.", show_default=False),
     ],
+    revocations: Revocations,
     verdict: VerdictOption = None,
     auditor_key: AuditorKeyOption = None,
     statements: StatementsOption = None,
-    revocations: RevocationsOption = None,
-    revocations_key: RevocationsKeyOption = None,
     trainer_key: TrainerKeyOption = None,
 ) -> None:
     """Check who signed a statement on rules, and every rule again. Exit code 3 (REFUSED) if anything is not as signed.
@@ -140,7 +138,7 @@ def verify(
     from counterfoil.audit.statement.ruled import MAX_BYTES, open_results, results_of
 
     signed = open_results(read_input(statement, "a statement", DataError, most=MAX_BYTES), load_public_key(signer_key))
-    given = _verdicts(verdict, auditor_key, statements, read_revocations(revocations, revocations_key))
+    given = _verdicts(verdict, auditor_key, statements, revocations.read())
     digest, root, results = _checked(rules, run, given, trainer_key)
     out = terminal.console()
     out.print(f"Signed {signed.signed_at}, with the key {signed.key_id}", soft_wrap=True)

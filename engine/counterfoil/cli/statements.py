@@ -15,7 +15,7 @@ from counterfoil.cli.exits import SELF_SIGNED, ExitWith
 from counterfoil.cli.keys import ask_passphrase, open_key, with_chain
 from counterfoil.cli.options import MAX_VERDICT_BYTES, CertificateOption, ForceOption, JsonOption, KeyOption, OutOption
 from counterfoil.cli.places import READS, WRITES_KEYS
-from counterfoil.cli.revoked import RevocationsKeyOption, RevocationsOption, read_revocations, show_revocations
+from counterfoil.cli.revoked import Revocations, show_revocations
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import Passphrase, start_signer
@@ -105,6 +105,7 @@ def public_key(
 
 def verify(
     verdict: Annotated[Path, READS, typer.Argument(help="The verdict, a .json file.", show_default=False)],
+    revocations: Revocations,
     key: Annotated[
         Path | None, READS, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)
     ] = None,
@@ -120,8 +121,6 @@ def verify(
             show_default=False,
         ),
     ] = None,
-    revocations: RevocationsOption = None,
-    revocations_key: RevocationsKeyOption = None,
     roots: RootsOption = None,
     at: AtOption = None,
     json: JsonOption = False,
@@ -145,7 +144,7 @@ def verify(
     name = name_beside(envelope, public, roots, at)
     given = [(path.name, read_input(path, "a statement", DataError, most=MAX_BYTES)) for path in statements or ()]
     later = afterwards(checked, verdict_digest(envelope), given)
-    listed = read_revocations(revocations, revocations_key)
+    listed = revocations.read()
     revoked = None if listed is None else listed.of(checked.key_id)
     gone = revoked is not None and revoked.covers(checked.signed_at)
     if bundle is not None:

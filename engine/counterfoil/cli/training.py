@@ -13,17 +13,7 @@ from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith, outcome_of
 from counterfoil.cli.keys import open_key
-from counterfoil.cli.options import (
-    AllowLargeOption,
-    DataOption,
-    DeviceOption,
-    ForceOption,
-    JsonOption,
-    KeyOption,
-    OutOption,
-    ThreadsOption,
-    numbered_files,
-)
+from counterfoil.cli.options import Compute, DataOption, ForceOption, JsonOption, KeyOption, NewFile, numbered_files
 from counterfoil.cli.places import READS, READS_NUMBERED, WRITES
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
@@ -41,6 +31,7 @@ if TYPE_CHECKING:
 
 def calibrate(
     order: Annotated[Path, READS, typer.Argument(help="An order, a .cfoil file.", show_default=False)],
+    compute: Compute,
     out: Annotated[
         Path | None,
         WRITES,
@@ -50,9 +41,6 @@ def calibrate(
     ] = None,
     steps: Annotated[int, typer.Option(min=1, help="Steps to measure, from the first.")] = 3,
     data: DataOption = None,
-    device: DeviceOption = "cpu",
-    threads: ThreadsOption = None,
-    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -68,17 +56,16 @@ def calibrate(
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Calibrating", console) as bar:
         from counterfoil.training import calibration
-        from counterfoil_core.program.limits import limits_for
 
         events = calibration.calibrate(
             order,
             out,
             steps=steps,
             data=data,
-            device=device,
-            threads=threads,
+            device=compute.device,
+            threads=compute.threads,
             cancel=cancel,
-            limits=limits_for(allow_large),
+            limits=compute.limits,
         )
         for event in events:
             match event:
@@ -99,42 +86,6 @@ def calibrate(
         console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")
 
 
-PublishedHeadsOption = Annotated[
-    Path | None,
-    WRITES,
-    typer.Option(
-        help="Append signed tree heads to this file (.jsonl) while training goes on; publish its lines, and nobody "
-        "can say that history was rewritten.",
-        show_default=False,
-    ),
-]
-ResumeRecordingOption = Annotated[
-    bool,
-    typer.Option(
-        "--resume", help="Go on with the recording that was stopped, if there is one; else begin from the start."
-    ),
-]
-ShareKeysOption = Annotated[
-    list[Path] | None,
-    READS_NUMBERED,
-    typer.Option(
-        metavar="NUMBER=FILE",
-        help="The private key of the party that answers for a share, such as 2=party.pem, where the order names "
-        "one; once for each such share.",
-        show_default=False,
-    ),
-]
-InitialInOrderOption = Annotated[
-    bool,
-    typer.Option(
-        "--initial-in-order",
-        help="Leave the initial weights out of the run, which names them by their digest. Whoever audits such a run "
-        "needs the order file.",
-    ),
-]
-FreshOption = Annotated[bool, typer.Option("--fresh", help="Discard the recording that was stopped, if there is one.")]
-
-
 _CONTRADICTS = (
     "[bold yellow]WARNING[/]  Tree heads of the recording that is discarded were published. On another machine the new "
     "one will contradict them."
@@ -143,19 +94,47 @@ _CONTRADICTS = (
 
 def train(
     order: Annotated[Path, READS, typer.Argument(help="The client's order, a .cfoil file.", show_default=False)],
-    out: OutOption,
+    file: NewFile,
     key: KeyOption,
+    compute: Compute,
     data: DataOption = None,
-    share_key: ShareKeysOption = None,
-    heads: PublishedHeadsOption = None,
+    share_key: Annotated[
+        list[Path] | None,
+        READS_NUMBERED,
+        typer.Option(
+            metavar="NUMBER=FILE",
+            help="The private key of the party that answers for a share, such as 2=party.pem, where the order names "
+            "one; once for each such share.",
+            show_default=False,
+        ),
+    ] = None,
+    heads: Annotated[
+        Path | None,
+        WRITES,
+        typer.Option(
+            help="Append signed tree heads to this file (.jsonl) while training goes on; publish its lines, and nobody "
+            "can say that history was rewritten.",
+            show_default=False,
+        ),
+    ] = None,
     heads_every: Annotated[int, typer.Option(min=1, help="Sign a tree head after so many steps.")] = 10,
-    device: DeviceOption = "cpu",
-    threads: ThreadsOption = None,
-    resume: ResumeRecordingOption = False,
-    fresh: FreshOption = False,
-    initial_in_order: InitialInOrderOption = False,
-    allow_large: AllowLargeOption = False,
-    force: ForceOption = False,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with the recording that was stopped, if there is one; else begin from the start."
+        ),
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Discard the recording that was stopped, if there is one.")
+    ] = False,
+    initial_in_order: Annotated[
+        bool,
+        typer.Option(
+            "--initial-in-order",
+            help="Leave the initial weights out of the run, which names them by their digest. Whoever audits such a "
+            "run needs the order file.",
+        ),
+    ] = False,
 ) -> None:
     """Trainer: carry out an order, record every step, and sign the run.
 
@@ -171,10 +150,11 @@ def train(
         raise typer.BadParameter("--resume goes on with what --fresh discards; give one or the other.")
     if not writes_the_run():
         files = numbered_files(share_key, "--share-key")
-        _assist(order, out, files, data=data, device=device, threads=threads, allow_large=allow_large)
+        _assist(order, file.out, files, compute, data)
         return
     from counterfoil.training.recordingfolder import has_published
 
+    out, force = file.out, file.force
     published = has_published(out)
     written = Written(out)
     check_writable(out, written.may_replace(out, force=force, going_on=resume))
@@ -196,22 +176,21 @@ def train(
     ):
         from counterfoil.training.recorder import record
         from counterfoil.training.recordingevents import RecordFinished
-        from counterfoil_core.program.limits import limits_for
 
         events = record(
             order,
             out,
             signing_key,
             data=data,
-            device=device,
-            threads=threads,
+            device=compute.device,
+            threads=compute.threads,
             cancel=cancel,
             share_keys=share_keys,
             heads=heads,
             heads_every=heads_every,
             resume=resume,
             fresh=fresh,
-            limits=limits_for(allow_large),
+            limits=compute.limits,
             initial_in_order=initial_in_order,
         )
         for event in events:
@@ -242,16 +221,7 @@ def writes_the_run() -> bool:
     return started is None or started.rank == 0
 
 
-def _assist(
-    order: Path,
-    out: Path,
-    party_files: Mapping[int, Path],
-    *,
-    data: Path | None,
-    device: str,
-    threads: int | None,
-    allow_large: bool,
-) -> None:
+def _assist(order: Path, out: Path, party_files: Mapping[int, Path], compute: Compute, data: Path | None) -> None:
     """Take part as a rank that is not rank 0, which says all that there is to say but how this one ended."""
     started = launch()
     assert started is not None
@@ -259,7 +229,6 @@ def _assist(
         drop_passphrase()
     from counterfoil.training.recorder import record
     from counterfoil_core.base.generators import finish
-    from counterfoil_core.program.limits import limits_for
 
     try:
         with _party_keys(party_files) as share_keys, cancel_on_interrupt() as cancel:
@@ -268,11 +237,11 @@ def _assist(
                 out,
                 None,
                 data=data,
-                device=device,
-                threads=threads,
+                device=compute.device,
+                threads=compute.threads,
                 cancel=cancel,
                 share_keys=share_keys,
-                limits=limits_for(allow_large),
+                limits=compute.limits,
             )
             finish(events)
     except CounterfoilError as error:
