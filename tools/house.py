@@ -228,6 +228,18 @@ def parameters(texts: Mapping[str, str]) -> dict[str, list[str]]:
     return found
 
 
+def named_parameters(module: Module) -> int:
+    """Return how often a module of the command line names an option: as a parameter, or as a field of a group."""
+    if module.package != "counterfoil.cli":
+        return 0
+    annotations = [
+        ast.unparse(node.annotation)
+        for node in ast.walk(module.tree)
+        if isinstance(node, (ast.arg, ast.AnnAssign)) and node.annotation is not None
+    ]
+    return sum(bool(re.search(r"typer\.(Option|Argument)|^\w+(Option|Argument|Place)$", each)) for each in annotations)
+
+
 def _section(text: str, title: str) -> str:
     return text.partition(f"\n{title}:\n")[2].partition("\n\n")[0]
 
@@ -312,6 +324,7 @@ def report(all_modules: Sequence[Module], helps: Mapping[str, str]) -> str:
         ["commands", sum(bool(names) for names in given.values())],
         ["  their parameters", len(every)],
         ["  distinct ones", len(set(every))],
+        ["  named in signatures and groups", sum(map(named_parameters, product))],
     ]
     rooms = {name: group for name, group in grouped(product, rooms=True).items() if "." in name}
     return "\n\n".join((lines_table(together), sizes_table(together), table(facts), lines_table(rooms)))
