@@ -16,7 +16,7 @@ from counterfoil_core.operators.bounds import always
 from counterfoil_core.operators.catalogue import allowed_names, classify, decided_arguments
 from counterfoil_core.operators.facts import DRAWS, Operator, OperatorClass
 from counterfoil_core.operators.judge import exact_kinds
-from counterfoil_core.operators.norms.bounds import longest_of_batch_norm
+from counterfoil_core.operators.norms.facts import longest_of_batch_norm
 
 PAGE = Path(__file__).parents[1] / "docs" / "operators.md"
 BEGIN, END = "<!-- operators: begin -->", "<!-- operators: end -->"

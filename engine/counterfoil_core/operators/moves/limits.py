@@ -1,4 +1,7 @@
-"""How many windows lie over one element: single operations of the exact profiles."""
+"""How many windows lie over one element: single operations of the exact profiles.
+
+Apart from :mod:`.facts`, since the kernels count them the same way, and a judge must work where there are no kernels.
+"""
 
 from __future__ import annotations
 
