@@ -159,7 +159,7 @@ def envelopes() -> dict[str, bytes]:
         "run": claim(None),
         "run-short": claim(100),
         "tree-head": sign_tree_head(head, TRAINER),
-        "share": TRAINER.sign(share_statement(of("order"), 7, share)),
+        "share": TRAINER.sign(share_statement(of("order"), 7, of("state"), share)),
         "data-note": sign_note(of("data"), "Sampled from a model.", of("weights"), OTHER, WHEN),
         "data-note-without-weights": sign_note(of("data"), "Measured.", None, OTHER, WHEN),
         "withdrawal": sign_withdrawal(of("verdict"), "A wrong order.", of("other verdict"), AUDITOR, WHEN),

@@ -191,13 +191,13 @@ class Share:
         )
 
 
-def share_statement(order: bytes, step: int, record: bytes) -> bytes:
-    """The bytes that a party signs of its share of a step."""
+def share_statement(order: bytes, step: int, before: bytes, record: bytes) -> bytes:
+    """The bytes that a party signs of its share of a step, from the state of this root."""
     statement = {
         "_type": "https://in-toto.io/Statement/v1",
         "subject": [{"name": "order", "digest": {"sha256": order.hex()}}],
-        "predicateType": "urn:counterfoil:share:v1",
-        "predicate": {"step": step, "record": json.loads(record)},
+        "predicateType": "urn:counterfoil:share:v2",
+        "predicate": {"step": step, "state": before.hex(), "record": json.loads(record)},
     }
     payload = canonical(statement)
     return f"DSSEv1 28 application/vnd.in-toto+json {len(payload)} ".encode() + payload
@@ -538,7 +538,8 @@ class Bundle:
                 if key is None:
                     need(not any(signature), "a signature for which no party answers")
                     continue
-                signed = share_statement(self.digest, step, share.record(number))
+                before = self.arrays["run/state_roots"][step - 1].tobytes()  # a state after every step [18]
+                signed = share_statement(self.digest, step, before, share.record(number))
                 Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(signature, signed)
 
     def check_run(self) -> bytes:

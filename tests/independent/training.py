@@ -177,7 +177,7 @@ class Trainer:
 
     def _signature(self, step: int, number: int, share: Share) -> bytes:
         key = self.order.shares["signers"][number]
-        signed = share_statement(self.order.digest, step, share.record(number))
+        signed = share_statement(self.order.digest, step, self.roots[-1], share.record(number))
         return bytes(64) if key is None else self.parties[key].sign(signed)
 
     def write(self, order: Path, path: Path, key: Ed25519PrivateKey) -> bytes:

@@ -103,10 +103,10 @@ def public_keys(signers: Sequence[Party | None]) -> tuple[str | None, ...]:
     return tuple(None if key is None else key.public for key in keys)
 
 
-def sign_share(order: Digest, step: int, record: ShareRecord, key: SigningKey) -> bytes:
+def sign_share(order: Digest, step: int, before: Digest, record: ShareRecord, key: SigningKey) -> bytes:
     """Sign what a share gave, as the party that answers for it; returns the 64 bytes of the signature.
 
     Raises:
         SignerError: The signer's process does not sign it.
     """
-    return signature_in(key.sign(share_statement(order, step, record)))
+    return signature_in(key.sign(share_statement(order, step, before, record)))

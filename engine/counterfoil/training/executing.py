@@ -19,7 +19,7 @@ from counterfoil.training.sharing import (
     Exchange,
     PartDone,
     SharedStep,
-    SignShare,
+    SignShares,
     execute_shared,
     unsigned,
 )
@@ -64,7 +64,7 @@ class Executor:
     tamper: Tamper | None
     exchange: Exchange | None
     cancel: CancelToken | None
-    sign: SignShare = unsigned
+    sign: SignShares = unsigned
 
     def execute(
         self, step: int, program: Program, inputs: StepInputs, rounder: Round

@@ -285,7 +285,9 @@ class GrowingRecording:
         found = Places(len(step.fingerprints))
         if step.shares is not None:
             found = Places(found.step, step.shares.fingerprints.shape[1], len(step.shares.exponents))
-            self._signed.look(step.record.step, step.shares)
+            before = self.records[-1].state_root
+            assert before is not None, "where steps have shares each state is committed to"
+            self._signed.look(step.record.step, before, step.shares)
             self._signed.check()
         counted = None if step.shares is None else len(step.shares.roots)
         if counted != (None if shares is None else shares.count):

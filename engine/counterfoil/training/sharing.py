@@ -93,16 +93,19 @@ class RunPart(Protocol):
         """Run the program of the part; yields the progress."""
 
 
-class SignShare(Protocol):
-    """Signs what a share gave, as the party that answers for it."""
+class SignShares(Protocol):
+    """Signs what shares gave, as the parties that answer for them."""
 
-    def __call__(self, step: int, record: ShareRecord, /) -> bytes:
-        """Return the signature; nothing for a share that no party answers for."""
+    def __call__(self, step: int, state: Mapping[str, Tensor], /) -> Callable[[ShareRecord], bytes]:
+        """Return what signs the shares of a step from the state before it.
+
+        It returns a signature, or nothing for a share that no party answers for.
+        """
 
 
-def unsigned(step: int, record: ShareRecord) -> bytes:
-    """Sign nothing: a :class:`SignShare` where no party answers for shares, or all have signed before."""
-    return b""
+def unsigned(step: int, state: Mapping[str, Tensor]) -> Callable[[ShareRecord], bytes]:
+    """Sign nothing: a :class:`SignShares` where no party answers for shares, or all have signed before."""
+    return lambda record: b""
 
 
 class Exchange(Protocol):
@@ -166,7 +169,7 @@ def execute_shared(
     state: Mapping[str, Tensor],
     run: RunPart,
     exchange: Exchange,
-    sign: SignShare = unsigned,
+    sign: SignShares = unsigned,
 ) -> Generator[Any, None, SharedStep | StepResult]:
     """Execute a step that shares make.
 
@@ -190,12 +193,13 @@ def execute_shared(
     given: list[dict[str, Tensor]] = []
     done: list[ShareDone] = []
     first: dict[str, Tensor] | None = None
+    signature_of = sign(step, state)
     for share in exchange.mine:
         part = yield from run(step, share, program, order.share_inputs(step, share, state))
         buffers = {name: part.result.state[name] for name in program.updates}
         first = buffers if share == 0 else first
         record = share_record(share, part.result, buffers, Digest.of(part.log), part.fingerprints)
-        done.append(ShareDone(record, part.log, part.log_entries, part.fingerprints, sign(step, record)))
+        done.append(ShareDone(record, part.log, part.log_entries, part.fingerprints, signature_of(record)))
         given.append(dict(part.result.combined))
         # The gradients are freed as they are combined.
         del part

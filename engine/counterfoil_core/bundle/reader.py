@@ -31,8 +31,8 @@ from counterfoil_core.bundle.stepshares import StepShares, no_signatures
 from counterfoil_core.commit.rowtree import row_root
 from counterfoil_core.commit.state import StreamedDigest, state_root, state_tree, tensor_digest, tensor_digests
 
-OnShares = Callable[[int, StepShares], None]
-"""Is told of the shares of a step."""
+OnShares = Callable[[int, Digest, StepShares], None]
+"""Is told of the shares of a step, and of the state root before it."""
 
 
 @dataclass(frozen=True)
@@ -350,7 +350,8 @@ class BundleReader(CheckedFile):
         Args:
             cancel: Looked at now and then.
             progress: Called with the steps done and their total.
-            shares_read: Called with each step and what is held of its shares, where steps have some.
+            shares_read: Called with each step, the state root before it and what is held of its shares, where steps
+                have some.
 
         Raises:
             BundleError: The file is damaged.
@@ -387,7 +388,9 @@ class BundleReader(CheckedFile):
                     found = self._step_shares(step).with_logs(of_shares)
                     shares = found.root
                     if shares_read is not None:
-                        shares_read(step, found)
+                        before = records[-1].state_root
+                        assert before is not None, "where steps have shares each state is committed to"
+                        shares_read(step, before, found)
                 records.append(StepRecord(step, root, next(logs), Digest.of(row), float(losses[step - 1]), shares))
             yield last, steps
         self._records = records

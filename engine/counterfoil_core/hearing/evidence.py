@@ -316,7 +316,7 @@ def prove_run(contents: CapsuleContents, claim: RunClaim) -> None:
     _prove_leaves(contents, claim)
     if contents.shared is not None:
         _prove_shares(contents.shared, contents.leaves[-1].record)
-        _prove_signed(contents.shared, contents.step, contents.manifest)
+        _prove_signed(contents.shared, contents)
     if contents.shared is None or contents.shared.replayed:
         _prove_replayed(contents)
 
@@ -391,11 +391,17 @@ def _prove_shares(shared: StepPart, whole: StepRecord) -> None:
         _prove_sum(shared.about, shared.records, signed)
 
 
-def _prove_signed(shared: StepPart, step: int, manifest: OrderManifest) -> None:
-    """The party that answers for the share that a capsule is about signed its record; raises SignatureError."""
+def _prove_signed(shared: StepPart, contents: CapsuleContents) -> None:
+    """The party that answers for the share that a capsule is about signed its record, from the state in the capsule.
+
+    Raises:
+        SignatureError: It did not.
+    """
     if isinstance(shared.about, int):
-        signed = SignedShares(manifest)
-        signed.look_at(step, shared.records[shared.about], shared.signature)
+        before = contents.leaves[0].record.state_root
+        assert before is not None, "the state before a step of shares is committed to"
+        signed = SignedShares(contents.manifest)
+        signed.look_at(contents.step, before, shared.records[shared.about], shared.signature)
         signed.check()
 
 

@@ -1,7 +1,8 @@
 """Parties that answer for shares: which key answers for which, and what it signs of each step.
 
-What is signed says of which order, step and share it is, so that it holds nowhere else. docs/bundle-format.md,
-section 18, "Signed shares".
+What is signed says of which order, step and share it is, and from which state the share was computed, so that it holds
+nowhere else: a party's honest record of a recording that was discarded would else be a lie in another, whose states are
+not those. docs/bundle-format.md, section 18, "Signed shares".
 """
 
 from __future__ import annotations
@@ -39,15 +40,16 @@ def parties_of(shares: Shares) -> dict[int, PublicKey]:
     return found
 
 
-def share_statement(order: Digest, step: int, record: ShareRecord) -> bytes:
+def share_statement(order: Digest, step: int, before: Digest, record: ShareRecord) -> bytes:
     """Return what a party signs of a share: the canonical JSON of an in-toto statement.
 
     Args:
         order: The order's digest.
         step: The step, from 1.
+        before: The state root before it.
         record: What the leaf of the share commits to.
     """
-    predicate = {"step": step, "record": record.to_json()}
+    predicate = {"step": step, "state": before.hex, "record": record.to_json()}
     return canonical.encode(make_statement([make_subject("order", order)], SHARE_PREDICATE, predicate))
 
 
@@ -71,13 +73,13 @@ class SignedShares:
         self.checked = 0
         self.problem: SignatureError | None = None
 
-    def look(self, step: int, shares: StepShares) -> None:
-        """Look at the shares of a step."""
+    def look(self, step: int, before: Digest, shares: StepShares) -> None:
+        """Look at the shares of a step; ``before`` is the state root before it."""
         if self._parties:
             for record in shares.records:
-                self.look_at(step, record, shares.signature(record.share))
+                self.look_at(step, before, record, shares.signature(record.share))
 
-    def look_at(self, step: int, record: ShareRecord, signature: bytes) -> None:
+    def look_at(self, step: int, before: Digest, record: ShareRecord, signature: bytes) -> None:
         """Look at a share, unless one before is not signed; ``signature`` is empty where there is none."""
         if self.problem is not None:
             return
@@ -89,9 +91,14 @@ class SignedShares:
             self.problem = _not_signed(
                 step, record, say("the party with the key {0} answers for it, and did not sign it", key.key_id)
             )
-        elif not is_signed_by(share_statement(self._order, step, record), signature, key):
+        elif not is_signed_by(share_statement(self._order, step, before, record), signature, key):
             self.problem = _not_signed(
-                step, record, say("its signature is not that of the party with the key {0}", key.key_id)
+                step,
+                record,
+                say(
+                    "its signature is not that of the party with the key {0}, from the state before this step",
+                    key.key_id,
+                ),
             )
         else:
             self.checked += 1

@@ -17,13 +17,16 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 import counterfoil
 from counterfoil.audit.values.accountprose import bound_by
 from counterfoil.base.joberrors import RecordingError
+from counterfoil.signing import claims
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import BundleError, DataError, SignatureError
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import OrderManifest
-from counterfoil_core.bundle.shares import Shares
+from counterfoil_core.bundle.shares import ShareRecord, Shares
 from counterfoil_core.bundle.stepshares import read_shares
+from counterfoil_core.signing import parties
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.signing.parties import share_statement
 from counterfoil_core.signing.publickeys import key_id_of
@@ -47,6 +50,7 @@ ONE, OTHER = key_from_seed(b"\1" * 32), key_from_seed(b"\2" * 32)
 SIGNERS = (None, ONE.public, OTHER.public, ONE.public)
 KEYS: dict[int, SigningKey] = {1: ONE, 2: OTHER, 3: ONE}
 SIGNATURES = "/run/shares/signatures"
+ROOT = Digest.of(b"another state")
 
 
 @cache
@@ -144,19 +148,24 @@ def test_every_share_of_a_party_is_signed_and_no_other(job: Job) -> None:
             assert [bool(held.signature(share)) for share in range(SHARES)] == [False, True, True, True]
             again = read_shares(held.to_bytes(), reader.log(step))
             assert (again.signatures == held.signatures).all()
-    assert share_statement(order, 1, held.records[1]) != share_statement(order, 2, held.records[1])
+    said = {
+        share_statement(*about, held.records[1]) for about in ((order, 1, order), (order, 2, order), (order, 1, ROOT))
+    }
+    assert len(said) == 3
 
 
 def test_a_signature_is_what_the_page_says_of_it(job: Job) -> None:
     """Built from docs/bundle-format.md alone, and checked by nothing of ours."""
     with BundleReader.open(job.run) as reader:
         order, held = reader.manifest.digest, reader.shares(LIE)
+        before = reader.step_records()[LIE - 1].state_root
     assert held is not None
+    assert before is not None
     subject = [{"digest": {"sha256": order.hex}, "name": "order"}]
     statement = {
         "_type": "https://in-toto.io/Statement/v1",
-        "predicate": {"record": held.records[2].to_json(), "step": LIE},
-        "predicateType": "urn:counterfoil:share:v1",
+        "predicate": {"record": held.records[2].to_json(), "state": before.hex, "step": LIE},
+        "predicateType": "urn:counterfoil:share:v2",
         "subject": subject,
     }
     payload = json.dumps(statement, sort_keys=True, separators=(",", ":")).encode()
@@ -324,6 +333,44 @@ def test_a_trainer_that_changes_what_a_party_gave_is_refused(job: Job, tmp_path:
     assert report.outcome is Outcome.DISPUTED
     assert report.dispute is not None
     assert (report.dispute.part, report.dispute.signer) == ("share 2", "")
+
+
+def framed(tmp_path: Path, trainer_key: SigningKey) -> tuple[Path, Path]:
+    """An order, and an honest run of it but for a record that a party signed of a recording that was discarded.
+
+    There the trainer had led the party to compute step LIE + 1 from another state: its record is honest, and no record
+    of this run's step.
+    """
+    job = record_job(tmp_path, plain().signed_by_parties(SIGNERS), trainer_key, share_keys=KEYS)
+    discarded = record_run(job.order, tmp_path / "discarded.cfoil", trainer_key, share_keys=KEYS, tamper=other_gradient)
+    with opened_for_change(job.run) as run, opened_for_change(discarded) as other:
+        for name, column in run["/run/shares"].items():
+            if column.shape[:2] == (STEPS, SHARES):
+                column[LIE, 2] = other["/run/shares"][name][LIE, 2]
+    sign_again(job.run, trainer_key)
+    return job.run, job.order
+
+
+def test_a_party_is_not_framed_by_its_record_of_a_discarded_recording(tmp_path: Path, trainer_key: SigningKey) -> None:
+    run, order = framed(tmp_path, trainer_key)
+    report = audited(run, order).report
+    assert report.outcome is Outcome.REFUSED, report.reason
+    assert f"Share 2 of step {LIE + 1} is not what its party signed" in report.reason
+    assert "from the state before this step" in report.reason
+
+
+def test_control_without_the_state_in_what_is_signed_it_would_be(
+    tmp_path: Path, trainer_key: SigningKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stateless(order: Digest, step: int, before: Digest, record: ShareRecord) -> bytes:
+        return share_statement(order, step, ROOT, record)
+
+    for module in (parties, claims):
+        monkeypatch.setattr(module, "share_statement", stateless)
+    run, order = framed(tmp_path, trainer_key)
+    found = audited(run, order).report.dispute
+    assert found is not None
+    assert (found.step, found.share, found.signer) == (LIE + 1, 2, OTHER.public.key_id)
 
 
 def test_a_run_without_signatures_is_refused(job: Job, tmp_path: Path) -> None:
