@@ -99,7 +99,8 @@ class Worlds:
             heads: Where tree heads go.
             others: What is special about some ranks: ``order``, ``version``; and in a ``step`` an ``event``: ``kill``,
                 ``kill later`` (in its update), ``memory``, ``cancel``, ``freeze``, ``otherwise`` (the update comes out
-                otherwise).
+                otherwise), ``junk`` (from this step on what it signs is not signed); ``parties``: the seeds of keys
+                of parties, in hex, by their shares.
 
         Returns:
             How each ended.
@@ -203,6 +204,7 @@ def _recorded(rank: int, job: Mapping[str, Any], names: list[str]) -> str:
 
     import counterfoil
     from counterfoil.signing.privatekeys import key_from_seed
+    from counterfoil.training import sharesigning
     from counterfoil.training.recorder import record
     from counterfoil.training.recordingevents import OperatorRecorded, RecordFinished
     from counterfoil_core.base.cancel import CancelToken
@@ -210,6 +212,8 @@ def _recorded(rank: int, job: Mapping[str, Any], names: list[str]) -> str:
     torch.set_num_threads(1)
     counterfoil.__version__ = job.get("version", counterfoil.__version__)
     cancel, root = CancelToken(), ""
+
+    parties = {int(share): key_from_seed(bytes.fromhex(seed)) for share, seed in job.get("parties", {}).items()}
 
     def meddle(inputs: Any) -> Any:
         if inputs.draws.step != job.get("step"):
@@ -223,6 +227,8 @@ def _recorded(rank: int, job: Mapping[str, Any], names: list[str]) -> str:
                 os.kill(os.getpid(), signal.SIGSTOP)
             case "memory":
                 raise MemoryError
+            case "junk":
+                sharesigning.sign_share = lambda *_: bytes(range(64))
             case "cancel":
                 cancel.cancel()
             case "otherwise" if inputs.share is None:
@@ -239,6 +245,7 @@ def _recorded(rank: int, job: Mapping[str, Any], names: list[str]) -> str:
         heads=None if rank else job["heads"],
         heads_every=1,
         resume=job["resume"],
+        share_keys=parties,
     )
     for event in events:
         if not isinstance(event, OperatorRecorded):

@@ -19,9 +19,8 @@ from counterfoil.training.sharing import (
     Exchange,
     PartDone,
     SharedStep,
-    SignShares,
+    SignShare,
     execute_shared,
-    unsigned,
 )
 from counterfoil.training.stepfile import StoredStep, log_of_part
 from counterfoil.training.tamper import Tamper
@@ -64,7 +63,7 @@ class Executor:
     tamper: Tamper | None
     exchange: Exchange | None
     cancel: CancelToken | None
-    sign: SignShares = unsigned
+    sign: SignShare | None = None
 
     def execute(
         self, step: int, program: Program, inputs: StepInputs, rounder: Round

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-from torch import Tensor
 
 from counterfoil.base.joberrors import RecordingError
 from counterfoil.signing.claims import sign_share
-from counterfoil.training.sharing import SignShares, unsigned
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.bundle.shares import ShareRecord
-from counterfoil_core.commit.statedigest import root_of
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.signing.parties import parties_of
 
 
 @dataclass(frozen=True)
 class PartySigner:
-    """The :class:`counterfoil.training.sharing.SignShares` of an order with parties.
+    """The :class:`counterfoil.training.sharing.SignShare` of an order with parties.
 
     Attributes:
         order: The order's digest.
@@ -30,18 +26,13 @@ class PartySigner:
     order: Digest
     keys: Mapping[int, SigningKey]
 
-    def __call__(self, step: int, state: Mapping[str, Tensor]) -> Callable[[ShareRecord], bytes]:
-        """Return what signs the shares of a step; it digests the state before it, which their parties sign, too."""
-        before = root_of(state)
-
-        def sign(record: ShareRecord) -> bytes:
-            key = self.keys.get(record.share)
-            return b"" if key is None else sign_share(self.order, step, before, record, key)
-
-        return sign
+    def __call__(self, step: int, before: Digest, record: ShareRecord) -> bytes:
+        """Sign what a share gave from a state; nothing where nobody but the trainer answers for it."""
+        key = self.keys.get(record.share)
+        return b"" if key is None else sign_share(self.order, step, before, record, key)
 
 
-def share_signer(manifest: OrderManifest, mine: Sequence[int], keys: Mapping[int, SigningKey]) -> SignShares:
+def share_signer(manifest: OrderManifest, mine: Sequence[int], keys: Mapping[int, SigningKey]) -> PartySigner:
     """Return what signs the shares that a process runs.
 
     Args:
@@ -76,4 +67,4 @@ def share_signer(manifest: OrderManifest, mine: Sequence[int], keys: Mapping[int
                 f"The party with the key {wanted} answers for share {share}; the key that was given is {given}.",
                 remedy=f"Give the party's own private key: --share-key {share}=FILE.",
             )
-    return PartySigner(manifest.digest, dict(keys)) if parties.keys() & {*mine} else unsigned
+    return PartySigner(manifest.digest, dict(keys))

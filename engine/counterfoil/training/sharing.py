@@ -15,16 +15,18 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
+from counterfoil.base.joberrors import RankError
 from counterfoil.training.exactsum import exact_sum
 from counterfoil_core.arithmetic.combining import Given, common_exponents, side_by_side
 from counterfoil_core.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.shares import ShareRecord
 from counterfoil_core.bundle.stepshares import StepShares, named_exponents
-from counterfoil_core.commit.statedigest import digests_of
+from counterfoil_core.commit.statedigest import digests_of, root_of
 from counterfoil_core.order.loaded import LoadedOrder
 from counterfoil_core.order.sharerecord import share_record
 from counterfoil_core.program.graph import Program
+from counterfoil_core.signing.parties import SignedShares
 
 
 @dataclass(frozen=True)
@@ -93,19 +95,11 @@ class RunPart(Protocol):
         """Run the program of the part; yields the progress."""
 
 
-class SignShares(Protocol):
-    """Signs what shares gave, as the parties that answer for them."""
+class SignShare(Protocol):
+    """Signs what a share gave, as the party that answers for it."""
 
-    def __call__(self, step: int, state: Mapping[str, Tensor], /) -> Callable[[ShareRecord], bytes]:
-        """Return what signs the shares of a step from the state before it.
-
-        It returns a signature, or nothing for a share that no party answers for.
-        """
-
-
-def unsigned(step: int, state: Mapping[str, Tensor]) -> Callable[[ShareRecord], bytes]:
-    """Sign nothing: a :class:`SignShares` where no party answers for shares, or all have signed before."""
-    return lambda record: b""
+    def __call__(self, step: int, before: Digest, record: ShareRecord, /) -> bytes:
+        """Return the signature, given the state root before the step; nothing where no party answers for the share."""
 
 
 class Exchange(Protocol):
@@ -129,6 +123,9 @@ class Exchange(Protocol):
 
     def shares(self, mine: Sequence[ShareDone]) -> Sequence[ShareDone]:
         """Return all shares in their order, or nothing in a process that writes nothing."""
+
+    def rank_of(self, share: int) -> int:
+        """Return the rank of the process that runs a share; 0 for a process alone."""
 
 
 class Alone:
@@ -162,6 +159,10 @@ class Alone:
         """Its own are all."""
         return mine
 
+    def rank_of(self, share: int) -> int:
+        """There is one process."""
+        return 0
+
 
 def execute_shared(
     order: LoadedOrder,
@@ -169,7 +170,7 @@ def execute_shared(
     state: Mapping[str, Tensor],
     run: RunPart,
     exchange: Exchange,
-    sign: SignShares = unsigned,
+    sign: SignShare | None = None,
 ) -> Generator[Any, None, SharedStep | StepResult]:
     """Execute a step that shares make.
 
@@ -179,7 +180,7 @@ def execute_shared(
         state: The state before it.
         run: Runs a part.
         exchange: Says which shares this process runs, and hears of the others.
-        sign: Signs what each of these gave.
+        sign: Signs what each of these gave, where parties answer for shares; None where a step is computed again.
 
     Yields:
         What ``run`` yields.
@@ -193,13 +194,15 @@ def execute_shared(
     given: list[dict[str, Tensor]] = []
     done: list[ShareDone] = []
     first: dict[str, Tensor] | None = None
-    signature_of = sign(step, state)
+    # Digested once more than the recording does, where parties sign alone: none takes this state on another's word.
+    before = root_of(state) if sign is not None and shares.signers else None
     for share in exchange.mine:
         part = yield from run(step, share, program, order.share_inputs(step, share, state))
         buffers = {name: part.result.state[name] for name in program.updates}
         first = buffers if share == 0 else first
         record = share_record(share, part.result, buffers, Digest.of(part.log), part.fingerprints)
-        done.append(ShareDone(record, part.log, part.log_entries, part.fingerprints, signature_of(record)))
+        signature = b"" if before is None or sign is None else sign(step, before, record)
+        done.append(ShareDone(record, part.log, part.log_entries, part.fingerprints, signature))
         given.append(dict(part.result.combined))
         # The gradients are freed as they are combined.
         del part
@@ -219,6 +222,8 @@ def execute_shared(
     every = exchange.shares(done)
     if not every:
         return replace(part.result, state=new)
+    if before is not None:
+        _check_signed(order, step, before, every, exchange)
     return SharedStep(
         state=new,
         loss=part.result.loss,
@@ -234,3 +239,24 @@ def execute_shared(
             [share.signature for share in every],
         ),
     )
+
+
+def _check_signed(
+    order: LoadedOrder, step: int, before: Digest, every: Sequence[ShareDone], exchange: Exchange
+) -> None:
+    """Check what parties signed before it is kept: no run is made of it, and the process that gave it is named.
+
+    Raises:
+        RankError: A signature does not hold, or is missing.
+    """
+    signed = SignedShares(order.manifest)
+    for share in every:
+        signed.look_at(step, before, share.record, share.signature)
+        if signed.problem is not None:
+            raise RankError(
+                f"Rank {exchange.rank_of(share.record.share)} gave share {share.record.share} of step {step} without "
+                "the signature of the party that answers for it.",
+                remedy="Every step before it is kept. Let whoever runs that rank look at its key and its program; then "
+                "go on with --resume.",
+                detail=signed.problem.sentence,
+            )

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from torch import Tensor
 
 from counterfoil.base.joberrors import RankError
-from counterfoil.base.messages import decode, encode
+from counterfoil.base.messages import FormError, decode, encode
 from counterfoil.distributed.ranks import Ranks
 from counterfoil.training.sharing import ShareDone
 from counterfoil_core.arithmetic.combining import Given
@@ -56,7 +56,20 @@ class Together:
     def shares(self, mine: Sequence[ShareDone]) -> Sequence[ShareDone]:
         """All at rank 0, none elsewhere."""
         said = self._ranks.gather(encode(tuple(mine)))
-        return [share for part in said for share in decode(part, tuple[ShareDone, ...])]
+        every = list[ShareDone]()
+        for rank, part in enumerate(said):
+            try:
+                given = decode(part, tuple[ShareDone, ...])
+            except FormError as error:
+                raise RankError(f"What rank {rank} said of its shares is in no form.", detail=str(error)) from error
+            if [share.record.share for share in given] != [*self._shares[rank]]:
+                raise RankError(f"Rank {rank} spoke of other shares than its own.")
+            every += given
+        return every
+
+    def rank_of(self, share: int) -> int:
+        """Each rank runs neighbours."""
+        return next(rank for rank, mine in enumerate(self._shares) if share in mine)
 
 
 def shares_of(rank: int, ranks: int, count: int) -> range:

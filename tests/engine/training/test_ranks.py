@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import counterfoil
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_core.base.stopping import StopRule
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.commit.state import state_root
@@ -24,6 +25,8 @@ from support.nameless import NAME, nameless, why_not
 from support.worlds import RankEnd, Worlds
 
 STEPS = 6
+PARTIES = {0: "01" * 32, 1: "02" * 32}
+"""Seeds of the keys of parties, by their shares."""
 PAGE = Path(__file__).parents[3] / "docs" / "many-devices.md"
 SLOW_WORLDS = [pytest.param(size, marks=pytest.mark.slow) for size in (3, 4)]
 
@@ -219,6 +222,39 @@ def test_two_ranks_that_differ_are_both_named_and_forgotten(worlds, order, root,
     (alone,) = worlds.record(1, order, run, resume=True)
     assert alone.root == root
     assert alone.events.count("StepRecorded") == 3, "what was made of different states since step 3 is not kept"
+
+
+@pytest.fixture(scope="module")
+def signed_order(tmp_path_factory) -> Path:
+    """An order with a party for each of its two shares."""
+    signers = [key_from_seed(bytes.fromhex(seed)).public for seed in PARTIES.values()]
+    return write_order(tmp_path_factory.mktemp("signed") / "job.cfoil", 2, signers=signers)
+
+
+def of_parties(size: int, **special: object) -> dict[int, dict[str, object]]:
+    """What each rank is given: the key of its own party alone where there are two; the last one does something else."""
+    keys = [{share: PARTIES[share]} for share in range(size)] if size == 2 else [PARTIES]
+    return {rank: {"parties": given, **(special if rank == size - 1 else {})} for rank, given in enumerate(keys)}
+
+
+def test_ranks_sign_what_one_process_signs(worlds, signed_order, tmp_path) -> None:
+    runs = [tmp_path / f"{size}.cfoil" for size in (1, 2)]
+    ends = [worlds.record(size, signed_order, run, others=of_parties(size))[0] for size, run in enumerate(runs, 1)]
+    assert ends[0].root == ends[1].root != "", ends
+    with BundleReader.open(runs[0]) as one, BundleReader.open(runs[1]) as two:
+        for step in range(1, STEPS + 1):
+            assert np.array_equal(one.shares(step).signatures, two.shares(step).signatures)
+
+
+def test_a_rank_that_gives_no_signature_is_named_before_a_run_is_made_of_it(worlds, signed_order, tmp_path) -> None:
+    run = tmp_path / "run.cfoil"
+    ends = worlds.record(2, signed_order, run, others=of_parties(2, event="junk", step=4))
+    failed(ends, "Rank 1 gave share 1 of step 4 without the signature of the party that answers for it.")
+    assert "--resume" in ends[0].remedy
+    assert not run.exists()
+    ends = worlds.record(2, signed_order, run, resume=True, others=of_parties(2))
+    assert ends[0].root, ends
+    assert ends[0].events.count("StepRecorded") == STEPS - 3, "what was signed before it is kept"
 
 
 def test_an_order_without_shares_is_refused(worlds, tmp_path) -> None:
