@@ -32,6 +32,8 @@ from counterfoil_core.statement.verdict import verify_signed
 MAX_BYTES = 2**20
 """Bytes of a file of rules."""
 MAX_LISTED = 10_000
+MAX_DOTS = 64
+"""Points in a line. tomllib keeps every beginning of a dotted key: one of 30,000 parts takes 3.5 GB and 30 s."""
 _WHAT = say("file of rules")
 _TABLES = ("compute", "data", "hyperparameters", "precision", "performance", "verdict")
 
@@ -50,8 +52,10 @@ def read_rules(path: Path) -> tuple[RunRules, Digest]:
     """
     data = read_input(path, say("a file of rules"), GivenFileError, most=MAX_BYTES)
     try:
+        if any(line.count(b".") > MAX_DOTS for line in data.splitlines()):
+            raise ValueError("a line with too many points")
         found = tomllib.loads(data.decode("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of too many digits is a plain ValueError
         raise GivenFileError(
             say("{0} is no TOML file.", path.name), remedy=say("docs/rules.md shows one."), detail=str(error)
         ) from error
@@ -67,8 +71,11 @@ def read_rules(path: Path) -> tuple[RunRules, Digest]:
 def _rules(found: dict[str, Any]) -> RunRules:
     top = Fields(found, _WHAT, GivenFileError)
     title = top.text("title", 400) if top.has("title") else ""
-    tables = {name: Fields(top.take(name, dict) if top.has(name) else {}, _WHAT, GivenFileError) for name in _TABLES}
+    given = {name: top.take(name, dict) for name in _TABLES if top.has(name)}
     top.end()
+    for name, table in given.items():
+        _check_asks(name, table)
+    tables = {name: Fields(given.get(name, {}), _WHAT, GivenFileError) for name in _TABLES}
     compute, data, hyper = tables["compute"], tables["data"], tables["hyperparameters"]
     precision, performance, verdict = tables["precision"], tables["performance"], tables["verdict"]
     scalars = hyper.take("scalars", dict) if hyper.has("scalars") else {}
@@ -93,6 +100,18 @@ def _rules(found: dict[str, Any]) -> RunRules:
     for table in tables.values():
         table.end()
     return rules
+
+
+def _check_asks(name: str, table: dict[str, Any]) -> None:
+    """Refuse what is written and asks for nothing, since every run would keep it; raises GivenFileError."""
+    empty = [f"{name}.{rule}" for rule, value in table.items() if value in ([], {})] if table else [name]
+    if name == "verdict" and "auditors" not in table:
+        empty = ["verdict.auditors"]
+    if empty:
+        raise GivenFileError(
+            say("The rule {0} asks for nothing: every run would keep it.", repr(empty[0])),
+            remedy=say("Leave it out, or write what it asks for: docs/rules.md lists the rules."),
+        )
 
 
 def _range(fields: Fields, name: str) -> Range | None:

@@ -8976,6 +8976,10 @@ Lauf zu finden</translation>
             <translation>Lassen Sie es weg, oder nehmen Sie den öffentlichen Schlüssel seines Prüfers auf.</translation>
         </message>
         <message>
+            <source>Leave it out, or write what it asks for: docs/rules.md lists the rules.</source>
+            <translation>Lassen Sie sie weg, oder schreiben Sie, was sie verlangt: docs/rules.md zählt die Regeln auf.</translation>
+        </message>
+        <message>
             <source>Leave it out.</source>
             <translation>Lassen Sie ihn weg.</translation>
         </message>
@@ -11314,6 +11318,10 @@ Lauf zu finden</translation>
         <message>
             <source>The rule to stop early looks back {0} steps, and the order has {1}: it would never fire.</source>
             <translation>Die Regel zum vorzeitigen Ende blickt {0} Schritte zurück, und der Auftrag hat {1}: Sie würde nie greifen.</translation>
+        </message>
+        <message>
+            <source>The rule {0} asks for nothing: every run would keep it.</source>
+            <translation>Die Regel {0} verlangt nichts: jeder Lauf würde sie einhalten.</translation>
         </message>
         <message>
             <source>The rule {0} has a number that is none.</source>
@@ -13840,8 +13848,8 @@ Lauf zu finden</translation>
             <translation>ihre Stichprobe hat nicht die geplanten Schritte</translation>
         </message>
         <message>
-            <source>its signature is not that of the party with the key {0}</source>
-            <translation>Seine Unterschrift ist nicht die der Partei mit dem Schlüssel {0}</translation>
+            <source>its signature is not that of the party with the key {0}, from the state before this step</source>
+            <translation>ihre Signatur ist nicht die der Partei mit dem Schlüssel {0}, ausgehend vom Zustand vor diesem Schritt</translation>
         </message>
         <message>
             <source>its size, its time or a part of it</source>
