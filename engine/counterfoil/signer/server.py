@@ -76,11 +76,13 @@ def _serve(options: argparse.Namespace, requests: Pipe, answers: Pipe) -> int:
 def _open_key(options: argparse.Namespace, requests: Pipe) -> PrivateKey:
     path: Path = options.key
     hardware = is_in_hardware(path)
+    if hardware:
+        from counterfoil.signing.hardware import open_hardware_key, parse_uri
+
+        parse_uri(os.fspath(path))  # before anything is asked: the question shows it, and it may hold a PIN
     needed = (lambda: True) if hardware else partial(needs_passphrase, path)
     passphrase = take_passphrase(options.source, path, requests, options.patience, needed, create=options.create)
     if hardware:
-        from counterfoil.signing.hardware import open_hardware_key
-
         return open_hardware_key(os.fspath(path), passphrase or "")
     if options.create:
         generate_key(path, passphrase)

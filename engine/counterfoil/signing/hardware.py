@@ -16,6 +16,7 @@ from urllib.parse import unquote_to_bytes
 
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePublicKey
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from securesystemslib.exceptions import UnverifiedSignatureError
 from securesystemslib.signer import (  # type: ignore[attr-defined]
     HSMSigner,
     SecretsHandler,
@@ -38,6 +39,7 @@ _PATH = ("token", "object", "id", "type")
 _SECRETS = ("pin-value", "pin-source")
 _EXAMPLE = "pkcs11:token=audit;object=auditor?module-path=/usr/lib/x86_64-linux-gnu/libykcs11.so"
 _EDWARDS_POINT = 32
+_CHALLENGE = b"counterfoil: does this key answer for its public half?\0"
 _OCTET_STRING = 4
 
 
@@ -105,7 +107,7 @@ def open_hardware_key(uri: str, pin: str) -> PrivateKey:
         pin: The user's PIN of the token.
 
     Raises:
-        KeyFileError: There is no such module, token or key, or the PIN is wrong.
+        KeyFileError: There is no such module, token or key, the PIN is wrong, or the public key there is another one's.
         SignerError: The hardware fails, or the library that speaks with it is not installed.
     """
     place = parse_uri(uri)
@@ -124,7 +126,7 @@ def open_hardware_key(uri: str, pin: str) -> PrivateKey:
             found = bytes(private[pkcs11.Attribute.ID])
             public = _public(_one(session, place, pkcs11.ObjectClass.PUBLIC_KEY, found))
         if is_ed25519(public.public):
-            return PrivateKey(public, EddsaSigner(public.wrapped, place, found, pin))
+            return _answering(public, EddsaSigner(public.wrapped, place, found, pin), place)
         number = int.from_bytes(found, "big")
         # The library looks for the shortest bytes of a number.
         if found != number.to_bytes(max(1, (number.bit_length() + 7) // 8), "big"):
@@ -132,7 +134,27 @@ def open_hardware_key(uri: str, pin: str) -> PrivateKey:
                 say("The id of the key in hardware, {0}, begins with a zero.", found.hex()),
                 remedy=say("Give the key an id without a leading zero."),
             )
-        return PrivateKey(public, _Ecdsa(number, public.wrapped, lambda _name: pin, place))
+        return _answering(public, _Ecdsa(number, public.wrapped, lambda _name: pin, place), place)
+
+
+def _answering(public: PublicKey, signer: Signer, place: HardwareKey) -> PrivateKey:
+    """Return a key that has signed a challenge.
+
+    A token lets anybody exchange the public object, which needs no PIN, and nothing there ties it to the private one:
+    statements would name a key that did not sign them. What is signed here is no payload of a DSSE envelope.
+
+    Raises:
+        KeyFileError: What it signs does not hold for its public key.
+    """
+    challenge = _CHALLENGE + os.urandom(32)
+    try:
+        public.wrapped.verify_signature(signer.sign(challenge), challenge)
+    except UnverifiedSignatureError as error:
+        raise KeyFileError(
+            say("The public key on the token {0} is not that of the private one.", place.token),
+            remedy=say("Do not sign with it: somebody exchanged it. Write the right one, or make a new pair of keys."),
+        ) from error
+    return PrivateKey(public, signer)
 
 
 @dataclass

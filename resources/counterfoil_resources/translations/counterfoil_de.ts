@@ -8276,6 +8276,10 @@ Lauf zu finden</translation>
             <translation>Jeden Batch in so viele Anteile teilen, damit mehrere Geräte ihn trainieren können. Ihre Gradienten werden exakt zusammengefasst: Der Lauf ist auf jeder Zahl von Geräten derselbe.</translation>
         </message>
         <message>
+            <source>Do not sign with it: somebody exchanged it. Write the right one, or make a new pair of keys.</source>
+            <translation>Unterschreiben Sie nicht damit: jemand hat ihn ausgetauscht. Schreiben Sie den richtigen, oder erzeugen Sie ein neues Schlüsselpaar.</translation>
+        </message>
+        <message>
             <source>Do not use its results: the file that was audited may have taken it over.</source>
             <translation>Verwenden Sie seine Ergebnisse nicht: Die geprüfte Datei könnte ihn übernommen haben.</translation>
         </message>
@@ -11194,6 +11198,10 @@ Lauf zu finden</translation>
         <message>
             <source>The public key is not one that only its owner can sign with: it is a point of small order, or not in its one encoding.</source>
             <translation>Mit diesem öffentlichen Schlüssel kann nicht nur sein Besitzer unterschreiben: Er ist ein Punkt kleiner Ordnung oder nicht in seiner einzigen Kodierung.</translation>
+        </message>
+        <message>
+            <source>The public key on the token {0} is not that of the private one.</source>
+            <translation>Der öffentliche Schlüssel auf dem Token {0} ist nicht der des privaten.</translation>
         </message>
         <message>
             <source>The randomness in {0} is not that of its signature.</source>

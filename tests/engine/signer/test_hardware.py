@@ -68,6 +68,40 @@ def uri(key: str, module: Path = MODULE, name: str = "audit") -> str:
 
 
 @with_hardware
+@pytest.mark.parametrize(("kind", "key"), [("EC:edwards25519", "01"), ("EC:prime256v1", "02")])
+def test_a_public_key_that_somebody_exchanged_on_the_token_is_found(
+    kind: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two pairs, of which the public halves change places: to write them takes no right to sign."""
+    (tmp_path / "tokens").mkdir()
+    settings = tmp_path / "softhsm2.conf"
+    settings.write_text(f"directories.tokendir = {tmp_path / 'tokens'}\nobjectstore.backend = file\n")
+    monkeypatch.setenv("SOFTHSM2_CONF", str(settings))
+
+    def run(*command: str) -> None:
+        subprocess.run(command, check=True, capture_output=True)
+
+    run("softhsm2-util", "--init-token", "--free", "--label", "audit", "--pin", PIN, "--so-pin", "56789")
+    tool = ("pkcs11-tool", "--module", str(MODULE), "--token-label", "audit", "--login", "--pin", PIN)
+    for number in (key, "09"):
+        run(*tool, "--keypairgen", "--key-type", kind, "--id", number, "--label", f"key-{number}")
+    with start_signer(uri(f"id=%{key}"), "audit", Passphrase.given(PIN)) as signer:
+        mine = signer.public
+    run(*tool, "--delete-object", "--type", "pubkey", "--id", key)
+    run(*tool, "--set-id", key, "--type", "pubkey", "--id", "09")
+    with pytest.raises(KeyFileError, match="is not that of the private one"):
+        start_signer(uri(f"id=%{key}"), "audit", Passphrase.given(PIN))
+    assert mine.key_id
+
+
+def test_a_pin_in_the_name_of_a_key_is_refused_before_anything_is_asked_or_shown() -> None:
+    with pytest.raises(KeyFileError) as refused:
+        start_signer(f"{uri('object=edwards')}&pin-value=8642", "audit", Passphrase.none())
+    assert "A PIN in the name of a key" in str(refused.value)
+    assert "8642" not in str(refused.value)
+
+
+@with_hardware
 @pytest.mark.usefixtures("there")
 @pytest.mark.parametrize(("key", "edwards"), [("object=edwards", True), ("id=%01", True), ("object=nist", False)])
 def test_what_hardware_signs_holds_here_and_for_openssl(key: str, edwards: bool, tmp_path: Path) -> None:
