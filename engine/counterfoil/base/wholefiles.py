@@ -16,8 +16,9 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -32,6 +33,7 @@ LEFTOVER_SECONDS = 24 * 60 * 60
 """Age from which a temporary file that nobody writes counts as left behind."""
 
 _LOG = logging.getLogger("counterfoil")
+_TOLD_BEFORE_PLACING: ContextVar[Callable[[Path, Path], None] | None] = ContextVar("told_before_placing", default=None)
 _MARK_BYTES = 8
 _MARK = re.compile(rf"[0-9a-f]{{{2 * _MARK_BYTES}}}")
 _SUFFIX = ".part"
@@ -315,6 +317,19 @@ def lock(descriptor: int) -> bool:
     return True
 
 
+@contextmanager
+def told_before_placing(tell: Callable[[Path, Path], None]) -> Iterator[None]:
+    """Tell of each file that is put in place within the block, before it has its name: the part, and the target.
+
+    What is noted of a file after it has its name is lost where the process is killed between the two.
+    """
+    token = _TOLD_BEFORE_PLACING.set(tell)
+    try:
+        yield
+    finally:
+        _TOLD_BEFORE_PLACING.reset(token)
+
+
 def put_in_place(part: Path, path: Path, *, what: str, replace: bool = True) -> None:
     """Give a temporary file, closed and on the disk, the name of its target, and wait until the name is on the disk.
 
@@ -328,6 +343,9 @@ def put_in_place(part: Path, path: Path, *, what: str, replace: bool = True) -> 
         TargetExistsError: ``replace`` is false and something has the name already.
         FileWriteError: The system does not let it; the temporary file is still there.
     """
+    tell = _TOLD_BEFORE_PLACING.get()
+    if tell is not None:
+        tell(part, path)
     with writing(path, what):
         if replace:
             part.replace(path)

@@ -18,9 +18,9 @@ from counterfoil.base.programs import is_program, run_program, settle_temporary_
 from counterfoil.base.raised import theirs, told
 from counterfoil.cli.commands import MOST_COLUMNS, PLACES, Commands, group_of_commands
 from counterfoil.cli.exits import ExitWith, exit_code, show_error
-from counterfoil.cli.streams import outlive_readers
+from counterfoil.cli.streams import lost_output, outlive_readers
 from counterfoil.signer.environment import drop_passphrase, hide_passphrase
-from counterfoil_core.base.errors import CancelledError, CounterfoilError, RefusedError
+from counterfoil_core.base.errors import CancelledError, CounterfoilError, FileWriteError, RefusedError
 from counterfoil_core.base.obstacles import memory_shortage
 from counterfoil_core.values.outcome import Outcome
 
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     outlive_readers()
     settle_temporary_folder()
     try:
-        return _main(None)
+        return _printed(_main(None))
     finally:
         # The command has said how it ended: a signal while the interpreter is taken down changes nothing.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -68,6 +68,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Else garbage is looked for in what is left of a large program; but Triton complains of what stays.
         if "triton" not in sys.modules:
             gc.freeze()
+
+
+def _printed(code: int) -> int:
+    """Say where some output was lost; returns the exit code, which is no success then, since a script reads output."""
+    lost = lost_output()
+    if lost is None:
+        return code
+    failed = show_error(
+        FileWriteError(
+            f"What the command prints could not be written: {lost.strerror}.",
+            remedy="Make room, or print elsewhere. Files that it was to write are written.",
+        )
+    )
+    return code or failed
 
 
 def _main(arguments: Sequence[str] | None) -> int:

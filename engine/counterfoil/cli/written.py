@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from counterfoil.base.sealing import SEAL_BYTES, check_seal, seal, state_home
-from counterfoil.base.wholefiles import write_whole
+from counterfoil.base.wholefiles import told_before_placing, write_whole
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError
@@ -54,16 +54,19 @@ class Written:
 
     @contextmanager
     def noted(self, path: Path) -> Iterator[None]:
-        """Take note of the file that is written inside the block, whole; also where the writing fails at its very end.
+        """Take note of the file that is written inside the block, before it has its name.
 
-        A disk that reports an error after the file has its name leaves it there.
+        So it is known where this process is killed right behind that, and where a disk reports an error after the file
+        has its name and leaves it there.
         """
         ours = not path.exists() or self.has(path)
-        try:
+
+        def note(part: Path, target: Path) -> None:
+            if ours and target == path:
+                self._note(path, part)
+
+        with told_before_placing(note):
             yield
-        finally:
-            if ours and path.exists():
-                self._note(path)
 
     @contextmanager
     def noted_if_failing(self, path: Path) -> Iterator[None]:
@@ -73,12 +76,12 @@ class Written:
             yield
         except BaseException:
             if ours and path.exists():
-                self._note(path)
+                self._note(path, path)
             raise
 
-    def _note(self, path: Path) -> None:
+    def _note(self, path: Path, content: Path) -> None:
         with suppress(OSError, MemoryError, CounterfoilError):  # then --force is needed to replace it
-            self._digests[str(path.absolute())] = Digest.of_file(path).hex
+            self._digests[str(path.absolute())] = Digest.of_file(content).hex
             data = canonical.encode(self._digests)
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             sealed = _MARK + seal(self._about + data) + data

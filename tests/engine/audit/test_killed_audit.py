@@ -112,6 +112,53 @@ def test_kill_and_resume(job, key, tmp_path, capsys):
     assert f"An earlier audit of this run judged {KEPT}" in capsys.readouterr().out
 
 
+_KILLED_BEHIND_THE_NAME = """
+import os, signal, sys
+from pathlib import Path
+from counterfoil.base import wholefiles
+placed = wholefiles.put_in_place
+def put_in_place(part, path, **settings):
+    placed(part, path, **settings)
+    if path.name == sys.argv[1]:
+        os.kill(os.getpid(), signal.SIGKILL)
+wholefiles.put_in_place = put_in_place
+from counterfoil.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kill -9 is of POSIX systems")
+@pytest.mark.parametrize("name", ["verdict.json", pytest.param("steps.csv", marks=pytest.mark.slow)])
+def test_an_audit_that_is_killed_right_behind_a_files_name_goes_on(job, key, tmp_path, name, capsys):
+    """What it wrote is known to be its own; another file in its place is not replaced."""
+    arguments = [each for each in command(job, tmp_path, key) if each != "--force"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
+    killed = subprocess.run(
+        [sys.executable, "-c", _KILLED_BEHIND_THE_NAME, name, *arguments],
+        env=environment, capture_output=True, check=False,
+    )  # fmt: skip
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    written = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(b"of the user's own")
+    assert main([*arguments, "--resume"]) == 4
+    assert "exists already" in capsys.readouterr().err
+    (tmp_path / name).write_bytes(written)
+    assert main([*arguments, "--resume"]) == 0
+    assert statement(tmp_path)["predicate"]["result"] == "VERIFIED"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_verdict_is_written_though_there_is_no_room_for_what_is_printed(job, key, tmp_path):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
+    arguments = [sys.executable, "-m", "counterfoil.cli", *command(job, tmp_path, key)]
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(arguments, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 4
+    assert "What the command prints could not be written: No space left on device." in ended.stderr
+    assert "bug" not in ended.stderr
+    assert statement(tmp_path)["predicate"]["result"] == "VERIFIED"
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals are of POSIX systems")
 def test_an_interrupted_audit_says_how_to_go_on(job, key, tmp_path, capsys):
     process = started(command(job, tmp_path, key))
