@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6 import QtGui
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QTextDocument
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QLineEdit, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
+import counterfoil_app
 from counterfoil import (
     AuditReport,
     BundleSummary,
@@ -32,12 +34,14 @@ from counterfoil import (
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import report_pages
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_app.verdict.signing_dialog import SigningDialog
+from counterfoil_app.views.dialogs import show_failure
 from counterfoil_core.statement.model import VerdictStatement, read_statement
 from counterfoil_core.statement.write import verdict_statement
 from support.fake_engine import AUDITOR, FakeEngine, envelope_of
@@ -45,7 +49,8 @@ from support.ledgers import root
 from support.reports import disputed_report
 from support.waiting import reached
 
-BAD = "\x1b[31m\x9b\u202e\u2066\u2028\x85\u200b\U000e0041"
+MARKUP = "<h1><font color=green>VERIFIED<img src=x>"
+BAD = f"\x1b[31m\x9b\u202e\u2066\u2028\x85\u200b\U000e0041{MARKUP}"
 HIDDEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 ROLES = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole)
 
@@ -115,7 +120,7 @@ def texts(window: QWidget) -> Iterator[tuple[object, str]]:
     for widget in [window, *window.findChildren(QWidget)]:
         for text in (widget.toolTip(), widget.accessibleName(), widget.accessibleDescription(), widget.windowTitle()):
             yield widget, text
-        if isinstance(widget, (QLabel, QLineEdit)) or hasattr(widget, "setText"):
+        if isinstance(widget, (QLabel, QLineEdit)) or (hasattr(widget, "setText") and hasattr(widget, "text")):
             yield widget, widget.text()  # type: ignore[attr-defined]
         if isinstance(widget, QPlainTextEdit):
             yield widget, widget.toPlainText()
@@ -129,8 +134,28 @@ def texts(window: QWidget) -> Iterator[tuple[object, str]]:
         yield action, f"{action.text()}{action.toolTip()}"
 
 
+def markup(window: QWidget) -> Iterator[tuple[object, str]]:
+    """What Qt takes for markup, if it looks like it: tool tips everywhere, and labels that nobody told otherwise."""
+    for widget in [window, *window.findChildren(QWidget)]:
+        yield widget, widget.toolTip()
+        if isinstance(widget, QLabel) and widget.textFormat() is not Qt.TextFormat.PlainText:
+            yield widget, widget.text()
+        if isinstance(widget, QAbstractItemView) and widget.model() is not None:
+            model, root = widget.model(), QModelIndex()
+            for row in range(min(model.rowCount(root), 200)):
+                for column in range(model.columnCount(root)):
+                    yield widget, str(model.index(row, column, root).data(Qt.ItemDataRole.ToolTipRole) or "")
+    for action in window.findChildren(QAction):
+        yield action, action.toolTip()
+
+
 def assert_harmless(window: QWidget) -> int:
     said = 0
+    for source, text in markup(window):
+        if "font" in text and QtGui.Qt.mightBeRichText(text):
+            document = QTextDocument()
+            document.setHtml(text)
+            assert "<font color=green>VERIFIED" in document.toPlainText(), (source, text)
     for source, text in texts(window):
         # Our own texts may have several lines, in tool tips and labels.
         found = {character for character in text if unicodedata.category(character) in HIDDEN} - {"\n"}
@@ -261,7 +286,7 @@ def test_the_report_to_print(qapp: object) -> None:
 
 def test_names_offered_for_new_files() -> None:
     assert strangers.beside(Path("a/run.cfoil"), ".verdict.json") == Path("a/run.verdict.json")
-    assert strangers.beside(Path(f"run{BAD}x\u00e9.cfoil"), ".csv").name == "run_[31m_______x\u00e9.csv"
+    assert strangers.beside(Path(f"run{BAD}x\u00e9.cfoil"), ".csv").name == f"run_[31m_______{MARKUP}x\u00e9.csv"
 
 
 def test_plain_values_stay_themselves() -> None:
@@ -304,3 +329,28 @@ def test_a_verdict_that_was_read() -> None:
     assert (cleaned.bundle_digest, cleaned.states) == (verdict.bundle_digest, verdict.states)
     unspoiled = read_verdict(honest)
     assert strangers.plain(unspoiled) is unspoiled
+
+
+@pytest.mark.parametrize(
+    "text", ["run<h1>x", "<img src=http://x/y.png>", "a &amp; b <br/>", "plain", "a < b", "two\nlines"]
+)
+def test_a_tip_says_what_it_was_given(qapp: object, text: str) -> None:
+    label = QLabel()
+    set_tip(label, text)
+    document = QTextDocument()
+    (document.setHtml if QtGui.Qt.mightBeRichText(label.toolTip()) else document.setPlainText)(label.toolTip())
+    assert document.toPlainText() == text
+
+
+def test_tips_are_set_in_one_place() -> None:
+    root = Path(counterfoil_app.__file__).parent
+    for path in root.rglob("*.py"):
+        if path.name != "tips.py":
+            assert ".setToolTip(" not in path.read_text(), path
+
+
+def test_a_failure_is_no_markup(window: MainWindow, qtbot: QtBot) -> None:
+    box = show_failure(window, Failure.of(CounterfoilError(f"It is {BAD}.", remedy=f"Do {BAD}.")))
+    assert assert_harmless(box)
+    assert box.textFormat() is Qt.TextFormat.PlainText
+    box.close()

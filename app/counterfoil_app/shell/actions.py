@@ -18,6 +18,7 @@ from counterfoil_app.engine import strangers
 from counterfoil_app.looks import icons
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import ThemeChoice
 
@@ -111,7 +112,7 @@ class ActionTable(QObject):
         for name, row in self._rows.items():
             action, face = self[name], row.face_now(self._session)
             action.setText(face.text)
-            action.setToolTip(face.tip or face.text.replace("&", "").rstrip("\u2026"))
+            set_tip(action, face.tip or face.text.replace("&", "").rstrip("\u2026"))
             action.setStatusTip(face.tip)
             action.setEnabled(row.enabled(self._session))
             if self._icons.get(name) != face.icon:
@@ -270,5 +271,5 @@ class Menus(QObject):
             choose = partial(self.device_chosen.emit, device.name)
             action = self._choice(self.device_menu, group, f"{device.name}: {device.title}", choose)
             action.setChecked(device.name == self._session.device)
-            action.setToolTip(translated(device.float64_note))
+            set_tip(action, translated(device.float64_note))
         self.device_menu.setEnabled(bool(self._session.devices))

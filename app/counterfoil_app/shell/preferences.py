@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from counterfoil import CounterfoilError, write_whole
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.language import LANGUAGES
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import MAX_THREADS, MAX_WORKERS, TEXT_PERCENTS, Settings, ThemeChoice
 from counterfoil_app.model.settings_file import MAX_BYTES, Portable, exported, read_settings, take
@@ -63,11 +64,12 @@ class PreferencesDialog(QDialog):
         self.workers.setRange(1, MAX_WORKERS)
         self.workers.setSpecialValueText(self.tr("none"))
         self.workers.setValue(settings.workers)
-        self.workers.setToolTip(
+        set_tip(
+            self.workers,
             self.tr(
                 "Processes that replay segments side by side, each with memory for a step; they share the cores. The "
                 "verdict is the same."
-            )
+            ),
         )
         self.stay_awake = QCheckBox(self.tr("&Keep the computer awake during a replay"))
         self.stay_awake.setChecked(settings.stay_awake)
@@ -84,9 +86,9 @@ class PreferencesDialog(QDialog):
         self.ok.setProperty("primary", True)
         action = QDialogButtonBox.ButtonRole.ActionRole
         self.bring = self.buttons.addButton(self.tr("&Import\u2026"), action)
-        self.bring.setToolTip(self.tr("Show the settings of a file here; they are stored with OK"))
+        set_tip(self.bring, self.tr("Show the settings of a file here; they are stored with OK"))
         self.hand_on = self.buttons.addButton(self.tr("&Export\u2026"), action)
-        self.hand_on.setToolTip(self.tr("Write the stored settings to a file; folders, key and layout stay out"))
+        set_tip(self.hand_on, self.tr("Write the stored settings to a file; folders, key and layout stay out"))
         self._brought: Portable | None = None
 
         for box in (self.threads, self.workers):

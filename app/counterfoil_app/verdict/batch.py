@@ -18,6 +18,7 @@ from counterfoil_app.looks import words
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.bundle_queue import BundleQueue
 from counterfoil_app.model.finished import Finished, VerdictMaterial
 from counterfoil_app.model.key_book import KeyBook
@@ -120,7 +121,7 @@ class BatchDialog(QDialog):
             shown = plain(report)
             look = words.conclusion(shown, shown.trust)
             run = QTableWidgetItem(name_of(result.path))
-            run.setToolTip(str(result.path))
+            set_tip(run, str(result.path))
             run.setFlags(run.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             run.setCheckState(Qt.CheckState.Checked)
             (_, steps), *_rest = figures(shown)

@@ -19,6 +19,7 @@ from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.verdict.matter import check_fields, consent_fields
@@ -77,7 +78,7 @@ class SaidLater(QWidget):
             if one.superseded_by is not None:
                 instead = FieldGrid()
                 instead.show_fields([Field(_tr("In its place"), one.superseded_by.hex, exact=True)])
-                instead.setToolTip(_tr("SHA-256 of what is signed in the other verdict"))
+                set_tip(instead, _tr("SHA-256 of what is signed in the other verdict"))
                 self._column.addWidget(instead)
         for reply in later.replies:
             who = _tr("Reply of the trainer who signed the run, on {0} by the trainer's clock:")

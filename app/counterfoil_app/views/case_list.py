@@ -12,6 +12,7 @@ from counterfoil_app.engine import strangers
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import case_words
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.case_file import Case, CaseFile, FileKind
 from counterfoil_app.model.history import Past
@@ -36,7 +37,7 @@ class NameButton(QPushButton):
         self._text = strangers.sentence(f"{path.name} \u2014 {path.parent}")
         self.setProperty("link", True)
         self.setAccessibleName(strangers.sentence(str(path)))
-        self.setToolTip(strangers.sentence(str(path)))
+        set_tip(self, strangers.sentence(str(path)))
         self._shorten()
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name

@@ -10,6 +10,7 @@ from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.inquiry import Hearing
 from counterfoil_app.model.session import Session
@@ -65,7 +66,7 @@ class TrustBar(QWidget):
             self.lines[place].setAccessibleName(f"{translated(line.title)}: {look.word}")
             restyle(self.lines[place], "tone", look.tone.value)
             for widget in (self._icons[place], self._titles[place], self.lines[place]):
-                widget.setToolTip(translated(line.reason))
+                set_tip(widget, translated(line.reason))
 
 
 GAP_PIXELS = 8
@@ -135,4 +136,4 @@ class ChecksList(QWidget):
         arrow = "\u25be" if unfolded else "\u25b8"
         self.passed.setText(f"{said}  {arrow}")
         self.passed.setAccessibleName(said)
-        self.passed.setToolTip(self.tr("Fold the passed checks") if unfolded else self.tr("Show the passed checks"))
+        set_tip(self.passed, self.tr("Fold the passed checks") if unfolded else self.tr("Show the passed checks"))

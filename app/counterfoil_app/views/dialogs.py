@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMessageBox, QWidget
 
@@ -14,6 +15,7 @@ from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.language import texts
+from counterfoil_app.looks.tips import plain
 
 _Answer = tuple[str, QMessageBox.ButtonRole, Callable[[], None] | None]
 """What a button says, what it is, and what it does."""
@@ -31,7 +33,8 @@ def show_failure(parent: QWidget, failure: Failure) -> QMessageBox:
     icon = QMessageBox.Icon.Warning if failure.expected else QMessageBox.Icon.Critical
     box = QMessageBox(icon, _tr("Counterfoil"), translated(failure.sentence), QMessageBox.StandardButton.Ok, parent)
     box.setObjectName("failure")
-    box.setInformativeText(translated(failure.remedy))
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setInformativeText(plain(translated(failure.remedy)))
     if failure.detail:
         box.setDetailedText(failure.detail)
         copy = box.addButton(_tr("Copy details"), QMessageBox.ButtonRole.ActionRole)
@@ -156,7 +159,8 @@ def _ask(
     """
     box = QMessageBox(icon, _tr("Counterfoil"), sentence, QMessageBox.StandardButton.NoButton, parent)
     box.setObjectName(name)
-    box.setInformativeText(more)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setInformativeText(plain(more))
     buttons = []
     for said, role, do in (*answers, (leave or _tr("Cancel"), REJECT, None)):
         buttons.append(box.addButton(said, role))

@@ -14,6 +14,7 @@ from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.bundle_difference import BundleDifference
 from counterfoil_app.views import layouts
@@ -73,8 +74,8 @@ class DifferenceDialog(InquiryDialog):
         layouts.fill(page.column, self.depths, self.nothing, self.table, 1)
         choose_data = button(self.tr("Choose the d&ata\u2026"), self.data_wanted)
         start = button(self.tr("&Replay this step"), difference.replay)
-        start.setToolTip(
-            self.tr("Replay the step in which they part with each run's own log, to compare single elements")
+        set_tip(
+            start, self.tr("Replay the step in which they part with each run's own log, to compare single elements")
         )
         self.again = button(self.tr("&Compare again"), difference.compare)
         self.close_button = button(self.tr("C&lose"), self.close)

@@ -21,6 +21,7 @@ from counterfoil_app.looks import text, words
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.divergence_table import Floats
 from counterfoil_app.model.eventloop import follow, single_shot
 from counterfoil_app.model.other_run import OtherRun
@@ -419,7 +420,7 @@ class DivergenceView(QWidget):
             self.readout.setText(self.tr("Point at a step to read its values; click to select it in all views."))
             return
         self.readout.setText(self.describe(step, row))
-        self.readout.setToolTip(self.readout.text())
+        set_tip(self.readout, self.readout.text())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         """Arrows choose a step, plus and minus zoom around it, Home shows the whole run."""

@@ -15,6 +15,7 @@ from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.limits import not_said
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.open_bundle import Phase
@@ -83,7 +84,7 @@ class ActionButton(QPushButton):
         name = self.shown.text().replace("&", "")  # its letter belongs to the menu, where it would stand twice
         self.setText(name)
         self.setAccessibleName(name)
-        self.setToolTip(self.shown.toolTip())
+        set_tip(self, self.shown.toolTip())
         hold_width(self)
         self.setEnabled(self.shown.isEnabled())
 
@@ -128,7 +129,7 @@ class HeaderView(QFrame):
         self.trust = TrustBar(theme)
         self.device = QComboBox()
         self.device.setAccessibleName(self.tr("Device of the replay"))
-        self.device.setToolTip(self.tr("The device on which the replay runs"))
+        set_tip(self.device, self.tr("The device on which the replay runs"))
         self.device.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.device.setMaximumWidth(DEVICE_CHARACTERS * self.device.fontMetrics().averageCharWidth())
         self.buttons = {actions[name]: ActionButton(actions[name]) for name in OFFERED}
@@ -317,7 +318,7 @@ class HeaderView(QFrame):
             parts.append(text.rate(progress.rate))
             parts.append(self.tr("{0} left").format(text.duration(progress.seconds_left)))
         self.progress.setText("   \u00b7   ".join(parts))
-        self.progress.setToolTip("\n".join(map(self._at_work, progress.workers)))
+        set_tip(self.progress, "\n".join(map(self._at_work, progress.workers)))
 
     def _at_work(self, worker: WorkerState) -> str:
         """What a worker does, in a line."""

@@ -14,6 +14,7 @@ from counterfoil_app.engine.worker import JobResult
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Tone
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.history import kept_capsule
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
@@ -80,7 +81,7 @@ class JudgesField(QWidget):
         if path not in self._files:
             self._files.append(path)
             item = QListWidgetItem(name_of(path))
-            item.setToolTip(str(path))
+            set_tip(item, str(path))
             self.list.addItem(item)
         self.seal.setChecked(True)
         self._refresh()

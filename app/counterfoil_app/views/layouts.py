@@ -23,6 +23,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from counterfoil_app.looks.tips import set_tip
+
 Part = QWidget | QLayout | int | tuple[QWidget | QLayout, int] | tuple[QWidget, int, Qt.AlignmentFlag]
 """What stands in a row or a column: a widget or a layout, with its stretch and its alignment, or a stretch alone."""
 Margins = tuple[int, int, int, int]
@@ -82,7 +84,7 @@ def button(text: str, do: Slot | None = None, *, tip: str = "", name: str = "", 
     if do is not None:
         result.clicked.connect(do)
     if tip:
-        result.setToolTip(tip)
+        set_tip(result, tip)
     if name:
         result.setAccessibleName(name)
     if primary:

@@ -13,6 +13,7 @@ from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import label
 from counterfoil_app.views.tables import LEFT, item_table
@@ -133,7 +134,7 @@ class RowsTable(QWidget):
         else:
             said = row_words(row, values, row.texts_read if read else row.texts, place)
             cell = QTableWidgetItem(said)
-        cell.setToolTip(said)
+        set_tip(cell, said)
         if read and not np.array_equal(row.ordered[place], row.read[place], equal_nan=True):
             bold = cell.font()
             bold.setBold(True)

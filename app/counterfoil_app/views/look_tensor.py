@@ -15,6 +15,7 @@ from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.looks.tips import plain
 from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import caption, label
 from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
@@ -143,7 +144,7 @@ class Bars(QWidget):
             for bar, cell in zip(self._bars, self.cells(), strict=True):
                 if cell.left() <= event.pos().x() < cell.right():
                     each = " / ".join(map(text.count, bar.counts))
-                    QToolTip.showText(event.globalPos(), f"{bar.name}: {each}", self)
+                    QToolTip.showText(event.globalPos(), plain(f"{bar.name}: {each}"), self)
             return True
         return super().event(event)
 

@@ -14,6 +14,7 @@ from counterfoil_app.looks import order_words, text
 from counterfoil_app.looks.engine_words import failure_text
 from counterfoil_app.looks.fonts import fixed_font
 from counterfoil_app.looks.theme import Tone
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.order_plan import OUT, SCRIPT, TRIAL, OrderPlan, Stage
 from counterfoil_app.model.ordering import Ordering
 from counterfoil_app.views import layouts
@@ -64,7 +65,7 @@ class TryPage(WizardPage):
         super().__init__(Stage.TRY, plan)
         self._ordering = ordering
         self.trial = QCheckBox(order_words.option(TRIAL))
-        self.trial.setToolTip(self.tr("Leave it out for jobs that only a larger machine can execute."))
+        set_tip(self.trial, self.tr("Leave it out for jobs that only a larger machine can execute."))
         self.trial.toggled.connect(self._trial_chosen)
         self.command = CommandBox()
         self.said = label("", "muted")

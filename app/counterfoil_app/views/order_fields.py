@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QLabel, QLineEd
 
 from counterfoil import OrderOption
 from counterfoil_app.looks import order_words
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.order_plan import OrderPlan, fits
 from counterfoil_app.views import layouts
 from counterfoil_app.views.layouts import button, choices, existing_file, line_edit
@@ -87,7 +88,7 @@ class OrderFields(QWidget):
         control.setObjectName(option.name)
         control.setAccessibleName(name)
         control.setAccessibleDescription(order_words.option_help(option))
-        control.setToolTip(order_words.option_help(option))
+        set_tip(control, order_words.option_help(option))
         control.installEventFilter(self)
         self.controls[option.name] = control
         span = 4 if wide and pairs else 1

@@ -16,6 +16,7 @@ from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks import icons, order_words
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.order_plan import OUT, TRIAL, OrderPlan, Stage
 from counterfoil_app.model.ordering import Ordering
 from counterfoil_app.model.session import Session
@@ -83,7 +84,7 @@ class OrderWizard(QDialog):
         self.back = button(self.tr("&Back"), lambda: self.go(self.stage.value - 1))
         self.next = button(self.tr("&Next"), self.forward, primary=True)
         self.record = button(self.tr("&Record it here\u2026"), self._record)
-        self.record.setToolTip(self.tr("If you are the trainer as well: the order goes on to the recording"))
+        set_tip(self.record, self.tr("If you are the trainer as well: the order goes on to the recording"))
         self.leave = button(self.tr("Close"), self.reject)
         self.next.setDefault(True)
         self.leave.setAutoDefault(False)

@@ -24,6 +24,7 @@ from counterfoil import Digest
 from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.looks.words import Look
 from counterfoil_app.views import layouts
 
@@ -75,7 +76,7 @@ def show_icon(mark: QLabel, look: Look, theme: Theme, pixels: int, *, tip: bool 
     mark.setPixmap(icons.pixmap(look.icon, colour, scaled(pixels), mark.devicePixelRatioF()))
     mark.setAccessibleName(look.word)
     if tip:
-        mark.setToolTip(look.word)
+        set_tip(mark, look.word)
 
 
 def logo(pixels: int) -> QLabel:
@@ -116,7 +117,7 @@ class ElidedLabel(QLabel):
         self._whole = text
         self.setFont(fixed_font())
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setToolTip(text)
+        set_tip(self, text)
         self.setAccessibleName(text)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
@@ -152,7 +153,7 @@ class CopyButton(QToolButton):
         self._content = content
         name = self.tr("Copy: {0}").format(what)
         self.setAccessibleName(name)
-        self.setToolTip(name)
+        set_tip(self, name)
         self.setAutoRaise(True)
         self.setIconSize(QSize(scaled(14), scaled(14)))
         self.clicked.connect(self._copy)

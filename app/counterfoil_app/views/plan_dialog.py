@@ -22,6 +22,7 @@ from counterfoil import CounterfoilError, Device, Plan, PlanProgress, PlanRow, S
 from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
@@ -81,8 +82,9 @@ class PlanDialog(QDialog):
         self.device = choices(devices, session.device, name=self.tr("Device of the replay"))
         self.note = label("", "muted")
         self.large = QCheckBox(self.tr("Allow a program beyond the &limits"))
-        self.large.setToolTip(
-            self.tr("Limits of operators, memory and computing keep a stranger's program from taking this machine.")
+        set_tip(
+            self.large,
+            self.tr("Limits of operators, memory and computing keep a stranger's program from taking this machine."),
         )
         self.large.setChecked(session.allow_large)
         self.takes = label("", "muted")

@@ -10,6 +10,7 @@ from counterfoil import Ruling
 from counterfoil_app.looks import icons, text
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.looks.tips import plain
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.providers import ABSENT, Comparison
 from counterfoil_app.views.provider_words import ruling_look
@@ -290,6 +291,6 @@ class ProviderMatrix(QWidget):
             number = int((event.pos().y() - scaled(ABOVE)) // (self._row + GAP))
             if self._comparison.matrix.steps and 0 <= number < len(self._comparison.matrix.cells):
                 said = self.describe(self.step_at(event.pos().x()), number)
-                QToolTip.showText(event.globalPos(), said, self)
+                QToolTip.showText(event.globalPos(), plain(said), self)
             return True
         return super().event(event)

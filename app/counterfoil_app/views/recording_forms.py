@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from counterfoil import Device
 from counterfoil.training.recordingfolder import recorded_run, recording_folder
 from counterfoil_app.engine.recordings import KnownFollow, RecordRequest
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.key_book import KeyBook, Role
 from counterfoil_app.model.recordings import Recording
 from counterfoil_app.views import layouts
@@ -178,8 +179,8 @@ class RecordForm(_Form):
         self.run = self.ask_path(self.tr("The r&un, when it is finished"), "run.cfoil", files, new=True)
         self.key = self._ask_key()
         self.makes_key = QCheckBox(self.tr("&Make a new key of this name"))
-        self.makes_key.setToolTip(
-            self.tr("It says who trained: whoever is to believe that needs its public key from you")
+        set_tip(
+            self.makes_key, self.tr("It says who trained: whoever is to believe that needs its public key from you")
         )
         self._grid.addWidget(self.makes_key, self._rows, 1, 1, 2)
         self._rows += 1

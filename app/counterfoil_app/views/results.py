@@ -11,6 +11,7 @@ from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.bundle_queue import BundleQueue, EntryState, QueuedBundle
 from counterfoil_app.model.eventloop import follow
@@ -99,8 +100,9 @@ class QueueView(QWidget):
     def _refresh_buttons(self) -> None:
         entry = self._chosen()
         self.open_button.setEnabled(entry is not None and not self._queue.running)
-        self.open_button.setToolTip(
-            self.tr("The queue is at work; stop it, or wait until it is done.") if self._queue.running else ""
+        set_tip(
+            self.open_button,
+            self.tr("The queue is at work; stop it, or wait until it is done.") if self._queue.running else "",
         )
         self.remove_button.setEnabled(entry is not None and entry.state is not EntryState.RUNNING)
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from counterfoil import Dispute
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.tips import plain
 
 HEIGHT = 30
 GAP = 3
@@ -129,7 +130,7 @@ class ShareStrip(QWidget):
         if isinstance(event, QHelpEvent):
             for part, cell in zip(self._parts, self.cells(), strict=True):
                 if cell.contains(event.pos().toPointF()):
-                    QToolTip.showText(event.globalPos(), f"{words.step_part(part.name)}: {part.says}", self)
+                    QToolTip.showText(event.globalPos(), plain(f"{words.step_part(part.name)}: {part.says}"), self)
                     return True
             QToolTip.hideText()
             return True

@@ -17,6 +17,7 @@ from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.eventloop import follow, single_shot
 from counterfoil_app.model.session import Session
@@ -320,10 +321,11 @@ class StepsView(QWidget):
             hint=self.tr("Search: 10-20, hash, loss > 1"),
             clearable=True,
         )
-        self.wanted.setToolTip(
+        set_tip(
+            self.wanted,
             self.tr(
                 "Steps (10-20, 37), the beginning of a hash (#3eeb), or a condition (loss > 1 and corrections == 0)"
-            )
+            ),
         )
         self.wanted.setMinimumWidth(self.fontMetrics().averageCharWidth() * 14)
         self.wanted.textChanged.connect(self._search)
@@ -339,7 +341,7 @@ class StepsView(QWidget):
         self.searches.chosen.connect(self.wanted.setText)
         self.jump = QSpinBox()
         self.jump.setAccessibleName(self.tr("Go to step"))
-        self.jump.setToolTip(self.tr("Go to this step (Enter)"))
+        set_tip(self.jump, self.tr("Go to this step (Enter)"))
         self.jump.setPrefix(self.tr("Step") + " ")
         self.jump.setGroupSeparatorShown(True)
         self.jump.setKeyboardTracking(False)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.looks.tips import plain
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.step_data import StepState, Stretch, merge_equal, worst_per_place
@@ -209,6 +210,6 @@ class StepStrip(QWidget):
             state = data.state(step)
             if state is not None:
                 sentence = self.tr("Step {0}: {1}").format(text.count(step), words.step_state(state).word)
-                QToolTip.showText(event.globalPos(), sentence, self)
+                QToolTip.showText(event.globalPos(), plain(sentence), self)
             return True
         return super().event(event)

@@ -32,6 +32,7 @@ from PySide6.QtWidgets import (
 from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.tips import plain, set_tip
 from counterfoil_app.looks.words import Look
 from counterfoil_app.views.layouts import chosen_rows, keys_in
 
@@ -177,7 +178,8 @@ class RecordTable(QAbstractTableModel, Generic[Record]):
         if role == _TEXT:
             return line.texts[index.column()]
         if role == _TIP:
-            return None if column.tip is None else column.tip(line.record)
+            tip = None if column.tip is None else column.tip(line.record)
+            return None if tip is None else plain(tip)
         if role == _BACKGROUND:
             return QColor(self.theme.tokens.bad_tint) if line.bad else None
         return self.icon(line.looks[index.column()])
@@ -293,7 +295,7 @@ def record_list(
 def item(text: str, tip: str) -> QTableWidgetItem:
     """A cell of a table of items, with its tool tip."""
     result = QTableWidgetItem(text)
-    result.setToolTip(tip)
+    set_tip(result, tip)
     return result
 
 

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene, QGraphicsView, QSty
 from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.looks.words import Look
 
 NODE_CHARACTERS, NOTE_CHARACTERS = 35, 29
@@ -94,7 +95,7 @@ class BoxItem(QGraphicsItem):
         self._fixed_line = QFontMetricsF(self._fixed).height()
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setToolTip("\n".join((box.title, box.look.word)))
+        set_tip(self, "\n".join((box.title, box.look.word)))
 
     @property
     def middle(self) -> float:
