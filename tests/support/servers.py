@@ -25,6 +25,8 @@ class Served:
         stall: Whether a piece that begins there is never sent.
         answer: Another status than the usual one for a piece that begins there; 0 for the usual one.
         length: Whether the length of a whole file is said.
+        leads: Where paths lead, by the path.
+        headers: What each question came with.
         url: Where the file is.
         pieces: The pieces that were asked for, in order.
         sent: Bytes of the file that were sent.
@@ -38,6 +40,8 @@ class Served:
     stall: Callable[[int], bool] = lambda _: False
     answer: Callable[[int], int] = lambda _: 0
     length: bool = True
+    leads: dict[str, str] = field(default_factory=dict)
+    headers: list[dict[str, str]] = field(default_factory=list)
     url: str = ""
     pieces: list[tuple[int, int]] = field(default_factory=list)
     sent: int = 0
@@ -59,6 +63,14 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Give the file, or a piece of it."""
         served, data = self.served, self.served.data
+        with served.lock:
+            served.headers.append(dict(self.headers))
+        if self.path in served.leads:
+            self.send_response(302)
+            self.send_header("Location", served.leads[self.path])
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         if not self.path.partition("?")[0].endswith((".cfoil", ".json")):
             self._begin(404, 0)
             return

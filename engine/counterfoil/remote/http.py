@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 import aiohttp
 import fsspec
 from fsspec.implementations.http import HTTPFileSystem
+from yarl import URL
 
 from counterfoil.remote.transfer import Patience, Transfer, TroubleError, write_copy
 from counterfoil_core.base.cancel import CancelToken
@@ -23,6 +24,8 @@ _NOTHING = re.compile(r"bytes \*/(\d{1,18})")
 _MARKS = ("ETag", "Last-Modified")
 """What a server may say of a file that is another one when the file is."""
 _PIECE_BYTES = 2**20
+_REDIRECTS = (301, 302, 303, 307, 308)
+_MOST_REDIRECTS = 6
 
 
 class WebFile(Transfer):
@@ -98,15 +101,42 @@ class WebFile(Transfer):
         try:
             session = await self._files.set_session()
             url = self._files.encode_url(self.address.url)
-            async with session.get(url, headers=headers, timeout=limits, **settings) as answer:
-                self._check(answer)
-                yield answer
+            settings["allow_redirects"] = False
+            for _ in range(_MOST_REDIRECTS):
+                async with session.get(url, headers=headers, timeout=limits, **settings) as answer:
+                    if answer.status not in _REDIRECTS:
+                        self._check(answer)
+                        yield answer
+                        return
+                    url = self._led_to(answer)
+            raise TroubleError(say("it leads from one address to another, and on"))
         except aiohttp.InvalidURL as error:
             raise GivenFileError(say("The address {0} is none.", self.address.shown)) from error
         except TimeoutError:
             raise
         except (aiohttp.ClientError, ValueError) as error:
             raise TroubleError(hushed(f"{type(error).__name__}: {error}")) from error
+
+    def _led_to(self, answer: aiohttp.ClientResponse) -> URL:
+        """Return where a redirect leads on the same server.
+
+        Another server would get the user's headers, which may hold a key, and the verdict names the one that was asked.
+
+        Raises:
+            GivenFileError: It leads to another server, or by another scheme.
+            TroubleError: It does not say where.
+        """
+        try:
+            led = answer.url.join(URL(answer.headers["Location"]))
+            same = led.origin() == answer.url.origin()
+        except (KeyError, ValueError) as error:
+            raise TroubleError(say("it leads elsewhere, and does not say where")) from error
+        if not same:
+            raise GivenFileError(
+                say("{0} leads to another server: {1}.", self.address.shown, Address(str(led)).shown),
+                remedy=say("Give the address that it leads to, if you trust that server, or download the file."),
+            )
+        return led
 
     def _check(self, answer: aiohttp.ClientResponse) -> None:
         status = answer.status

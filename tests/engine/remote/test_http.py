@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+import fsspec
 import pytest
 
 from counterfoil.remote.opening import copied, near, open_transfer
@@ -47,6 +48,39 @@ def test_the_name_and_password_of_an_address_stand_in_no_sentence() -> None:
             open_transfer(Address(secret))
     assert "secret" not in str(caught.value) + caught.value.detail
     assert "hidden" not in str(caught.value) + caught.value.detail
+
+
+def test_a_redirect_on_one_server_is_followed() -> None:
+    with serving(DATA, leads={"/moved/run.cfoil": "/bucket/run.cfoil"}) as served:
+        served.url = served.url.replace("/bucket/", "/moved/")
+        with opened(served) as file:
+            assert file.fetch([(5, 3)]) == [DATA[5:8]]
+
+
+def test_another_server_gets_neither_a_question_nor_the_users_headers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(fsspec.config.conf, "http", {"client_kwargs": {"headers": {"X-Api-Key": "a secret"}}})
+    with serving(DATA) as other, serving(DATA) as served:
+        led = f"{other.url}?signature=hidden"
+        served.leads["/bucket/run.cfoil"] = led
+        with pytest.raises(GivenFileError, match="leads to another server") as caught:
+            open_transfer(Address(served.url))
+        assert served.headers[0]["X-Api-Key"] == "a secret"
+        assert not other.headers
+    assert other.url in str(caught.value)
+    assert "hidden" not in str(caught.value) + caught.value.remedy
+
+
+@pytest.mark.parametrize("led", ["https://127.0.0.1/run.cfoil", "ftp://127.0.0.1/run.cfoil", "http://[", "//evil"])
+def test_a_redirect_by_another_scheme_or_to_nowhere_is_not_followed(led: str) -> None:
+    with serving(DATA, leads={"/bucket/run.cfoil": led}) as served, pytest.raises((GivenFileError, FileReadError)):
+        open_transfer(Address(served.url))
+
+
+def test_a_server_that_leads_in_a_circle_is_left() -> None:
+    with serving(DATA, leads={"/bucket/run.cfoil": "/bucket/run.cfoil"}) as served:
+        with pytest.raises(FileReadError, match="from one address to another"):
+            open_transfer(Address(served.url))
+        assert len(served.headers) < 30
 
 
 def test_a_file_that_is_not_there_is_the_users_slip() -> None:
