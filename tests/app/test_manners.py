@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import asdict
@@ -27,6 +28,9 @@ from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import fixed_font
 from counterfoil_app.looks.theme import DARK, LIGHT, Theme, Tokens, Tone, style_sheet
+from counterfoil_app.model import key_book
+from counterfoil_app.model.case_file import earlier_cases
+from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Setting, Settings, ThemeChoice
 from counterfoil_app.shell.window import MainWindow
@@ -63,6 +67,24 @@ def test_a_fresh_start_leaves_what_is_stored_as_it_is(tmp_path: Path, monkeypatc
     assert Settings.of_user().theme is ThemeChoice.DARK
     # Results and known trainers are no settings.
     assert fresh.config_folder == mine.config_folder == tmp_path
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="pipes, and Qt's place on Linux")
+def test_a_pipe_in_the_place_of_a_file_of_the_users_keeps_nobody_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    folder = tmp_path / "Counterfoil"
+    folder.mkdir()
+    os.mkfifo(folder / "Counterfoil.conf")
+    with pytest.raises(CounterfoilError, match="are no file"):
+        Settings.of_user()
+    for name in ("cases.json", "keys.json", "orders.json"):
+        os.mkfifo(tmp_path / name)
+    assert Cases(tmp_path / "cases.json").problem is not None
+    with pytest.raises(CounterfoilError):
+        key_book._read(tmp_path / "keys.json")
+    assert earlier_cases(tmp_path / "orders.json") == ()
 
 
 def test_junk_in_settings_falls_back(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from counterfoil import CounterfoilError, SegmentRequest, one_line
+from counterfoil_core.base.inputs import open_plain
 
 FILE_NAME = "cases.json"
 EARLIER_NAME = "orders.json"
@@ -199,7 +200,7 @@ def _asked(replay: Replay) -> None:
 def earlier_cases(path: Path) -> tuple[Case, ...]:
     """The orders that were known before there were cases; what is none of them is left out."""
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             held = json.loads(file.read(2**20).decode(errors="surrogateescape"))
     except (OSError, ValueError, RecursionError):
         return ()

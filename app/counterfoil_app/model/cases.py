@@ -35,6 +35,7 @@ from counterfoil_app.model.case_file import (
     read_cases,
     write_cases,
 )
+from counterfoil_core.base.inputs import open_plain
 from counterfoil_core.base.sentence import say
 
 MAX_RECENT = 10
@@ -207,7 +208,7 @@ class Cases(QObject):
     def _read(self) -> tuple[Case, ...]:
         self._blocked = None
         try:
-            with self._path.open("rb") as file:
+            with open_plain(self._path) as file:
                 data = file.read(MAX_BYTES + 1)
         except FileNotFoundError:
             return earlier_cases(self._path.with_name(EARLIER_NAME))

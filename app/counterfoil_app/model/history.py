@@ -40,6 +40,7 @@ from counterfoil_app.engine.worker import Failure, JobResult, Submit
 from counterfoil_app.model.divergence_table import DivergenceColumns, DivergenceTable
 from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.session import Session
+from counterfoil_core.base.inputs import open_plain
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.timestamps import timestamp
 
@@ -279,7 +280,8 @@ def _past(path: Path, mark: bytes, head: bytes) -> Past:
 
 def _parts(path: Path) -> tuple[bytes, bytes, bytes]:
     """How it begins, what a list shows, and all of it."""
-    data = path.read_bytes()
+    with open_plain(path) as file:
+        data = file.read()
     mark = data[: len(MARK)]
     sealed = len(MARK) + SEAL_BYTES
     start = sealed + _LENGTH_BYTES

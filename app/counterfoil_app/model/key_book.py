@@ -27,6 +27,7 @@ from PySide6.QtCore import QObject, Signal
 
 from counterfoil import CounterfoilError, Trust, key_id_of, one_line, seen_by, write_whole
 from counterfoil_app.model.revoked_keys import RevokedKeys
+from counterfoil_core.base.inputs import open_plain
 from counterfoil_core.base.sentence import say
 from counterfoil_core.signing.publickeys import FORM
 
@@ -328,7 +329,7 @@ def _line(text: str) -> str:
 
 def _read(path: Path) -> tuple[KnownKey, ...]:
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         return ()

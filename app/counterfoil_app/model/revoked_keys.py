@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, Signal
 from counterfoil import CounterfoilError, Revocation, RevocationList, key_id_of, write_whole
 from counterfoil_app.engine.port import ReadRevocations
 from counterfoil_app.engine.strangers import plain
+from counterfoil_core.base.inputs import open_plain
 from counterfoil_core.base.sentence import say
 from counterfoil_core.signing.publickeys import FORM
 
@@ -131,7 +132,7 @@ class RevokedKeys(QObject):
 
     def _note(self) -> _Note | None:
         try:
-            with self._note_path.open("rb") as file:
+            with open_plain(self._note_path) as file:
                 note = msgspec.json.decode(file.read(MAX_NOTE), type=_Note)
         except FileNotFoundError:
             return None

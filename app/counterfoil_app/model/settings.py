@@ -10,6 +10,9 @@ from typing import Generic, TypeVar, overload
 
 from PySide6.QtCore import QByteArray, QSettings, QStandardPaths, QTemporaryDir
 
+from counterfoil import CounterfoilError
+from counterfoil_core.base.sentence import say
+
 SCHEMA_VERSION = 1
 MAX_THREADS = 1024
 MAX_WORKERS = 64
@@ -181,6 +184,17 @@ class Settings:
 
     @staticmethod
     def _stored() -> QSettings:
+        """The user's store; raises CounterfoilError where something else than a file lies in its place.
+
+        Qt would wait for ever for whoever writes into a pipe.
+        """
+        folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericConfigLocation)
+        place = Path(folder) / "Counterfoil" / "Counterfoil.conf"  # where Qt keeps it on systems that use files
+        if place.exists() and not place.is_file():
+            raise CounterfoilError(
+                say("The settings of the window, {0}, are no file.", place),
+                remedy=say("Remove what lies there, and start again: the window makes a new file."),
+            )
         return QSettings("Counterfoil", "Counterfoil")
 
     @property

@@ -39,7 +39,7 @@ def read_rows(path: Path) -> Array:
         if math.prod(shape) * dtype.itemsize != len(data) - stream.tell():
             raise ValueError("another size than the header says")
         return np.frombuffer(data, dtype, offset=stream.tell()).reshape(shape)
-    except (ValueError, OverflowError) as error:
+    except Exception as error:  # numpy parses a header as Python, and lets errors of the tokenizer through
         raise GivenFileError(
             say("{0} is no .npy file of numbers.", path.name),
             remedy=say("Write the row with numpy.save, in C order, in dtype and shape as the order has it."),

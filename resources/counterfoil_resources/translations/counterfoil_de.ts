@@ -9520,6 +9520,10 @@ Lauf zu finden</translation>
             <translation>Entfernen Sie Schlüssel, die Sie nicht brauchen.</translation>
         </message>
         <message>
+            <source>Remove what lies there, and start again: the window makes a new file.</source>
+            <translation>Entfernen Sie, was dort liegt, und starten Sie neu: das Fenster legt eine neue Datei an.</translation>
+        </message>
+        <message>
             <source>Repair the file, or move it away to begin a new one.</source>
             <translation>Reparieren Sie die Datei, oder verschieben Sie sie, um eine neue zu beginnen.</translation>
         </message>
@@ -11518,6 +11522,10 @@ Lauf zu finden</translation>
         <message>
             <source>The segments {0} cannot be read.</source>
             <translation>Die Segmente {0} sind nicht lesbar.</translation>
+        </message>
+        <message>
+            <source>The settings of the window, {0}, are no file.</source>
+            <translation>Die Einstellungen des Fensters, {0}, sind keine Datei.</translation>
         </message>
         <message>
             <source>The shape of the {0} is not a list of lengths.</source>

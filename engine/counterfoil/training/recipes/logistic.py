@@ -6,8 +6,6 @@ The comparison with zero-knowledge proofs of training (Garg et al. 2023) has 262
 from __future__ import annotations
 
 import io
-import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +21,7 @@ from counterfoil.training.capturing import capture_step
 from counterfoil.training.division import WHOLE, Division
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs
-from counterfoil_core.base.errors import DataError
+from counterfoil_core.base.errors import CounterfoilError, DataError
 from counterfoil_core.base.inputs import open_input
 from counterfoil_core.base.precision import AnyPrecision, is_exact
 from counterfoil_core.kernels.cpu.philox import uniform
@@ -114,12 +112,14 @@ def read_table(path: Path) -> Table:
                 if sum(member.file_size for member in file.zip.infolist()) > MAX_TABLE_BYTES:
                     raise DataError(f"The table {path} is too large when it is unpacked.", remedy=remedy)
                 features, labels = file["features"], file["labels"]
-    except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError, MemoryError) as error:
+    except CounterfoilError:
+        raise
+    except OSError as error:
+        raise DataError(f"The file {path} cannot be read: {error.strerror or error}.") from error
+    except Exception as error:  # zipfile and numpy let errors of a dozen kinds through
         raise DataError(
             f"The file {path} is not a table in numpy's format.", remedy=remedy, detail=str(error)
         ) from error
-    except OSError as error:
-        raise DataError(f"The file {path} cannot be read: {error.strerror or error}.") from error
     if features.ndim != 2 or features.dtype.kind != "f" or not features.size:
         raise DataError(
             f"The features in {path} are {features.dtype} of shape {features.shape}; they must be floating-point, one "
