@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from counterfoil_core.signing.intoto import RUN_PREDICATE, TREE_HEAD_PREDICATE
 
 import counterfoil
 from counterfoil import (
@@ -37,7 +38,6 @@ from counterfoil_app.engine.recordings import (
     list_folder,
     size_of,
 )
-from counterfoil_core.signing.intoto import RUN_PREDICATE, TREE_HEAD_PREDICATE
 from support.boxes import closed
 from support.jobs import digits_order
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from counterfoil.signing.revocations import sign_revocations
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 from tests.app.conftest import MakeWindow
@@ -12,7 +13,6 @@ from tests.app.test_files_find_their_places import drop, made
 
 from counterfoil import Cause, Level, OrderTrust, Revocation, TrainerTrust, key_id_of
 from counterfoil.signing.privatekeys import key_from_seed
-from counterfoil.signing.revocations import sign_revocations
 from counterfoil_app.engine.port import ReadRevocations
 from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase

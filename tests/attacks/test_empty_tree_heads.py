@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from counterfoil.signing.claims import sign_tree_head
+
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import TreeHead, run_tree
 from counterfoil_core.values.outcome import CheckNumber

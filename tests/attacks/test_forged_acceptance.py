@@ -5,15 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-
 from counterfoil.signing.claims import accept_order, sign_order
+from counterfoil_core.signing.consent import open_signed_order
+from counterfoil_core.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, make_statement
+
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.signing.consent import open_signed_order
 from counterfoil_core.signing.envelope import sign_statement
-from counterfoil_core.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, make_statement
 from counterfoil_core.values.outcome import CheckNumber, Outcome
 from support.expectations import refused, verified
 from support.jobs import audited, put_bytes, sign_as_client

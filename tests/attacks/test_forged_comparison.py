@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from counterfoil.signing.revocations import Cause, Revocation, sign_revocations
 
 from counterfoil.audit.overview import inspect, inspect_stages
 from counterfoil.cli import main
 from counterfoil.signing.comparison import Comparison, comparison_beside, comparison_path, write_comparison
 from counterfoil.signing.privatekeys import key_from_seed
-from counterfoil.signing.revocations import Cause, Revocation, sign_revocations
 from counterfoil.training.order import sign_order_file
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.reader import BundleReader

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from counterfoil_core.signing.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement
+from counterfoil_core.signing.predicates import MAX_TEXT
 
 from counterfoil.audit.statement.afterwards import (
     open_reply,
@@ -17,8 +19,6 @@ from counterfoil.cli import main
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.signing.envelope import sign_statement
-from counterfoil_core.signing.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement
-from counterfoil_core.signing.predicates import MAX_TEXT
 from counterfoil_core.statement.verdict import sign_verdict
 from counterfoil_core.values.outcome import Outcome
 from support.expectations import verified

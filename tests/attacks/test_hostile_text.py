@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from counterfoil_core.signing.intoto import VERDICT_PREDICATE, make_statement
 from rich.console import Console
 
 from counterfoil.audit.overview import inspect
@@ -20,7 +21,6 @@ from counterfoil.cli import main, reports, terminal
 from counterfoil.signing.comparedsteps import FoundComparison
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.signing.envelope import sign_statement
-from counterfoil_core.signing.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.values.outcome import Outcome
 from support.jobs import digits_order, record_run, sign_again

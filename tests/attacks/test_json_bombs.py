@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from counterfoil.signing.claims import sign_tree_head
 
 import counterfoil
 import counterfoil_app
 import counterfoil_core
 from counterfoil.audit.beaconfile import read_beacon
-from counterfoil.signing.claims import sign_tree_head
 from counterfoil.training.huggingface import folder
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest

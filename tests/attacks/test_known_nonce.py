@@ -7,13 +7,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from counterfoil_core.signing.intoto import make_statement
 
 from counterfoil.cli import main
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.signing.envelope import open_claim, open_statement, sign_statement
-from counterfoil_core.signing.intoto import make_statement
 from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
 from counterfoil_core.values.beacon import QUICKNET, Beacon
 from counterfoil_core.values.outcome import Outcome

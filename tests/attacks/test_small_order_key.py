@@ -7,19 +7,19 @@ import json
 from dataclasses import replace
 
 import pytest
+from counterfoil.signing.claims import sign_claim
+from counterfoil_core.signing.intoto import PAYLOAD_TYPE
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given, strategies as st
 from securesystemslib.signer import SSlibKey
 
 from counterfoil.cli import main
-from counterfoil.signing.claims import sign_claim
 from counterfoil_core.base import canonical
 from counterfoil_core.base.errors import KeyFileError, SignatureError
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.signing.edwards import D, L, P, is_prime_order_point
 from counterfoil_core.signing.envelope import open_claim, open_statement, open_tree_head
-from counterfoil_core.signing.intoto import PAYLOAD_TYPE
 from counterfoil_core.signing.keys import PublicKey, load_public_key
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.outcome import CheckNumber, Outcome

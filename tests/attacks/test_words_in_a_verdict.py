@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from counterfoil_core.signing.intoto import PAYLOAD_TYPE
 from securesystemslib.dsse import Envelope
 
 from counterfoil.audit.overview import inspect
@@ -18,7 +19,6 @@ from counterfoil_core.base.plaintext import quoted, spelled
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import MAX_ENVIRONMENT, TreeHead
 from counterfoil_core.signing.envelope import open_tree_head, sign_statement
-from counterfoil_core.signing.intoto import PAYLOAD_TYPE
 from counterfoil_core.statement.verdict import sign_verdict
 from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 from support import expectations

@@ -13,30 +13,30 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from counterfoil.audit.statement.ruled import sign_results
+from counterfoil.signing.claims import accept_order, sign_claim, sign_order, sign_tree_head
+from counterfoil.signing.note import sign_note
+from counterfoil.signing.revocations import sign_revocations
+from counterfoil.signing.revokedkeys import Cause, Revocation
+from counterfoil_core.signing.consent import open_signed_order
 from tests.frozen.store import Texts, as_text
 
 from counterfoil.audit.statement.afterwards import sign_reply, sign_withdrawal
 from counterfoil.audit.statement.facts import sign_facts
-from counterfoil.audit.statement.ruled import sign_results
 from counterfoil.audit.values.runrules import RuleOutcome, RuleResult
 from counterfoil.delivery.locating import RowUse
 from counterfoil.delivery.rowuse import sign_row_use
 from counterfoil.delivery.snapshots import Kind, Line, Snapshot, sign_line
 from counterfoil.exports.summary import svr_statement, vsa_statement
-from counterfoil.signing.claims import accept_order, sign_claim, sign_order, sign_tree_head
 from counterfoil.signing.comparison import Comparison, comparison_path, write_comparison
-from counterfoil.signing.note import sign_note
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.signing.release import ReleaseList, sign_release
-from counterfoil.signing.revocations import sign_revocations
-from counterfoil.signing.revokedkeys import Cause, Revocation
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.schema import RunClaim, TreeHead
 from counterfoil_core.bundle.shares import ShareRecord
 from counterfoil_core.signing import intoto
-from counterfoil_core.signing.consent import open_signed_order
 from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.parties import share_statement
 from counterfoil_core.statement.signed import Verdict

@@ -23,19 +23,19 @@ from typing import Any
 
 import numpy as np
 import torch
+from counterfoil.signing.claims import accept_order, sign_claim
+from counterfoil_core.signing.consent import open_signed_order
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from tests.frozen.store import HERE, INPUTS
 
 from counterfoil import LabelFlip
 from counterfoil.cli import main
-from counterfoil.signing.claims import accept_order, sign_claim
 from counterfoil.signing.privatekeys import PrivateKey, key_from_seed
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import run_tree
-from counterfoil_core.signing.consent import open_signed_order
 from counterfoil_core.signing.envelope import open_claim
 from support.bundles import flip_bit
 from support.heads import record_with_heads

@@ -21,6 +21,9 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from counterfoil.signing.claims import accept_order, sign_order
+from counterfoil_core.signing.consent import open_signed_order
+from counterfoil_core.signing.intoto import PAYLOAD_TYPE
 from securesystemslib.dsse import Envelope
 from torch import Tensor, nn
 from torch.nn import functional
@@ -33,7 +36,6 @@ from counterfoil.audit.values.delivery import DeliveryOutcome
 from counterfoil.base.sealing import SEAL_BYTES
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.delivery.export import export_weights
-from counterfoil.signing.claims import accept_order, sign_order
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
@@ -45,8 +47,6 @@ from counterfoil_core.base.errors import CounterfoilError, RefusedError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.signing.consent import open_signed_order
-from counterfoil_core.signing.intoto import PAYLOAD_TYPE
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.statement.verdict import sign_verdict, verify_signed
 from counterfoil_core.values.adjudication import AdjudicationFinished

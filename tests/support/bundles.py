@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from counterfoil.signing.claims import accept_order, sign_claim
 from numpy.typing import NDArray
 
 from counterfoil.bundle.writer import BundleWriter
-from counterfoil.signing.claims import accept_order, sign_claim
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.precision import Precision

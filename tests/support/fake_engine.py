@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from counterfoil_core.signing.intoto import VERDICT_PREDICATE, make_statement
 
 from counterfoil import (
     Adjudication,
@@ -176,7 +177,6 @@ from counterfoil_core.commit.merkle import MerkleTree, first_difference
 from counterfoil_core.judge.compare import detail_difference
 from counterfoil_core.panel.panel import conclude_panel, judge_members
 from counterfoil_core.program.limits import LARGE
-from counterfoil_core.signing.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement, read_statement
 from counterfoil_core.statement.write import adjudication_statement, verdict_statement
 from counterfoil_core.values.account import accusation

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from counterfoil.signing.claims import sign_tree_head
+
 from counterfoil_core.bundle.schema import TreeHead
 from counterfoil_core.parties.published_heads import read_tree_heads
 from counterfoil_core.signing.keys import PublicKey, SigningKey

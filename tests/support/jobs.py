@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 from benchmarks.imitations import imitated
+from counterfoil.signing.claims import accept_order, sign_claim, sign_order
+from counterfoil_core.signing.consent import open_signed_order
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
@@ -20,7 +22,6 @@ from counterfoil.audit.hearings import run_audit
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.passes import Objective
 from counterfoil.program.update import Sgd, UpdateRule
-from counterfoil.signing.claims import accept_order, sign_claim, sign_order
 from counterfoil.training import executing
 from counterfoil.training.capturing import capture_step
 from counterfoil.training.division import Division
@@ -43,7 +44,6 @@ from counterfoil_core.hearing import session
 from counterfoil_core.kernels.cpu.philox import uniform
 from counterfoil_core.operators.node import TensorType
 from counterfoil_core.program.graph import Program
-from counterfoil_core.signing.consent import open_signed_order
 from counterfoil_core.signing.envelope import open_claim
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.values.events import AuditFinished, Event

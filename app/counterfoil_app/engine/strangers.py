@@ -48,11 +48,11 @@ def quoted(later: Afterwards) -> Afterwards:
     """What others said of a verdict: their texts keep their lines, each of visible characters."""
     shown = plain(later)
     withdrawals = tuple(
-        replace(one, reason=_quotation(said.reason))
+        structs.replace(one, reason=_quotation(said.reason))
         for one, said in zip(shown.withdrawals, later.withdrawals, strict=True)
     )
     replies = tuple(
-        replace(one, text=_quotation(said.text)) for one, said in zip(shown.replies, later.replies, strict=True)
+        structs.replace(one, text=_quotation(said.text)) for one, said in zip(shown.replies, later.replies, strict=True)
     )
     return replace(shown, withdrawals=withdrawals, replies=replies)
 

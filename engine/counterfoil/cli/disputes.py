@@ -49,7 +49,7 @@ from counterfoil_core.signing.keys import load_public_key
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from counterfoil.signing.revocations import RevocationList
+    from counterfoil.signing.kinds import RevocationList
 
 
 def adjudicate(

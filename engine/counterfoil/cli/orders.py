@@ -222,7 +222,7 @@ def order(
         )
     check_writable(out, force)
     if script is not None:
-        from counterfoil.signing.comparison import comparison_path
+        from counterfoil.signing.comparedsteps import comparison_path
 
         check_writable(comparison_path(out), force)
     segments = segments_of(recompute_activations)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from counterfoil.signing.claims import sign_claim
+from counterfoil_core.signing.intoto import TREE_HEAD_PREDICATE
 
 from counterfoil.audit.overview import inspect
-from counterfoil.signing.claims import sign_claim
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import StepRecorded
 from counterfoil_core.base.cancel import CancelToken
@@ -16,7 +17,6 @@ from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import run_tree
 from counterfoil_core.parties.published_heads import MAX_LINE_BYTES, read_tree_heads
 from counterfoil_core.signing.envelope import open_claim, open_statement
-from counterfoil_core.signing.intoto import TREE_HEAD_PREDICATE
 from counterfoil_core.values.events import StepReplayed
 from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 from support.heads import heads_of, record_with_heads, write_heads

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from counterfoil.audit.statement.ruled import open_results, results_of, sign_results
+from counterfoil.signing.revocations import Cause, Revocation, open_revocations, sign_revocations
 
 from counterfoil.audit.runrules import _rules, given_verdict, read_rules, subject_of
 from counterfoil.audit.statement.afterwards import sign_withdrawal, verdict_digest
-from counterfoil.audit.statement.ruled import open_results, results_of, sign_results
 from counterfoil.audit.values.runrules import GivenVerdict, RuleOutcome, RuleSubject, RunRules, check_rules, outcome_of
 from counterfoil.cli import main
 from counterfoil.signing.privatekeys import key_from_seed
-from counterfoil.signing.revocations import Cause, Revocation, open_revocations, sign_revocations
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError, GivenFileError, SignatureError
 from counterfoil_core.bundle.reader import BundleReader

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from counterfoil_core.signing.intoto import VERDICT_PREDICATE, make_statement
 
 from counterfoil.audit.timing import plan_audit
 from counterfoil.audit.values.plan import Plan, PlanProgress, make_plan
@@ -15,7 +16,6 @@ from counterfoil_core.base.errors import RefusedError, SignatureError
 from counterfoil_core.bundle.extent import Extent
 from counterfoil_core.program.limits import Estimate
 from counterfoil_core.signing.envelope import open_statement, sign_statement
-from counterfoil_core.signing.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
 from counterfoil_core.values.events import AuditStarted, ResumedFromCheckpoint, StepReplayed
 from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome

@@ -13,13 +13,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from counterfoil_core.signing.intoto import SHORT_RUN_PREDICATE
 
 from counterfoil import __version__
 from counterfoil.cli.jsonform import as_json
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.signing.envelope import sign_statement
-from counterfoil_core.signing.intoto import SHORT_RUN_PREDICATE
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.statement.dispute_rules import _wrong_finding
 from counterfoil_core.statement.model import (

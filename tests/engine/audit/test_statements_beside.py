@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
+from counterfoil_core.signing.predicates import MAX_BYTES
 
 from counterfoil.audit.statement import afterwards as module
 from counterfoil.audit.statement.afterwards import sign_reply, sign_withdrawal, statements_beside
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.signing.keys import SigningKey
-from counterfoil_core.signing.predicates import MAX_BYTES
 
 VERDICT, OTHER = Digest.of(b"verdict"), Digest.of(b"another")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from counterfoil.signing.claims import sign_order
 
 from counterfoil.cli import main
-from counterfoil.signing.claims import sign_order
 from counterfoil.signing.privatekeys import load_private_key
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.reader import BundleReader

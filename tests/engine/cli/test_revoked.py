@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from counterfoil.signing.revocations import Cause, Revocation, RevocationList, open_revocations, sign_revocations
 
 from counterfoil.audit.signers import Signers, signers_of_capsule, signers_of_run
 from counterfoil.cli import main
 from counterfoil.cli.revoked import Revoked, check_same_signers, revoked_signers
 from counterfoil.signing.privatekeys import key_from_seed, load_private_key
-from counterfoil.signing.revocations import Cause, Revocation, RevocationList, open_revocations, sign_revocations
 from counterfoil.training.recipes import digits
 from counterfoil.training.recorder import record
 from counterfoil.training.tamper import LabelFlip

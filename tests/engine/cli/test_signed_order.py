@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from counterfoil_core.signing.consent import open_signed_order
 
 from counterfoil.base.joberrors import RecordingError
 from counterfoil.cli import main
@@ -13,7 +14,6 @@ from counterfoil.signing.privatekeys import load_private_key
 from counterfoil.training.calibration import calibrate
 from counterfoil.training.order import sign_order_file
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.signing.consent import open_signed_order
 from support.interrupted import go_on, stop_after
 from support.jobs import digits_order
 

@@ -8,13 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from counterfoil.base.programs import DESCRIPTOR_VARIABLE
-from counterfoil.signer import asking
-from counterfoil.signer.environment import drop_passphrase, take_descriptor
-from counterfoil.signer.gate import Gate, Purpose
-from counterfoil_core.base import canonical
-from counterfoil_core.base.errors import KeyFileError, SignatureError
 from counterfoil_core.signing.intoto import (
     COMPARISON_PREDICATE,
     FACTS_PREDICATE,
@@ -29,6 +22,13 @@ from counterfoil_core.signing.intoto import (
     VERDICT_PREDICATE,
     make_statement,
 )
+
+from counterfoil.base.programs import DESCRIPTOR_VARIABLE
+from counterfoil.signer import asking
+from counterfoil.signer.environment import drop_passphrase, take_descriptor
+from counterfoil.signer.gate import Gate, Purpose
+from counterfoil_core.base import canonical
+from counterfoil_core.base.errors import KeyFileError, SignatureError
 from counterfoil_core.signing.keys import SigningKey
 
 posix = pytest.mark.skipif(os.name != "posix", reason="descriptors and terminals of POSIX")

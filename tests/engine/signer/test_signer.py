@@ -15,6 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from counterfoil_core.signing.intoto import (
+    ADJUDICATION_PREDICATE,
+    RUN_PREDICATE,
+    TREE_HEAD_PREDICATE,
+    VERDICT_PREDICATE,
+    make_statement,
+)
 
 from counterfoil.base.joberrors import SignerError
 from counterfoil.base.programs import program_command
@@ -25,13 +32,6 @@ from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil_core.base import canonical
 from counterfoil_core.base.errors import FileWriteError, KeyFileError, SignatureError
 from counterfoil_core.signing.envelope import open_statement
-from counterfoil_core.signing.intoto import (
-    ADJUDICATION_PREDICATE,
-    RUN_PREDICATE,
-    TREE_HEAD_PREDICATE,
-    VERDICT_PREDICATE,
-    make_statement,
-)
 from counterfoil_core.signing.keys import load_public_key
 
 SECRET = "correct horse battery staple"

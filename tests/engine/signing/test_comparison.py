@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from counterfoil.signing.claims import sign_order
+from counterfoil_core.signing.intoto import COMPARISON_PREDICATE, ORDER_PREDICATE, make_statement
 
 from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.signer.client import Passphrase, start_signer
-from counterfoil.signing.claims import sign_order
 from counterfoil.signing.comparedsteps import FROM_CODE, FROM_SCRIPT
 from counterfoil.signing.comparison import (
     MAX_BYTES,
@@ -38,7 +39,6 @@ from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.signing.envelope import sign_statement, wrap_statement
-from counterfoil_core.signing.intoto import COMPARISON_PREDICATE, ORDER_PREDICATE, make_statement
 
 ORDER, OTHER, SCRIPT = (Digest.of(text) for text in (b"order", b"other", b"script"))
 MADE = Comparison(

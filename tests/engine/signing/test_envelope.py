@@ -12,6 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from counterfoil.signing.claims import sign_claim
+from counterfoil_core.signing.intoto import (
+    PAYLOAD_TYPE,
+    RUN_PREDICATE,
+    STATEMENT_TYPE,
+    VERDICT_PREDICATE,
+    make_statement,
+)
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, SECP384R1, generate_private_key as generate_ec_key
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
@@ -24,20 +32,12 @@ from cryptography.hazmat.primitives.serialization import (
 from hypothesis import given, strategies as st
 from securesystemslib.dsse import Envelope
 
-from counterfoil.signing.claims import sign_claim
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import FileWriteError, KeyFileError, SignatureError
 from counterfoil_core.bundle.schema import RunClaim
 from counterfoil_core.signing.envelope import open_claim, open_statement, sign_statement
-from counterfoil_core.signing.intoto import (
-    PAYLOAD_TYPE,
-    RUN_PREDICATE,
-    STATEMENT_TYPE,
-    VERDICT_PREDICATE,
-    make_statement,
-)
 from counterfoil_core.signing.keys import PublicKey, SigningKey, load_public_key
 from counterfoil_core.signing.publickeys import key_id_of, pem_of
 

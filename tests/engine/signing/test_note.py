@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from counterfoil.signing.claims import sign_order
 from counterfoil.signing.note import check_note, open_note, sign_note
+from counterfoil_core.signing.intoto import NOTE_PREDICATE, make_statement
+from counterfoil_core.signing.predicates import MAX_BYTES, MAX_TEXT
+
 from counterfoil.signing.privatekeys import PrivateKey, generate_key, load_private_key
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.signing.envelope import sign_statement
-from counterfoil_core.signing.intoto import NOTE_PREDICATE, make_statement
-from counterfoil_core.signing.predicates import MAX_BYTES, MAX_TEXT
 
 DATA, OTHER, WEIGHTS = (Digest.of(text) for text in (b"data", b"other", b"weights"))
 WORDS = "Sampled by the policy of round 3.\nRewards: exact match."

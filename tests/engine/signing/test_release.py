@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from counterfoil_core.signing.intoto import NOTE_PREDICATE, RELEASE_PREDICATE, make_statement
 
 from counterfoil import Digest, SignatureError
 from counterfoil.cli import main
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signing.release import ReleaseList, compare_release, open_release, sign_release
 from counterfoil_core.signing.envelope import open_statement, sign_statement
-from counterfoil_core.signing.intoto import NOTE_PREDICATE, RELEASE_PREDICATE, make_statement
 from counterfoil_core.signing.keys import SigningKey
 from support.bundles import test_key
 

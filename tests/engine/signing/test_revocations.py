@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from counterfoil.signing.revocations import MAX_BYTES, Cause, Revocation, open_revocations, sign_revocations
 
 from counterfoil.cli import main
 from counterfoil.signing.privatekeys import key_from_seed
-from counterfoil.signing.revocations import MAX_BYTES, Cause, Revocation, open_revocations, sign_revocations
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.statement.verdict import sign_verdict

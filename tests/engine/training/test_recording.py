@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from counterfoil_core.signing.intoto import RUN_PREDICATE
 
 from counterfoil.base.joberrors import RecordingError
 from counterfoil.signer.gate import Gate, Purpose
@@ -25,7 +26,6 @@ from counterfoil_core.base.generators import finish
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import TreeHead
 from counterfoil_core.signing.envelope import parse_statement
-from counterfoil_core.signing.intoto import RUN_PREDICATE
 from counterfoil_core.signing.keys import SigningKey
 from support.bundles import Contents, make_contents
 from support.interrupted import go_on, stop_after
