@@ -17,8 +17,9 @@ from pytestqt.qtbot import QtBot
 import counterfoil
 from counterfoil import CancelToken, CounterfoilError, OperationCount, RuleOutcome, RunFacts
 from counterfoil.audit.runfacts import facts_of as facts_here
-from counterfoil.audit.statement.afterwards import sign_withdrawal, verdict_digest
+from counterfoil.audit.statement.afterwards import verdict_digest
 from counterfoil.audit.statement.facts import fields_of
+from counterfoil.signing.kinds import Withdrawal
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_app.engine.port import FactsRequest, RulesRequest
 from counterfoil_app.engine.process import ProcessEngine
@@ -28,6 +29,7 @@ from counterfoil_app.views import layouts
 from counterfoil_app.views.facts_dialog import FactsDialog
 from counterfoil_app.views.rules_dialog import RulesDialog
 from counterfoil_core.base.sentence import say
+from counterfoil_core.signing.statements import sign_said
 from counterfoil_core.statement.verdict import sign_verdict
 from counterfoil_resources.digits import load_digits
 from support.fake_engine import AUDITOR, FACTS, RULES, FakeEngine
@@ -334,7 +336,7 @@ def test_a_verdict_counts_with_its_auditors_key_alone(process: ProcessEngine, re
     assert outcome(auditor.public.public) is RuleOutcome.HELD
     with pytest.raises(CounterfoilError, match=r"The verdict v\.json does not count"):
         outcome(other.public.public)
-    taken_back = sign_withdrawal(verdict_digest(verdict.read_bytes()), "No.", None, auditor)
+    taken_back = sign_said(Withdrawal(verdict_digest(verdict.read_bytes()), "No.", None), auditor)
     (tmp_path / "back.json").write_bytes(taken_back)
     assert outcome(auditor.public.public) is RuleOutcome.CANNOT_BE_TOLD, "it was withdrawn in a file beside it"
 

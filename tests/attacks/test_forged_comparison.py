@@ -8,16 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from counterfoil.signing.revocations import Cause, Revocation, sign_revocations
 
 from counterfoil.audit.overview import inspect, inspect_stages
 from counterfoil.cli import main
-from counterfoil.signing.comparison import Comparison, comparison_beside, comparison_path, write_comparison
+from counterfoil.signing.comparedsteps import comparison_path
+from counterfoil.signing.comparison import comparison_beside, write_comparison
+from counterfoil.signing.kinds import Cause, Comparison, Revocation, RevocationList
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training.order import sign_order_file
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.statements import sign_said
 from counterfoil_core.values.outcome import Outcome
 from support.jobs import Job, audited
 
@@ -136,7 +138,7 @@ def test_nothing_is_concluded_from_it(run: Path, order: Path) -> None:
 def test_a_revoked_auditors_no_longer_counts(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_comparison(run, claimed(run), STRANGER)
     gone = Revocation(STRANGER.public.key_id, "2026-01-01T00:00:00Z", Cause.COMPROMISED, "stolen")
-    (tmp_path / "revoked.json").write_bytes(sign_revocations([gone], 1, CLIENT))
+    (tmp_path / "revoked.json").write_bytes(sign_said(RevocationList.of_keys([gone], 1), CLIENT))
     for name, key in (("auditor", STRANGER), ("list", CLIENT)):
         (tmp_path / f"{name}.pub.pem").write_text(key.public.pem)
     listed = ("--revocations", str(tmp_path / "revoked.json"), "--revocations-key", str(tmp_path / "list.pub.pem"))

@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from counterfoil_core.signing.intoto import VERDICT_PREDICATE, make_statement
 from rich.console import Console
 
 from counterfoil.audit.overview import inspect
@@ -22,6 +21,7 @@ from counterfoil.signing.comparedsteps import FoundComparison
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import VERDICT, make_statement
 from counterfoil_core.values.outcome import Outcome
 from support.jobs import digits_order, record_run, sign_again
 
@@ -125,7 +125,7 @@ def test_verify_with_a_hostile_statement(keys: Path, tmp_path: Path, show: Show)
 
     key = load_private_key(keys, None)
     subject = {"name": HOSTILE, "digest": {"sha256": "00", HOSTILE: HOSTILE}}
-    for kind, predicate in ((HOSTILE, {}), (VERDICT_PREDICATE, {HOSTILE: 1}), (VERDICT_PREDICATE, {"reason": HOSTILE})):
+    for kind, predicate in ((HOSTILE, {}), (VERDICT.predicate, {HOSTILE: 1}), (VERDICT.predicate, {"reason": HOSTILE})):
         path = tmp_path / "v.json"
         path.write_bytes(sign_statement(make_statement([subject], kind, predicate), key))
         code, shown = show("--debug", "verify", path, "--key", keys.with_name("auditor.pub.pem"))

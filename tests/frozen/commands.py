@@ -9,7 +9,8 @@ from tests.frozen.store import Texts
 from tests.frozen.world import World
 
 from counterfoil import Digest
-from counterfoil.signing.release import ReleaseList, sign_release
+from counterfoil.signing.kinds import ReleaseList
+from counterfoil_core.signing.statements import sign_said
 
 NONCE = "5e" * 32
 HEX = "5a" * 32
@@ -182,7 +183,7 @@ def make(world: World) -> Texts:
     for name in ("honest.json", "lie-rows.json", "refused-data.json", "rows.adjudication.json"):
         (verdicts / name).write_bytes((world.folder / name).read_bytes())
     listed = {name: Digest.of_file(world.folder / name) for name in ("order.cfoil", "other.cfoil", "shares.cfoil")}
-    release = sign_release(ReleaseList("1.0", "ab" * 20, listed), world.key("list"))
+    release = sign_said(ReleaseList("1.0", "ab" * 20, listed), world.key("list"))
     (world.folder / "files.release.json").write_bytes(release)
     texts = {}
     for name, lines in LINES.items():

@@ -23,8 +23,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from counterfoil.signing.claims import accept_order, sign_claim
-from counterfoil_core.signing.consent import open_signed_order
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from tests.frozen.store import HERE, INPUTS
@@ -36,7 +34,8 @@ from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import run_tree
-from counterfoil_core.signing.envelope import open_claim
+from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder
+from counterfoil_core.signing.statements import open_said, sign_said
 from support.bundles import flip_bit
 from support.heads import record_with_heads
 from support.jobs import record_run, replace_bytes, set_row
@@ -96,12 +95,12 @@ class OtherRate(Trainer):
 def seal(path: Path, key: PrivateKey, **claim: Any) -> None:
     """Sign a run as it now is, at a moment and on a machine that never change."""
     with BundleReader.open(path) as reader:
-        old, root = open_claim(reader.claim()), run_tree(reader.step_records()).root
+        old, root = open_said(RunClaim, reader.claim()), run_tree(reader.step_records()).root
         signature, order = reader.order_signature(), reader.manifest.digest
-    client = None if signature is None else open_signed_order(signature, order)
+    client = None if signature is None else open_said(SignedOrder, signature, order=order)
     said = {"run_root": root, "public_key": key.public.pem, "signed_at": TIME, "environment": ENVIRONMENT}
-    replace_bytes(path, "/run/claim", sign_claim(replace(old, **(said | claim)), key))
-    replace_bytes(path, "/run/acceptance", accept_order(order, client, key, _WHEN))
+    replace_bytes(path, "/run/claim", sign_said(replace(old, **(said | claim)), key))
+    replace_bytes(path, "/run/acceptance", sign_said(Acceptance.of(order, client), key, _WHEN))
 
 
 def _row(dataset: str, row: int, value: Any) -> Callable[[Path], None]:

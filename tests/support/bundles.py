@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from counterfoil.signing.claims import accept_order, sign_claim
 from numpy.typing import NDArray
 
 from counterfoil.bundle.writer import BundleWriter
@@ -18,9 +17,11 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.precision import Precision
 from counterfoil_core.base.turns import Turns
 from counterfoil_core.bundle.places import Places
-from counterfoil_core.bundle.schema import ArraySpec, OrderManifest, RunClaim, StepRecord, run_tree
+from counterfoil_core.bundle.schema import ArraySpec, OrderManifest, StepRecord, run_tree
 from counterfoil_core.commit.state import state_root, tensor_digest
+from counterfoil_core.signing.claims import Acceptance, RunClaim
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.statements import sign_said
 
 Array = NDArray[Any]
 
@@ -182,8 +183,8 @@ def write_run(writer: BundleWriter, contents: Contents, key: SigningKey) -> None
         )
         if contents.manifest.extent.is_checkpoint(number):
             writer.write_checkpoint(number, step.state)
-    claim = sign_claim(make_claim(contents, key), key)
-    writer.finish_run(claim, accept_order(contents.manifest.digest, None, key))
+    claim = sign_said(make_claim(contents, key), key)
+    writer.finish_run(claim, sign_said(Acceptance.of(contents.manifest.digest, None), key))
 
 
 @contextmanager

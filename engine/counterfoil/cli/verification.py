@@ -94,9 +94,9 @@ def verify(
         list[Path] | None,
         READS,
         typer.Argument(
-            metavar="[AGAINST...]",
+            metavar="AGAINST",
             help="What it is about, to compare it with: of a verdict the bundle, of facts and rows the run, of a note "
-            "the order, of rules the rules and the run, of a withdrawal or a reply the verdict, of a release its files.",
+            "the order, of rules the rules and the run, of a withdrawal or reply the verdict, of a release its files.",
             show_default=False,
         ),
     ] = None,
@@ -412,7 +412,8 @@ def _rules(given: Given, form: type[RulesStatement]) -> None:
         return
     listed = read_revocations(given.revocations, given.revocations_key)
     verdicts = given_verdicts(given.verdict, given.auditor_key, given.statements, listed)
-    digest, root, results = checked_rules(*given.against, verdicts, given.trainer_key)
+    path, run = given.against
+    digest, root, results = checked_rules(path, run, verdicts, given.trainer_key)
     wrong = [
         what
         for what, same in (

@@ -6,7 +6,6 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from counterfoil_core.signing.intoto import PAYLOAD_TYPE
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import (
@@ -26,6 +25,7 @@ from counterfoil_core.base import canonical
 from counterfoil_core.base.errors import KeyFileError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.signing.keys import PublicKey, read_key_file
+from counterfoil_core.signing.kinds import PAYLOAD_TYPE
 from counterfoil_core.signing.publickeys import public_path
 
 

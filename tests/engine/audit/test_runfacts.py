@@ -22,7 +22,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from counterfoil.audit.programfacts import kind_of, operations_of, rows_used, tokens_read
 from counterfoil.audit.runfacts import facts_of
-from counterfoil.audit.statement.facts import differing, open_facts, sign_facts
+from counterfoil.audit.statement.facts import differing, open_facts
 from counterfoil.cli import main
 from counterfoil.cli.terminal import shows
 from counterfoil.program.capture import capture
@@ -37,6 +37,8 @@ from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.operators.node import TensorType
 from counterfoil_core.program.graph import Program
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.statements import sign_said
+from counterfoil_core.statement.factfields import FactsStatement, fields_of
 from counterfoil_core.statement.verdict import preview_verdict, sign_verdict, verify_verdict
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.runfacts import (
@@ -271,7 +273,7 @@ def test_energy_is_a_decimal_number(digits_job: Job, energy: str) -> None:
 
 
 def test_what_was_signed_is_compared_fact_by_fact(found: RunFacts) -> None:
-    envelope = sign_facts(found, KEY, datetime(2026, 3, 1, tzinfo=UTC))
+    envelope = sign_said(FactsStatement(fields_of(found)), KEY, datetime(2026, 3, 1, tzinfo=UTC))
     signed = open_facts(envelope, KEY.public)
     assert (signed.key_id, signed.energy_kwh, signed.signed_at) == (KEY.public.key_id, "12.5", "2026-03-01T00:00:00Z")
     assert differing(signed, found) == ()
@@ -283,7 +285,7 @@ def test_what_was_signed_is_compared_fact_by_fact(found: RunFacts) -> None:
 
 
 def test_another_key_and_a_flipped_byte_are_refused(found: RunFacts) -> None:
-    envelope = sign_facts(found, KEY)
+    envelope = sign_said(FactsStatement(fields_of(found)), KEY)
     with pytest.raises(SignatureError):
         open_facts(envelope, OTHER_KEY.public)
     told = json.loads(envelope)
@@ -297,7 +299,7 @@ def test_another_key_and_a_flipped_byte_are_refused(found: RunFacts) -> None:
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 def test_openssl_alone_finds_that_the_signature_holds(found: RunFacts, tmp_path: Path) -> None:
-    (tmp_path / "facts.json").write_bytes(sign_facts(found, KEY))
+    (tmp_path / "facts.json").write_bytes(sign_said(FactsStatement(fields_of(found)), KEY))
     (tmp_path / "key.pem").write_text(KEY.public.pem)
     # The lines of docs/check-a-verdict.md.
     lines = """
@@ -311,7 +313,7 @@ def test_openssl_alone_finds_that_the_signature_holds(found: RunFacts, tmp_path:
     assert "Signature Verified Successfully" in done.stdout
     told = json.loads((tmp_path / "payload.json").read_text())
     assert told["predicate"]["facts"]["total_operations"] == str(found.total_operations)
-    (tmp_path / "facts.json").write_bytes(sign_facts(found, OTHER_KEY))
+    (tmp_path / "facts.json").write_bytes(sign_said(FactsStatement(fields_of(found)), OTHER_KEY))
     done = subprocess.run(["sh", "-c", lines], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "Signature Verified Successfully" not in done.stdout
 
@@ -455,7 +457,9 @@ def test_the_commands_count_sign_and_check(
     said = " ".join(capsys.readouterr().out.split())
     assert "The signature holds, and the run shows each of them." in said
     assert "energy 3 kWh" in said
-    lie = sign_facts(replace(facts_of(digits_job.run), parameters=1), key_from_seed(b"\3" * 32))
+    lie = sign_said(
+        FactsStatement(fields_of(replace(facts_of(digits_job.run), parameters=1))), key_from_seed(b"\3" * 32)
+    )
     Path("lie.json").write_bytes(lie)
     Path("liar.pub.pem").write_text(key_from_seed(b"\3" * 32).public.pem)
     assert main(["verify-facts", "lie.json", run, "--key", "liar.pub.pem"]) == 3

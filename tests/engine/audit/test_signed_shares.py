@@ -27,12 +27,7 @@ from counterfoil_core.bundle.stepshares import read_shares
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.signing.parties import share_statement
 from counterfoil_core.signing.publickeys import key_id_of
-from counterfoil_core.statement.verdict import (
-    sign_adjudication,
-    sign_verdict,
-    verify_adjudication,
-    verify_verdict,
-)
+from counterfoil_core.statement.verdict import sign_adjudication, sign_verdict, verify_signed, verify_verdict
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.outcome import Outcome
 from support.bundles import change, opened_for_change
@@ -215,7 +210,7 @@ def test_a_capsule_about_a_share_names_its_party_and_holds_what_it_signed(
     assert found.dispute is not None
     assert found.dispute.signer == OTHER.public.key_id
     assert f"The party with the key {OTHER.public.key_id} signed what share 2 gave." in found.reason
-    said = verify_adjudication(sign_adjudication(found, trainer_key), trainer_key.public)
+    said = verify_signed(sign_adjudication(found, trainer_key), trainer_key.public)
     assert said.predicate["dispute"]["signer"] == OTHER.public.key_id
     bent = bytes([contents.shared.signature[0] ^ 1, *contents.shared.signature[1:]])
     for number, signature in enumerate((bent, b"")):

@@ -19,7 +19,8 @@ from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.base.sentence import Sentence, joined, say
 from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.keys import SigningKey
-from counterfoil_core.statement.model import VerdictStatement, read_statement
+from counterfoil_core.signing.statements import read_said
+from counterfoil_core.statement.model import VerdictStatement
 from counterfoil_core.statement.parts import parts_of, sentence_of
 from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
 from counterfoil_core.statement.write import verdict_statement
@@ -187,4 +188,4 @@ def test_the_parts_of_checks_are_those_of_checks() -> None:
     found = [check.get("detailParts") for check in statement["predicate"]["checks"]]
     assert found == [None] * 7 + [["{0} of {1}", 3, 4], None, None]
     assert Check(CheckNumber.REPLAY, CheckState.PASSED, "3 of 4") in (checks[7],)
-    read_statement(statement, VerdictStatement)
+    read_said(VerdictStatement, statement)

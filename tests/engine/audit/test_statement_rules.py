@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from counterfoil_core.signing.intoto import SHORT_RUN_PREDICATE
 
 from counterfoil import __version__
 from counterfoil.cli.jsonform import as_json
@@ -21,6 +20,8 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import RUN
+from counterfoil_core.signing.statements import read_said
 from counterfoil_core.statement.dispute_rules import _wrong_finding
 from counterfoil_core.statement.model import (
     MAX_INPUTS,
@@ -30,7 +31,6 @@ from counterfoil_core.statement.model import (
     AdjudicationStatement,
     Number,
     VerdictStatement,
-    read_statement,
 )
 from counterfoil_core.statement.rules import RULES, judge
 from counterfoil_core.statement.signed import Adjudication, Verdict
@@ -116,7 +116,7 @@ def segments_of(statement: dict[str, Any], number: int) -> list[list[int]]:
 def ends_early(statement: dict[str, Any], part: str, **recorded: int) -> None:
     """Let a statement be about a run of so many steps, with the claim that such a run has."""
     statement["predicate"][part].update(recorded)
-    statement["predicate"]["inputAttestations"][-1].update(predicateType=SHORT_RUN_PREDICATE)
+    statement["predicate"]["inputAttestations"][-1].update(predicateType=RUN.short)
 
 
 STATEMENTS: dict[str, Callable[[], dict[str, Any]]] = {
@@ -460,7 +460,7 @@ def keeps(statement: dict[str, Any], name: str) -> bool:
     """Whether a reader takes a statement whose signature holds."""
     kind = AdjudicationStatement if name in ("confirmed", "rejected") else VerdictStatement
     try:
-        read = read_statement(statement, kind)
+        read = read_said(kind, statement)
         judge(Adjudication(read, "") if isinstance(read, AdjudicationStatement) else Verdict(read, ""))
     except SignatureError:
         return False

@@ -26,8 +26,10 @@ from counterfoil_core.base.stopping import StopRule
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.panel.panel import run_panel
-from counterfoil_core.signing.envelope import open_claim, sign_statement
+from counterfoil_core.signing.claims import RunClaim
+from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.statements import open_said
 from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
 from counterfoil_core.statement.write import verdict_statement
 from counterfoil_core.values.adjudication import AdjudicationOutcome
@@ -85,7 +87,7 @@ def test_a_rule_that_could_never_fire_is_refused(patience: int) -> None:
 
 def test_the_run_ends_there_with_its_last_state_digested_and_stored(job: Job) -> None:
     with BundleReader.open(job.run) as reader:
-        claim = open_claim(reader.claim())
+        claim = open_said(RunClaim, reader.claim())
         assert (claim.steps, claim.steps_ordered) == (ENDS, ORDERED)
         assert RULE.fires(reader.losses()) == len(reader.losses()) == reader.extent.steps == ENDS
         assert reader.checkpoint_steps() == (4, ENDS)
@@ -96,7 +98,7 @@ def test_the_run_ends_there_with_its_last_state_digested_and_stored(job: Job) ->
 def test_a_rule_that_does_not_fire_leaves_every_byte_of_the_claim(tmp_path: Path, trainer_key: SigningKey) -> None:
     job = record_job(tmp_path, stopping_order().stopping_early(StopRule(8)), trainer_key)
     with BundleReader.open(job.run) as reader:
-        claim = open_claim(reader.claim())
+        claim = open_said(RunClaim, reader.claim())
         assert (claim.steps, claim.steps_ordered) == (ORDERED, None)
         assert "steps_ordered" not in claim.to_json()
     report = verified(job.run, job.order)

@@ -14,9 +14,10 @@ from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import BundleError
 from counterfoil_core.base.precision import PROFILES, ExactPrecision, Precision, precision_from_json
-from counterfoil_core.bundle.schema import OrderManifest, RunClaim, StepRecord, check_name, run_tree
+from counterfoil_core.bundle.schema import OrderManifest, StepRecord, check_name, run_tree
 from counterfoil_core.bundle.sources import Source, SourceFile
 from counterfoil_core.commit.merkle import MerkleTree, leaf_hash
+from counterfoil_core.signing.claims import RunClaim
 from support.bundles import make_contents
 
 MANIFEST = make_contents().manifest

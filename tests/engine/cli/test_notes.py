@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from counterfoil.signing.claims import sign_order
 
 from counterfoil.cli import main
 from counterfoil.signing.privatekeys import load_private_key
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.claims import SignedOrder
+from counterfoil_core.signing.statements import sign_said
 from support.bundles import opened_for_change
 from support.jobs import Job, digits_order
 
@@ -57,7 +58,7 @@ def test_what_a_note_does_not_hold_for(
     digits_job: Job, gpt2_job: Job, desk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sampler = load_private_key(desk / "sampler.pem", None)
-    (desk / "order.json").write_bytes(sign_order(Digest.of(b"order"), sampler))
+    (desk / "order.json").write_bytes(sign_said(SignedOrder(Digest.of(b"order")), sampler))
     note, key = desk / "note.json", desk / "sampler.pub.pem"
     assert run(capsys, "note", digits_job.order, "--says", "x", "--key", desk / "sampler.pem", "--out", note)[0] == 0
     assert run(capsys, "verify-note", note, digits_job.order, "--key", key)[0] == 0

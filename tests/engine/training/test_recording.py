@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from counterfoil_core.signing.intoto import RUN_PREDICATE
 
 from counterfoil.base.joberrors import RecordingError
 from counterfoil.signer.gate import Gate, Purpose
@@ -24,9 +23,10 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CancelledError, FileWriteError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.bundle.schema import TreeHead
+from counterfoil_core.signing.claims import TreeHead
 from counterfoil_core.signing.envelope import parse_statement
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import RUN
 from support.bundles import Contents, make_contents
 from support.interrupted import go_on, stop_after
 from support.jobs import Job
@@ -273,7 +273,7 @@ class StoppingKey:
 
     def sign(self, payload: bytes) -> bytes:
         self._gate.check(payload)
-        if self._token is not None and parse_statement(payload)["predicateType"] == RUN_PREDICATE:
+        if self._token is not None and parse_statement(payload)["predicateType"] == RUN.predicate:
             self._token.cancel()
         return self._key.sign(payload)
 

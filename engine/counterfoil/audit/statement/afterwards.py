@@ -34,7 +34,7 @@ def verdict_digest(envelope: bytes) -> Digest:
 def open_later(envelope: bytes) -> Withdrawal | Reply:
     """Check what was said of a verdict, by the key that it names; raises SignatureError."""
     kind = parse_statement(payload_of(envelope))["predicateType"]
-    return open_said(Reply if kind == REPLY.predicate else Withdrawal, envelope)
+    return open_said(Reply, envelope) if kind == REPLY.predicate else open_said(Withdrawal, envelope)
 
 
 def afterwards(verdict: Signed, digest: Digest, statements: Iterable[tuple[str, bytes]]) -> Afterwards:
