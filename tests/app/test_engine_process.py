@@ -37,7 +37,6 @@ from counterfoil import (
 )
 from counterfoil.base.frames import write_frame
 from counterfoil.base.messages import decode, encode
-from counterfoil.signing.kinds import Withdrawal
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil_app.engine.child import Inbox, Outbox
 from counterfoil_app.engine.messages import SIGNING, Answer, Call, Delivery, Item, Returned, Signed, Steer, methods

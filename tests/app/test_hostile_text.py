@@ -38,6 +38,7 @@ from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import report_pages
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_app.verdict.signing_dialog import SigningDialog
+from counterfoil_core.signing.kinds import statement_of
 from counterfoil_core.signing.statements import read_said
 from counterfoil_core.statement.model import VerdictStatement
 from counterfoil_core.statement.write import verdict_statement
@@ -275,7 +276,7 @@ def test_plain_values_stay_themselves() -> None:
 
 
 def read_verdict(report: AuditReport) -> Verdict:
-    statement = verdict_statement(report, datetime(2026, 1, 31, tzinfo=UTC))
+    statement = statement_of(verdict_statement(report, datetime(2026, 1, 31, tzinfo=UTC)))
     return Verdict(read_said(VerdictStatement, statement), "ab" * 32)
 
 

@@ -36,7 +36,7 @@ def test_heads_of_the_initial_state_only(published, digits_job, trainer_key):
     run, heads = published
     with BundleReader.open(run) as reader:
         root = run_tree(reader.step_records()[:1]).root
-        head = TreeHead(reader.manifest.digest, 1, root, "2026-01-31T12:00:00Z", trainer_key.public.pem)
+        head = TreeHead(reader.manifest.digest, 1, root, signed_at="2026-01-31T12:00:00Z")
     line = sign_said(head, trainer_key) + b"\n"
     heads.write_bytes(line)
     refused(run, digits_job.order, CheckNumber.COMMITMENTS, "No tree head covers a step", heads=heads)

@@ -61,15 +61,25 @@ def test_control(signed, digits_job, keys):
     verified(signed, digits_job.order, client_key=keys["client"].public)
 
 
+def accepted(order, key, client=None):
+    return sign_said(Acceptance.of(order, client), key)
+
+
+def ordered(order, key):
+    return sign_said(SignedOrder(order), key)
+
+
 ACCEPTANCES = {
-    "of another order": (lambda order, keys: sign_said(Acceptance.of(Digest.of(b"another"), None), keys["trainer"]), "is about"),
-    "by another key": (lambda order, keys: sign_said(Acceptance.of(order, None), keys["stranger"]), "does not hold"),
-    "of an unsigned order": (lambda order, keys: sign_said(Acceptance.of(order, None), keys["trainer"]), "the order unsigned"),
+    "of another order": (lambda order, keys: accepted(Digest.of(b"another"), keys["trainer"]), "is about"),
+    "by another key": (lambda order, keys: accepted(order, keys["stranger"]), "does not hold"),
+    "of an unsigned order": (lambda order, keys: accepted(order, keys["trainer"]), "the order unsigned"),
     "of another client's": (
-        lambda order, keys: sign_said(Acceptance.of(order, open_said(SignedOrder, sign_said(SignedOrder(order), keys["stranger"]), order=order)), keys["trainer"]),
+        lambda order, keys: accepted(
+            order, keys["trainer"], open_said(SignedOrder, ordered(order, keys["stranger"]), order=order)
+        ),
         "one of the two was exchanged",
     ),
-    "the client's signature in its place": (lambda order, keys: sign_said(SignedOrder(order), keys["trainer"]), "is not the"),
+    "the client's signature in its place": (lambda order, keys: ordered(order, keys["trainer"]), "is not the"),
     "a field more": (
         lambda order, keys: statement(
             ACCEPTANCE.predicate, keys["trainer"], order,
@@ -78,20 +88,20 @@ ACCEPTANCES = {
         "unknown field 'note'",
     ),
     "a field less": (
-        lambda order, keys: statement(ACCEPTANCE.predicate, keys["trainer"], order, client_key=None), "lacks the field"
+        lambda order, keys: statement(ACCEPTANCE.predicate, keys["trainer"], order, client_key=None), "is not a time"
     ),
     "no time": (
         lambda order, keys: statement(
             ACCEPTANCE.predicate, keys["trainer"], order,
             client_key=None, accepted_at="The client's notary saw it.",
         ),
-        "is not a time",
+        "accepted_at",
     ),
     "no key id": (
         lambda order, keys: statement(
             ACCEPTANCE.predicate, keys["trainer"], order, client_key="me", accepted_at="2026-01-01T00:00:00Z"
         ),
-        "is not a SHA-256",
+        "client_key",
     ),
     "junk": (lambda order, keys: b"junk", "malformed"),
 }  # fmt: skip

@@ -13,7 +13,7 @@ from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.kinds import REPLY, WITHDRAWAL, make_statement
-from counterfoil_core.signing.statements import sign_said
+from counterfoil_core.signing.statements import open_said, sign_said
 from counterfoil_core.statement.verdict import sign_verdict
 from counterfoil_core.values.outcome import Outcome
 from support.expectations import verified
@@ -83,7 +83,7 @@ LIES = {
         WITHDRAWAL.predicate, k["auditor"], d, reason="No.", superseded_by=None, more=1
     ),
     "no reason": lambda d, k: handmade(WITHDRAWAL.predicate, k["auditor"], d, reason=" ", superseded_by=None),
-    "a reply that is too long": lambda d, k: handmade(REPLY.predicate, k["trainer"], d, text="a" * (MAX_TEXT + 1)),
+    "a reply that is too long": lambda d, k: handmade(REPLY.predicate, k["trainer"], d, text="a" * 20_001),
     "no time": lambda d, k: handmade(REPLY.predicate, k["trainer"], d, text="a", signed_at="yesterday"),
     "in its own place": lambda d, k: handmade(WITHDRAWAL.predicate, k["auditor"], d, reason="No.", superseded_by=d.hex),
     "junk": lambda d, k: b"junk",
@@ -100,16 +100,16 @@ def test_what_does_not_count(lie, desk, capsys):
 def test_a_signature_under_another_key_of_its_own(desk):
     """The statement names the auditor's key, and a stranger signs it."""
     key, digest = desk[1]["auditor"], digest_of(desk)
-    for kind, fields, read in (
-        (WITHDRAWAL.predicate, {"reason": "No.", "superseded_by": None}, open_withdrawal),
-        (REPLY.predicate, {"text": "a"}, open_reply),
+    for kind, fields, form in (
+        (WITHDRAWAL.predicate, {"reason": "No.", "superseded_by": None}, Withdrawal),
+        (REPLY.predicate, {"text": "a"}, Reply),
     ):
         predicate = {"verdict": digest.hex, "signed_at": "2026-01-01T00:00:00Z", "public_key": key.public.pem} | fields
         subjects = [{"name": "verdict", "digest": {"sha256": digest.hex}}]
         statement = make_statement(subjects, kind, predicate)
-        assert read(sign_statement(statement, key)).verdict == digest
+        assert open_said(form, sign_statement(statement, key)).verdict == digest
         with pytest.raises(SignatureError, match="does not hold"):
-            read(sign_statement(statement, desk[1]["stranger"]))
+            open_said(form, sign_statement(statement, desk[1]["stranger"]))
 
 
 def test_a_reply_that_looks_like_ours(desk, capsys):

@@ -27,6 +27,7 @@ from counterfoil_app.engine.worker import Failure
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.hearing.result import Identity, SegmentResult
+from counterfoil_core.signing.kinds import statement_of
 from counterfoil_core.signing.statements import read_said
 from counterfoil_core.statement.model import VerdictStatement
 from counterfoil_core.statement.signed import Verdict
@@ -242,7 +243,7 @@ def test_a_damaged_message_is_refused_or_says_what_it_says(data: st.DataObject) 
 
 
 def test_control_a_verdict_passes() -> None:
-    statement = verdict_statement(disputed_report(), datetime(2026, 1, 31, tzinfo=UTC))
+    statement = statement_of(verdict_statement(disputed_report(), datetime(2026, 1, 31, tzinfo=UTC)))
     verdict = Verdict(read_said(VerdictStatement, statement), "ab" * 32)
     found = decode(encode(verdict), Verdict)
     assert found == verdict

@@ -142,7 +142,7 @@ def test_the_largest_records_that_are_read() -> None:
 
 def test_a_file_of_tree_heads_with_millions_of_empty_lines(tmp_path: Path) -> None:
     key = trainer_key(tmp_path)
-    head = TreeHead(Digest.of(b"order"), 2, Digest.of(b"root"), "2026-01-01T00:00:00Z", key.public.pem)
+    head = TreeHead(Digest.of(b"order"), 2, Digest.of(b"root"), signed_at="2026-01-01T00:00:00Z")
     path = tmp_path / "heads.jsonl"
     path.write_bytes(sign_said(head, key) + b"\n")
     assert read_tree_heads(path, key.public) == (head,)

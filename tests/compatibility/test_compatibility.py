@@ -65,7 +65,7 @@ def test_what_was_signed_is_read_and_says_what_it_said(release: Path, name: str,
 def test_the_signed_list_is_read(release: Path) -> None:
     given = [str(path) for path in sorted(release.glob("*.cfoil"))]
     key = str(release / "builder.pub.pem")
-    assert main(["verify-release", str(release / "files.release.json"), *given, "--key", key, "--all"]) == 0
+    assert main(["verify", str(release / "files.release.json"), *given, "--key", key, "--all"]) == 0
 
 
 def test_the_promise_names_every_format_and_its_number() -> None:

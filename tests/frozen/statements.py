@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec import structs
 from tests.frozen.store import Texts, as_text
 
 from counterfoil.audit.values.runrules import RuleOutcome, RuleResult
@@ -42,7 +43,7 @@ from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.shares import ShareRecord
-from counterfoil_core.signing import intoto
+from counterfoil_core.signing import kinds
 from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder, TreeHead
 from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.parties import share_statement
@@ -118,10 +119,8 @@ def verdict() -> Verdict:
 
 def claim(steps_ordered: int | None) -> bytes:
     """The claim of a run."""
-    environment = (("device", "cpu"), ("torch", "2.13.0"))
-    return sign_said(
-        RunClaim(of("order"), of("run"), 60, environment, TIME, TRAINER.public.pem, steps_ordered), TRAINER
-    )
+    environment = {"device": "cpu", "torch": "2.13.0"}
+    return sign_said(RunClaim(of("order"), of("run"), 60, environment, steps_ordered, signed_at=TIME), TRAINER)
 
 
 def row_use() -> bytes:
@@ -140,7 +139,7 @@ def snapshots() -> dict[str, bytes]:
     }
     return {
         f"snapshot-{kind.name.lower()}": sign_line(
-            replace(Line(kind, number, of("line"), TIME, 600), **lines.get(kind, {})), OTHER
+            structs.replace(Line(kind, number, of("line"), TIME, 600), **lines.get(kind, {})), OTHER
         )
         for number, kind in enumerate(LineKind)
     }
@@ -151,7 +150,7 @@ def envelopes() -> dict[str, bytes]:
     order = sign_said(SignedOrder(of("order")), CLIENT, WHEN)
     client = open_said(SignedOrder, order, order=of("order"))
     share = ShareRecord(2, of("gradients"), of("buffers"), of("log"), of("fingerprints"), 0.625, 4.0)
-    head = TreeHead(of("order"), 11, of("history"), TIME, TRAINER.public.pem)
+    head = TreeHead(of("order"), 11, of("history"), signed_at=TIME)
     results = [
         RuleResult("compute.operations", RuleOutcome.HELD, say("It is {0}.", 5)),
         RuleResult("data.must", RuleOutcome.BROKEN, say("It is not there.")),
@@ -201,10 +200,14 @@ def make() -> Texts:
     texts = {f"statements/{name}.json": as_text(envelope(data)) for name, data in envelopes().items()}
     texts |= {f"statements/{name}.json": as_text(payload(data)) for name, data in adjudications.items()}
     texts["statements/verdict-model.json"] = as_text(payload(model))
-    types = {name: value for name, value in vars(intoto).items() if name.endswith(("_PREDICATE", "_TYPE"))}
+    types = {
+        f"{name}_PREDICATE": value.predicate for name, value in vars(kinds).items() if isinstance(value, kinds.Kind)
+    }
+    types |= {"SHORT_RUN_PREDICATE": kinds.RUN.short, "SVR_PREDICATE": kinds.SVR, "VSA_PREDICATE": kinds.VSA}
+    types |= {"PAYLOAD_TYPE": kinds.PAYLOAD_TYPE, "STATEMENT_TYPE": kinds.STATEMENT_TYPE}
     texts["statements/types.json"] = as_text(types)
     return texts
 
 
-KINDS = {value for name, value in vars(intoto).items() if name.endswith("_PREDICATE")}
+KINDS = {predicate for kind in kinds.KINDS for predicate in kind.predicates} | {kinds.SVR, kinds.VSA}
 """Every predicate type; a test demands a statement of each."""

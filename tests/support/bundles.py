@@ -144,7 +144,7 @@ def make_claim(contents: Contents, key: SigningKey) -> RunClaim:
         order=contents.manifest.digest,
         run_root=run_tree(contents.records()).root,
         steps=contents.manifest.steps,
-        environment=(("device", "cpu"),),
+        environment={"device": "cpu"},
         signed_at="2026-01-01T00:00:00Z",
         public_key=key.public.pem,
     )

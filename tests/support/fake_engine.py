@@ -135,7 +135,6 @@ from counterfoil.audit.values.delivery import (
 from counterfoil.audit.values.handed import HandedOut, HandedRows
 from counterfoil.audit.values.summary import ArraySummary, OrderSummary, RunSummary
 from counterfoil.signing.comparedsteps import FoundComparison, comparison_path
-from counterfoil.signing.kinds import RevocationList
 from counterfoil_app.engine.port import (
     NOTHING_LATER,
     BundlesRequest,
@@ -176,7 +175,7 @@ from counterfoil_core.commit.merkle import MerkleTree, first_difference
 from counterfoil_core.judge.compare import detail_difference
 from counterfoil_core.panel.panel import conclude_panel, judge_members
 from counterfoil_core.program.limits import LARGE
-from counterfoil_core.signing.kinds import VERDICT, make_statement
+from counterfoil_core.signing.kinds import VERDICT, make_statement, statement_of
 from counterfoil_core.signing.statements import open_said, read_said
 from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement
 from counterfoil_core.statement.write import adjudication_statement, verdict_statement
@@ -985,7 +984,7 @@ class FakeEngine:
 
     def preview(self, report: Signable, signed_at: datetime) -> bytes:
         if isinstance(report, AdjudicationReport):
-            return canonical.encode(adjudication_statement(report, signed_at))
+            return canonical.encode(statement_of(adjudication_statement(report, signed_at)))
         if report.bundle_digest is None:
             raise CounterfoilError("There is no verdict to sign.")
         subject = {"name": report.bundle_name, "digest": {"sha256": report.bundle_digest.hex}}
@@ -1023,7 +1022,7 @@ class FakeEngine:
         report = replace(
             verified_report(), bundle_name="honest.cfoil", reason="All is well.", trainer_key=self.trainer_key
         )
-        fields = verdict_statement(report, datetime(2026, 11, 21, 12, tzinfo=UTC))
+        fields = statement_of(verdict_statement(report, datetime(2026, 11, 21, 12, tzinfo=UTC)))
         verdict = Verdict(read_said(VerdictStatement, fields), key_id)
         matches = None if bundle is None else bundle.name == "honest.cfoil"
         return VerdictReading((key_id,), verdict, self.signer, matches, self.later)

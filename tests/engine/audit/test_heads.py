@@ -13,7 +13,7 @@ from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, FileWriteError, GivenFileError, SignatureError
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import run_tree
-from counterfoil_core.parties.published_heads import MAX_LINE_BYTES, read_tree_heads
+from counterfoil_core.parties.published_heads import read_tree_heads
 from counterfoil_core.signing.claims import RunClaim
 from counterfoil_core.signing.envelope import open_statement
 from counterfoil_core.signing.kinds import TREE_HEAD
@@ -100,7 +100,7 @@ def test_some_heads_are_as_good_as_all(published, digits_job, trainer_key):
 
 
 @pytest.mark.parametrize(
-    "line", [b"", b"junk", b"{}", b"[" * 5000, b"x" * (MAX_LINE_BYTES + 1)], ids=["empty", "junk", "{}", "deep", "long"]
+    "line", [b"", b"junk", b"{}", b"[" * 5000, b"x" * (TREE_HEAD.most + 1)], ids=["empty", "junk", "{}", "deep", "long"]
 )
 def test_a_line_that_is_no_head_is_named(published, trainer_key, line):
     heads = published[1]

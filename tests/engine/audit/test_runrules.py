@@ -215,15 +215,15 @@ def test_a_statement_is_checked_again(subject: RuleSubject, tmp_path: Path) -> N
     results = check_rules(RunRules(steps=(0, 100)), subject)
     rules = Digest.of(b"rules")
     envelope = sign_said(RulesStatement(rules, results_of(results), subject.facts.run_root), KEY)
-    found = open_results(envelope, KEY.public)
+    found = open_said(RulesStatement, envelope, KEY.public)
     assert (found.rules, found.run_root, found.results) == (rules, subject.facts.run_root, results_of(results))
     with pytest.raises(SignatureError):
-        open_results(envelope, OTHER.public)
+        open_said(RulesStatement, envelope, OTHER.public)
     told = json.loads(envelope)
     payload = base64.b64decode(told["payload"])
     told["payload"] = base64.b64encode(payload.replace(b'"HELD"', b'"HELT"')).decode()
     with pytest.raises(SignatureError):
-        open_results(json.dumps(told).encode(), KEY.public)
+        open_said(RulesStatement, json.dumps(told).encode(), KEY.public)
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")

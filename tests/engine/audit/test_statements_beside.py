@@ -12,6 +12,7 @@ from counterfoil.audit.statement.afterwards import statements_beside
 from counterfoil.signing.kinds import Reply, Withdrawal
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import WITHDRAWAL
 from counterfoil_core.signing.statements import sign_said
 
 VERDICT, OTHER = Digest.of(b"verdict"), Digest.of(b"another")
@@ -33,7 +34,7 @@ def test_only_statements_about_this_verdict_are_found(verdict: Path, trainer_key
         (folder / name).write_bytes(content)
     (folder / "other.json").write_bytes(sign_said(Reply(OTHER, "no"), trainer_key))
     (folder / "notes.json").write_text(f'{{"verdict": "{VERDICT.hex}"}}')
-    (folder / "large.json").write_bytes(ours["back.json"].ljust(MAX_BYTES + 1))
+    (folder / "large.json").write_bytes(ours["back.json"].ljust(WITHDRAWAL.most + 1))
     (folder / "folder.json").mkdir()
     os.mkfifo(folder / "pipe.json")
     found, unread = statements_beside(verdict, VERDICT)

@@ -29,6 +29,7 @@ from counterfoil_core.panel.panel import run_panel
 from counterfoil_core.signing.claims import RunClaim
 from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import statement_of
 from counterfoil_core.signing.statements import open_said
 from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
 from counterfoil_core.statement.write import verdict_statement
@@ -225,7 +226,9 @@ def _as_whole(predicate: dict[str, Any]) -> None:
     ],
 )
 def test_a_verdict_that_contradicts_itself_about_the_end_is_refused(job, trainer_key, edit, rule):
-    said = copy.deepcopy(verdict_statement(verified(job.run, job.order), datetime(2026, 1, 31, 12, tzinfo=UTC)))
+    said = copy.deepcopy(
+        statement_of(verdict_statement(verified(job.run, job.order), datetime(2026, 1, 31, 12, tzinfo=UTC)))
+    )
     assert verify_verdict(sign_statement(said, trainer_key), trainer_key.public).outcome is Outcome.VERIFIED
     edit(said["predicate"])
     with pytest.raises(SignatureError) as caught:

@@ -17,7 +17,6 @@ from counterfoil_core.base.precision import PROFILES, ExactPrecision, Precision,
 from counterfoil_core.bundle.schema import OrderManifest, StepRecord, check_name, run_tree
 from counterfoil_core.bundle.sources import Source, SourceFile
 from counterfoil_core.commit.merkle import MerkleTree, leaf_hash
-from counterfoil_core.signing.claims import RunClaim
 from support.bundles import make_contents
 
 MANIFEST = make_contents().manifest
@@ -171,18 +170,6 @@ def test_the_step_record_is_what_the_page_says() -> None:
         start.to_bytes() == f'{{"fingerprints":null,"log":null,"loss":null,"state_root":"{zeros}","step":0}}'.encode()
     )
     assert run_tree([start, record]).root == MerkleTree(map(leaf_hash, [start.to_bytes(), record.to_bytes()])).root
-
-
-def test_a_claim_round_trips() -> None:
-    claim = RunClaim(Digest.of(b"a"), Digest.of(b"b"), 3, (("a", "1"), ("b", "2")), "2026-01-01T00:00:00Z", "PEM")
-    assert RunClaim.from_json(claim.to_json()) == claim
-    for field in claim.to_json():
-        value = claim.to_json()
-        del value[field]
-        with pytest.raises(BundleError):
-            RunClaim.from_json(value)
-        with pytest.raises(BundleError):
-            RunClaim.from_json({**claim.to_json(), field: None})
 
 
 @pytest.mark.parametrize("name", PROFILES)

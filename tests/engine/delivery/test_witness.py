@@ -346,7 +346,7 @@ def test_a_folder_that_is_taken_away_leaves_a_trace_and_does_not_end_the_witness
 ) -> None:
     place, step = tmp_path / "run.cfoil", max(stored(digits_job))
     folder = recording(digits_job, place, step)
-    kinds: list[Kind] = []
+    kinds: list[LineKind] = []
 
     def told(line: Line) -> None:
         kinds.append(line.kind)

@@ -203,7 +203,7 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
         "base.inputs", "base.obstacles", "base.plaintext", "base.precision", "base.sentence", "base.stopping",
         "base.timestamps", "base.turns", "bundle", "bundle.extent", "bundle.pattern", "bundle.schema", "bundle.shares",
         "bundle.sources", "commit", "commit.merkle", "signing", "signing.edwards", "signing.envelope",
-        "signing.intoto", "signing.keys", "signing.publickeys",
+        "signing.keys", "signing.kinds", "signing.publickeys",
     }  # fmt: skip
 
 

@@ -8,12 +8,12 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.signer.client import Passphrase, start_signer
@@ -28,15 +28,16 @@ from counterfoil.signing.comparedsteps import (
     ranges_of,
     standing_of,
 )
-from counterfoil.signing.comparison import MAX_BYTES, comparison_beside, write_comparison
+from counterfoil.signing.comparison import comparison_beside, write_comparison
 from counterfoil.signing.kinds import Comparison
 from counterfoil.signing.privatekeys import PrivateKey, generate_key, load_private_key
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.signing import kinds
 from counterfoil_core.signing.claims import SignedOrder
 from counterfoil_core.signing.envelope import sign_statement, wrap_statement
-from counterfoil_core.signing.kinds import COMPARISON, ORDER, make_statement
+from counterfoil_core.signing.kinds import COMPARISON, make_statement
 from counterfoil_core.signing.statements import open_said, sign_said
 
 ORDER, OTHER, SCRIPT = (Digest.of(text) for text in (b"order", b"other", b"script"))
@@ -167,7 +168,7 @@ def test_what_is_not_of_its_form_is_refused(
         value = "today"
     key = keys[0] if signed else None
     wrap: Callable[[dict[str, Any]], bytes] = wrap_statement if key is None else lambda made: sign_statement(made, key)
-    assert open_said(Comparison, wrap(statement(key)))[0].compared == ((1, 400),), "the control"
+    assert open_said(Comparison, wrap(statement(key))).compared == ((1, 400),), "the control"
     with pytest.raises(SignatureError):
         open_said(Comparison, wrap(statement(key, **{name: value})))
 
@@ -188,11 +189,11 @@ def test_what_is_about_something_else_is_refused(keys: tuple[PrivateKey, Private
     key = keys[0]
     for bad in (
         wrap_statement(statement(subject=OTHER)),
-        wrap_statement(statement(kind=ORDER.predicate)),
+        wrap_statement(statement(kind=kinds.ORDER.predicate)),
         sign_statement(statement(key, subject=OTHER), key),
-        sign_statement(statement(key, kind=ORDER.predicate), key),
+        sign_statement(statement(key, kind=kinds.ORDER.predicate), key),
         sign_said(SignedOrder(ORDER), key),
-        b"junk", b"{}", b"[]", b"", b" " * (MAX_BYTES + 1),
+        b"junk", b"{}", b"[]", b"", b" " * (COMPARISON.most + 1),
     ):  # fmt: skip
         with pytest.raises(SignatureError):
             open_said(Comparison, bad)
@@ -201,7 +202,7 @@ def test_what_is_about_something_else_is_refused(keys: tuple[PrivateKey, Private
 def test_a_signature_is_of_the_key_that_is_named_and_of_these_bytes(keys: tuple[PrivateKey, PrivateKey]) -> None:
     key, other = keys
     envelope = json.loads(sign_statement(statement(key), key))
-    assert open_said(Comparison, canonical.encode(envelope))[1] == key.public.key_id, "the control"
+    assert open_said(Comparison, canonical.encode(envelope)).key_id == key.public.key_id, "the control"
     for bad in (
         canonical.encode(envelope | {"signatures": []}),  # it still names the key
         canonical.encode(envelope | {"signatures": envelope["signatures"] * 2}),

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import base64
-import dataclasses
 import hashlib
 import json
 import os
@@ -22,6 +21,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 from hypothesis import given, strategies as st
+from msgspec import structs
 from securesystemslib.dsse import Envelope
 
 from counterfoil.signing.privatekeys import generate_key, load_private_key
@@ -56,7 +56,7 @@ def claim(key: SigningKey) -> RunClaim:
         order=Digest.of(b"order"),
         run_root=Digest.of(b"run"),
         steps=7,
-        environment=(("device", "cpu"), ("torch", "2.13")),
+        environment={"device": "cpu", "torch": "2.13"},
         signed_at="2026-01-01T00:00:00Z",
         public_key=key.public.pem,
     )
@@ -298,7 +298,7 @@ def test_a_claim_signed_by_a_key_that_it_does_not_name(key: SigningKey, other: S
 def test_a_claim_of_an_unknown_trainer_does_not_pass_for_a_known_one(
     key: SigningKey, other: SigningKey, claim: RunClaim
 ) -> None:
-    forged = sign_said(dataclasses.replace(claim, public_key=other.public.pem), other)
+    forged = sign_said(structs.replace(claim, public_key=other.public.pem), other)
     assert open_said(RunClaim, forged).public_key == other.public.pem
     with pytest.raises(SignatureError, match="does not hold"):
         open_said(RunClaim, forged, key.public)
@@ -417,5 +417,5 @@ def test_control_a_key_made_elsewhere_works(tmp_path: Path, claim: RunClaim) -> 
     path.write_bytes(bare.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     os.chmod(path, 0o600)
     key = load_private_key(path, None)
-    mine = dataclasses.replace(claim, public_key=key.public.pem)
+    mine = structs.replace(claim, public_key=key.public.pem)
     assert open_said(RunClaim, sign_said(mine, key), key.public) == mine

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from counterfoil.signing.note import check_note
 
 from counterfoil.signing.kinds import DataNote
 from counterfoil.signing.privatekeys import PrivateKey, generate_key, load_private_key
@@ -49,36 +48,24 @@ def test_what_was_signed_is_read(keys: tuple[PrivateKey, PrivateKey]) -> None:
     note = open_said(DataNote, sign_said(DataNote(DATA, WORDS, WEIGHTS), key, when), key.public)
     assert (note.data_root, note.says, note.weights, note.key_id) == (DATA, WORDS, WEIGHTS, key.public.key_id)
     assert note.signed_at == "2026-01-31T12:00:00Z"
-    check_note(note, DATA, None)
-    check_note(note, DATA, WEIGHTS)
     assert open_said(DataNote, sign_said(DataNote(DATA, WORDS, None), key), key.public).weights is None
     assert open_said(DataNote, made(key), key.public).says == WORDS, "the control of the test below"
-
-
-def test_a_note_about_other_data_or_weights_is_refused(keys: tuple[PrivateKey, PrivateKey]) -> None:
-    key, _ = keys
-    note = open_said(DataNote, sign_said(DataNote(DATA, WORDS, WEIGHTS), key), key.public)
-    with pytest.raises(SignatureError, match="about other data"):
-        check_note(note, OTHER, WEIGHTS)
-    with pytest.raises(SignatureError, match="names other weights"):
-        check_note(note, DATA, OTHER)
-    with pytest.raises(SignatureError, match="names no weights"):
-        check_note(open_said(DataNote, sign_said(DataNote(DATA, WORDS, None), key), key.public), DATA, WEIGHTS)
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"subject": OTHER}, "subject of the note"),
-        ({"data_root": OTHER.hex}, "subject of the note"),
+        ({"subject": OTHER}, "subjects of the note"),
+        ({"data_root": OTHER.hex}, "subjects of the note"),
         ({"data_root": "ab"}, "data_root"),
-        ({"says": ""}, "must have 1 to"),
-        ({"says": " \n"}, "must have 1 to"),
-        ({"says": "a" * (MAX_TEXT + 1)}, "must have 1 to"),
+        ({"says": ""}, "says"),
+        ({"says": " \n"}, "says"),
+        ({"says": "a" * 20_001}, "says"),
         ({"says": 3}, "says"),
         ({"weights": "left out"}, "weights"),
         ({"weights": "AB" * 32}, "weights"),
-        ({"signed_at": "yesterday"}, "not a time"),
+        ({"signed_at": "yesterday"}, "signed_at"),
+        ({"signed_at": "2026-02-30T00:00:00Z"}, "not a time"),
         ({"who": "a professor"}, "who"),
         ({"public_key": "no key"}, "another public key"),
     ],
@@ -102,12 +89,12 @@ def test_only_the_key_that_is_given_counts(keys: tuple[PrivateKey, PrivateKey]) 
     with pytest.raises(SignatureError, match="not the note"):
         open_said(DataNote, sign_said(SignedOrder(DATA), key), key.public)
     with pytest.raises(SignatureError, match="longer than"):
-        open_said(DataNote, b" " * (MAX_BYTES + 1), key.public)
+        open_said(DataNote, b" " * (NOTE.most + 1), key.public)
     with pytest.raises(SignatureError, match="malformed"):
         open_said(DataNote, b"junk", key.public)
 
 
 def test_words_that_say_nothing_are_not_signed(keys: tuple[PrivateKey, PrivateKey], tmp_path: Path) -> None:
-    for words in ("", "\n", "a" * (MAX_TEXT + 1)):
-        with pytest.raises(SignatureError, match="must have 1 to"):
+    for words in ("", "\n", "a" * 20_001):
+        with pytest.raises(SignatureError, match="says"):
             sign_said(DataNote(DATA, words, None), keys[0])

@@ -127,7 +127,7 @@ def folder(tmp_path: Path, key: SigningKey, other: SigningKey) -> Path:
 
 def verified(folder: Path, *files: str, key: str = "builder", more: tuple[str, ...] = ()) -> int:
     given = [str(folder / name) for name in files]
-    return main(["verify-release", str(folder / "list.json"), *given, "--key", str(folder / f"{key}.pub.pem"), *more])
+    return main(["verify", str(folder / "list.json"), *given, "--key", str(folder / f"{key}.pub.pem"), *more])
 
 
 def test_the_command_says_what_is_changed_missing_or_not_listed(

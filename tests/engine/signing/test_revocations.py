@@ -6,18 +6,18 @@ import base64
 import json
 import shutil
 import subprocess
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from counterfoil.signing.revocations import MAX_BYTES
+from msgspec.structs import replace
 
 from counterfoil.cli import main
 from counterfoil.signing.kinds import Cause, Revocation, RevocationList
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import REVOCATIONS
 from counterfoil_core.signing.statements import open_said, sign_said
 from counterfoil_core.statement.verdict import sign_verdict
 from support.reports import verified_report
@@ -62,7 +62,7 @@ def test_another_signer_and_a_flipped_byte_are_refused() -> None:
     with pytest.raises(SignatureError):
         open_said(RevocationList, json.dumps(told).encode(), LIST.public)
     with pytest.raises(SignatureError, match="longer than"):
-        open_said(RevocationList, b" " * (MAX_BYTES + 1), LIST.public)
+        open_said(RevocationList, b" " * (REVOCATIONS.most + 1), LIST.public)
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def add(found: Recording, contents: Contents, steps: range) -> None:
 
 
 def head(contents: Contents, key: SigningKey) -> TreeHead:
-    return TreeHead(contents.manifest.digest, 2, SEAL, "2026-01-01T00:00:00Z", key.public.pem)
+    return TreeHead(contents.manifest.digest, 2, SEAL, signed_at="2026-01-01T00:00:00Z", public_key=key.public.pem)
 
 
 def test_every_kind_of_tensor_comes_back(tmp_path: Path, contents: Contents, trainer_key: SigningKey) -> None:
