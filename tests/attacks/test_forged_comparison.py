@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from counterfoil.audit.overview import inspect, inspect_stages
 from counterfoil.cli import main
@@ -81,7 +81,7 @@ def test_a_strangers_is_the_files_word(run: Path) -> None:
 
 
 def test_that_of_another_order_is_named_and_not_shown(run: Path) -> None:
-    other = replace(claimed(run), order=Digest.of(b"another order"))
+    other = structs.replace(claimed(run), order=Digest.of(b"another order"))
     write_comparison(run, other, CLIENT)
     words, less = said(run, client_known=True)
     assert "another order" in words
@@ -94,7 +94,7 @@ def test_one_that_speaks_of_fewer_steps_than_the_order_has_does_not_say_all(run:
     words, less = said(run)
     assert "in steps 1 to 3 of 6" in words
     assert less
-    write_comparison(run, replace(claimed(run, ((1, 3),)), steps=3), force=True)
+    write_comparison(run, structs.replace(claimed(run, ((1, 3),)), steps=3), force=True)
     words, less = said(run)
     assert "speaks of 3 steps, and the order has 6" in words
     assert less

@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 from securesystemslib.dsse import Envelope
 
 from counterfoil.audit.overview import inspect
@@ -19,8 +19,8 @@ from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import MAX_ENVIRONMENT
 from counterfoil_core.signing.claims import TreeHead
 from counterfoil_core.signing.envelope import sign_statement
-from counterfoil_core.signing.kinds import PAYLOAD_TYPE
-from counterfoil_core.signing.statements import open_said, sign_said
+from counterfoil_core.signing.kinds import PAYLOAD_TYPE, statement_of
+from counterfoil_core.signing.statements import open_said
 from counterfoil_core.statement.verdict import sign_verdict
 from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 from support import expectations
@@ -77,7 +77,7 @@ def test_the_time_of_a_head(published, digits_job, trainer_key):
 
 def heads_line(head: TreeHead, key, time: str) -> bytes:
 
-    return sign_said(replace(head, signed_at=time), key)
+    return sign_statement(statement_of(structs.replace(head, signed_at=time)), key)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_signed_payload_of_another_type(copied_run, trainer_key):
 
 
 def test_words_about_the_machine_stand_as_the_trainers(copied_run, digits_job, trainer_key):
-    sign_again(copied_run, trainer_key, environment=(("device", WORDS), (WORDS, "1")))
+    sign_again(copied_run, trainer_key, environment={"device": WORDS, WORDS: "1"})
     statement, where = signed_words(copied_run, trainer_key, order=digits_job.order)
     assert statement["predicate"]["result"] == "VERIFIED"
     assert where == {".predicate.environment.trainer.device"}

@@ -25,6 +25,7 @@ import numpy as np
 import torch
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from msgspec import structs
 from tests.frozen.store import HERE, INPUTS
 
 from counterfoil import LabelFlip
@@ -46,7 +47,7 @@ SEEDS = {"trainer": 1, "auditor": 2, "client": 3, "other": 4, "list": 5}
 """The secrets of the keys, 32 times the same byte."""
 TIME = "2026-01-01T00:00:00Z"
 _WHEN = datetime(2026, 1, 1, tzinfo=UTC)
-ENVIRONMENT = (("device", "cpu"), ("torch", "2.13.0"))
+ENVIRONMENT = {"device": "cpu", "torch": "2.13.0"}
 """What the trainer says of its machine."""
 BORROWED = {
     "rounded.cfoil": "engine/golden/digits.run.cfoil",
@@ -99,7 +100,7 @@ def seal(path: Path, key: PrivateKey, **claim: Any) -> None:
         signature, order = reader.order_signature(), reader.manifest.digest
     client = None if signature is None else open_said(SignedOrder, signature, order=order)
     said = {"run_root": root, "public_key": key.public.pem, "signed_at": TIME, "environment": ENVIRONMENT}
-    replace_bytes(path, "/run/claim", sign_said(replace(old, **(said | claim)), key))
+    replace_bytes(path, "/run/claim", sign_said(structs.replace(old, **(said | claim)), key))
     replace_bytes(path, "/run/acceptance", sign_said(Acceptance.of(order, client), key, _WHEN))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from benchmarks.imitations import imitated
+from msgspec import structs
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
@@ -299,7 +300,7 @@ def sign_again(path: Path, key: SigningKey, **claim: Any) -> None:
         signature = reader.order_signature()
         client = None if signature is None else open_said(SignedOrder, signature, order=reader.manifest.digest)
         acceptance = sign_said(Acceptance.of(reader.manifest.digest, client), key)
-    new = replace(old, **({"run_root": root, "public_key": key.public.pem} | claim))
+    new = structs.replace(old, **({"run_root": root, "public_key": key.public.pem} | claim))
     replace_bytes(path, "/run/claim", sign_said(new, key))
     replace_bytes(path, "/run/acceptance", acceptance)
 

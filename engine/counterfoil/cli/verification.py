@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+from msgspec import UNSET
 
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
@@ -298,7 +299,7 @@ def _verdict(given: Given, form: type[Said]) -> None:
     listed = read_revocations(given.revocations, given.revocations_key)
     revoked = None if listed is None else listed.of(checked.key_id)
     gone = revoked is not None and revoked.covers(checked.signed_at)
-    facts = checked.run_facts if hasattr(checked, "run_facts") else None
+    facts = getattr(checked.statement, "facts", UNSET)
     for bundle in given.against:
         with cancel_on_interrupt() as cancel, terminal.progress("Hashing", terminal.console(stderr=True), "MB") as bar:
 
@@ -308,11 +309,10 @@ def _verdict(given: Given, form: type[Said]) -> None:
                 bar.update(done / 10**6)
 
             check_bundle_file(checked, bundle, cancel, show)
-        if facts is not None:
+        if facts is not UNSET:
             from counterfoil.audit.statement.facts import differing
-            from counterfoil_core.statement.factfields import fields_of
 
-            wrong = differing(fields_of(facts), counted_facts(bundle, given.trainer_key, ""))
+            wrong = differing(facts, counted_facts(bundle, given.trainer_key, ""))
             if wrong:
                 _refuse(given, f"The run shows something else of: {', '.join(wrong)}")
     from counterfoil.cli import reports
@@ -326,7 +326,7 @@ def _verdict(given: Given, form: type[Said]) -> None:
         reports.show_verdict(console, checked)
         about = "".join(f", and is about {shown(str(bundle))}" for bundle in given.against)
         console.print(f"The verdict's signature holds{about}.")
-        if facts is not None and given.against:
+        if facts is not UNSET and given.against:
             console.print("The run shows each of the facts that it states.")
         if name is not None:
             show_name(name)
@@ -510,9 +510,9 @@ def _release(given: Given, form: type[ReleaseList]) -> None:
                 found.append((path.name, Digest.of_file(path, cancel)))
     check = compare_release(said, found)
     gone += [name for name in check.absent if given.whole and name not in gone]
+    out = terminal.console(quiet=given.json)
     if given.json:
         print_json(check, version=said.version, commit=said.commit, holds=check.holds, missing=gone)
-    out = given.out
     out.print(f"Signed list of Counterfoil {shown(said.version)}, built from the commit {said.commit}")
     for word, names in (
         ("as signed", check.same),
