@@ -6,6 +6,11 @@ from counterfoil.arithmetic.compute.devicelist import (
 from counterfoil.arithmetic.compute.listing import (
     Device as Device,
 )
+from counterfoil.audit.afterwards import (
+    afterwards as afterwards,
+    statements_beside as statements_beside,
+    verdict_digest as verdict_digest,
+)
 from counterfoil.audit.askedruns import (
     check_run as check_run,
     count_facts as count_facts,
@@ -42,11 +47,6 @@ from counterfoil.audit.overview import (
 from counterfoil.audit.recognition import (
     capsule_subject as capsule_subject,
     recognise as recognise,
-)
-from counterfoil.audit.statement.afterwards import (
-    afterwards as afterwards,
-    statements_beside as statements_beside,
-    verdict_digest as verdict_digest,
 )
 from counterfoil.audit.table import (
     write_steps_csv as write_steps_csv,

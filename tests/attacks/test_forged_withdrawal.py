@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from counterfoil.audit.statement.afterwards import verdict_digest
+from counterfoil.audit.afterwards import verdict_digest
 from counterfoil.cli import main
 from counterfoil.signing.kinds import Reply, Withdrawal
 from counterfoil.signing.privatekeys import generate_key, load_private_key

@@ -58,7 +58,7 @@ def test_capsules_come_to_the_outcome_that_they_had(release: Path) -> None:
 )
 def test_what_was_signed_is_read_and_says_what_it_said(release: Path, name: str, about: str, code: int) -> None:
     key = str(release / "auditor.pub.pem")
-    assert main(["verify", str(release / name), "--key", key, "--bundle", str(release / about)]) == code
+    assert main(["verify", str(release / name), "--key", key, str(release / about)]) == code
 
 
 @every_release

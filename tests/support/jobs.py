@@ -44,7 +44,9 @@ from counterfoil_core.kernels.cpu.philox import uniform
 from counterfoil_core.operators.node import TensorType
 from counterfoil_core.program.graph import Program
 from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder
+from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import statement_of
 from counterfoil_core.signing.statements import open_said, sign_said
 from counterfoil_core.values.events import AuditFinished, Event
 from counterfoil_core.values.outcome import Check, CheckNumber
@@ -301,7 +303,7 @@ def sign_again(path: Path, key: SigningKey, **claim: Any) -> None:
         client = None if signature is None else open_said(SignedOrder, signature, order=reader.manifest.digest)
         acceptance = sign_said(Acceptance.of(reader.manifest.digest, client), key)
     new = structs.replace(old, **({"run_root": root, "public_key": key.public.pem} | claim))
-    replace_bytes(path, "/run/claim", sign_said(new, key))
+    replace_bytes(path, "/run/claim", sign_statement(statement_of(new), key))  # whatever no honest one would sign
     replace_bytes(path, "/run/acceptance", acceptance)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from counterfoil.audit.statement.afterwards import afterwards, open_later, verdict_digest
+from counterfoil.audit.afterwards import afterwards, open_later, verdict_digest
 from counterfoil.audit.values.ledger import (
     Ledger,
     LedgerProgress,

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.audit.afterwards import afterwards, verdict_digest
 from counterfoil.audit.runfacts import facts_in, inspected
-from counterfoil.audit.statement.afterwards import afterwards, verdict_digest
 from counterfoil.audit.values.runrules import GivenVerdict, Range, RuleSubject, RunRules
 from counterfoil.signing.kinds import RevocationList
 from counterfoil_core.base.cancel import CancelToken

@@ -166,7 +166,7 @@ def withdraw(
     """
     check_writable(out, force)
     with open_key(key, "withdraw") as signer:
-        from counterfoil.audit.statement.afterwards import verdict_digest
+        from counterfoil.audit.afterwards import verdict_digest
         from counterfoil.signing.kinds import Withdrawal
         from counterfoil_core.signing.statements import sign_said
         from counterfoil_core.statement.verdict import verify_signed
@@ -211,7 +211,7 @@ def reply(
         raise typer.BadParameter("Give either --text or --file.")
     check_writable(out, force)
     with open_key(key, "reply") as signer:
-        from counterfoil.audit.statement.afterwards import verdict_digest
+        from counterfoil.audit.afterwards import verdict_digest
         from counterfoil.signing.kinds import Reply
         from counterfoil_core.signing.statements import sign_said
         from counterfoil_core.statement.verdict import trainer_of

@@ -39,7 +39,7 @@ from counterfoil_core.base.plaintext import quoted
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.timestamps import timestamp
 from counterfoil_core.signing import kinds
-from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.signing.keys import PublicKey, load_public_key
 from counterfoil_core.signing.kinds import Kind, Said
 from counterfoil_core.values.outcome import Outcome
 
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         RulesStatement,
         Withdrawal,
     )
+    from counterfoil.signing.release import ReleaseCheck
     from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder
     from counterfoil_core.statement.factfields import FactsStatement
     from counterfoil_core.values.beacon import Beacon
@@ -65,7 +66,7 @@ class Given:
 
     envelope: bytes
     against: list[Path]
-    key: Path | None
+    key: PublicKey | None
     json: bool
     statements: list[Path] | None
     revocations: Path | None
@@ -148,9 +149,10 @@ def verify(
     Example: counterfoil verify verdict.json run.cfoil --key auditor.pub.pem
     """
     envelope = read_input(file, "a statement", DataError, most=MAX_VERDICT_BYTES)
+    public = None if key is None else load_public_key(key)
     given = Given(
-        envelope, against or [], key, json, statements, revocations, revocations_key, roots, at, trainer_key, verdict,
-        auditor_key, weights, row, proof, data, whole,
+        envelope, against or [], public, json, statements, revocations, revocations_key, roots, at, trainer_key,
+        verdict, auditor_key, weights, row, proof, data, whole,
     )  # fmt: skip
     form = form_of(envelope)
     check = _CHECKS[form.KIND]
@@ -208,12 +210,11 @@ def _opened(given: Given, form: type[Any]) -> Any:
 
     if not form.KIND.names_key and given.key is None:
         raise typer.BadParameter("Give the key of whoever signed it with --key: it names none.")
-    key = None if given.key is None else load_public_key(given.key)
-    said = open_said(form, given.envelope, key)
+    said = open_said(form, given.envelope, given.key)
     if said.signer:
         when = f" {getattr(said, said.TIME)}" if said.TIME else ""
         given.out.print(f"Signed{when}, with the key {said.key_id}", soft_wrap=True)
-        if key is None:
+        if given.key is None:
             given.out.print("It names that key itself: who holds it is not known.")
     return said
 
@@ -274,7 +275,7 @@ def _of_order(given: Given, form: type[SignedOrder | Acceptance | RunClaim]) -> 
 
 
 def _later(given: Given, form: type[Withdrawal | Reply]) -> None:
-    from counterfoil.audit.statement.afterwards import verdict_digest
+    from counterfoil.audit.afterwards import verdict_digest
 
     said = _opened(given, form)
     show_said(given.out, said)
@@ -286,7 +287,7 @@ def _later(given: Given, form: type[Withdrawal | Reply]) -> None:
 
 
 def _verdict(given: Given, form: type[Said]) -> None:
-    from counterfoil.audit.statement.afterwards import afterwards, verdict_digest
+    from counterfoil.audit.afterwards import afterwards, verdict_digest
     from counterfoil_core.statement.verdict import check_bundle_file, verify_signed
     from counterfoil_core.values.trust import TrainerTrust
 
@@ -310,9 +311,9 @@ def _verdict(given: Given, form: type[Said]) -> None:
 
             check_bundle_file(checked, bundle, cancel, show)
         if facts is not UNSET:
-            from counterfoil.audit.statement.facts import differing
+            from counterfoil_core.statement.factfields import differing_facts
 
-            wrong = differing(facts, counted_facts(bundle, given.trainer_key, ""))
+            wrong = differing_facts(facts, counted_facts(bundle, given.trainer_key, ""))
             if wrong:
                 _refuse(given, f"The run shows something else of: {', '.join(wrong)}")
     from counterfoil.cli import reports
@@ -353,12 +354,11 @@ def _beacon_words(beacon: Beacon) -> str:
 
 
 def _facts(given: Given, form: type[FactsStatement]) -> None:
-    from counterfoil.audit.statement.facts import differing
-    from counterfoil_core.statement.factfields import facts_from
+    from counterfoil_core.statement.factfields import differing_facts, facts_from
 
     said = _opened(given, form)
     for run in given.against:
-        wrong = differing(said.facts, counted_facts(run, given.trainer_key, said.facts.energy_kwh))
+        wrong = differing_facts(said.facts, counted_facts(run, given.trainer_key, said.facts.energy_kwh))
         if wrong:
             _refuse(given, f"The run shows something else of: {', '.join(wrong)}")
     show_run_facts(given.out, facts_from(said.facts))
@@ -371,7 +371,7 @@ def _note(given: Given, form: type[DataNote]) -> None:
     from counterfoil_core.bundle.reader import BundleReader
     from counterfoil_core.signing.statements import open_said
 
-    said = open_said(form, given.envelope, None if given.key is None else load_public_key(given.key))
+    said = open_said(form, given.envelope, given.key)
     facts = {}
     with cancel_on_interrupt() as cancel:
         weights = digest_of(given.weights, cancel)
@@ -510,9 +510,16 @@ def _release(given: Given, form: type[ReleaseList]) -> None:
                 found.append((path.name, Digest.of_file(path, cancel)))
     check = compare_release(said, found)
     gone += [name for name in check.absent if given.whole and name not in gone]
-    out = terminal.console(quiet=given.json)
     if given.json:
         print_json(check, version=said.version, commit=said.commit, holds=check.holds, missing=gone)
+    else:
+        _show_release(said, check, gone)
+    if not check.holds or gone:
+        raise ExitWith((Outcome.ERROR if check.holds else Outcome.REFUSED).exit_code)
+
+
+def _show_release(said: ReleaseList, check: ReleaseCheck, gone: list[str]) -> None:
+    out = terminal.console()
     out.print(f"Signed list of Counterfoil {shown(said.version)}, built from the commit {said.commit}")
     for word, names in (
         ("as signed", check.same),
@@ -524,11 +531,10 @@ def _release(given: Given, form: type[ReleaseList]) -> None:
             out.print(f"  {word}  {shown(name)}", soft_wrap=True)
     if not check.holds:
         out.print("Do not install them: they are not what was signed. Download them again, and tell the builder.")
-        raise ExitWith(Outcome.REFUSED.exit_code)
-    if gone:
+    elif gone:
         out.print("What is there is as it was signed; not everything is there.")
-        raise ExitWith(Outcome.ERROR.exit_code)
-    out.print("The signature holds, and every file is as it was signed.")
+    else:
+        out.print("The signature holds, and every file is as it was signed.")
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,6 @@ def _words(error: msgspec.ValidationError) -> str:
     """What msgspec says, without more of a stranger's text than a short word, spelled."""
     place = _PLACE.search(str(error))
     said, where = (str(error)[: place.start()], place[0]) if place else (str(error), "")
-    repeats = _REPEATS.fullmatch(said)
-    if repeats:
-        said = f"{repeats[1]} {quoted(repeats[2].strip(chr(96) + chr(39)))}"
-    return (said + where).replace("`", "'")
+    if repeats := _REPEATS.fullmatch(said):
+        said = f"{repeats[1]} {quoted(repeats[2].strip('`' + chr(39)))}"
+    return (said.partition(" matching regex ")[0] + where).replace("`", "'")

@@ -141,3 +141,14 @@ def facts_from(fields: FactsFields) -> RunFacts:
         ),
     }
     return RunFacts(**told)
+
+
+def differing_facts(said: FactsFields, facts: RunFacts) -> tuple[str, ...]:
+    """Return the names of the facts that are not as they were signed. Pure.
+
+    Args:
+        said: What was signed.
+        facts: What the run shows, with the energy that was signed.
+    """
+    ours = fields_of(facts)
+    return tuple(sorted(name for name in ours.__struct_fields__ if getattr(ours, name) != getattr(said, name)))

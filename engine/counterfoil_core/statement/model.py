@@ -67,7 +67,7 @@ class Count(int):
     def read(cls, text: object) -> Count:
         """Read its text; raises ValueError when it is none."""
         if not isinstance(text, str) or not _COUNT.fullmatch(text):
-            raise ValueError("a count is a whole number that is written as text")
+            raise ValueError("it is not a whole number that is written as text")
         return cls(text)
 
 
@@ -83,7 +83,7 @@ class ExactDecimal(str):
     def read(cls, text: object) -> ExactDecimal:
         """Take its text; raises ValueError when it is none."""
         if not isinstance(text, str) or not (_EXACT_DECIMAL.fullmatch(text) or text in _NO_DIGITS):
-            raise ValueError("an exact value is a decimal number")
+            raise ValueError("it is not a decimal number")
         return cls(text)
 
 

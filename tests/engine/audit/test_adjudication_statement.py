@@ -89,10 +89,8 @@ def test_refused_and_unreadable(tmp_path: Path, key: SigningKey) -> None:
 
 
 def test_the_two_kinds_are_told_apart(confirmed: AdjudicationReport, key: SigningKey) -> None:
-    with pytest.raises(SignatureError, match="not a verdict"):
+    with pytest.raises(SignatureError, match="not the verdict"):
         verify_verdict(sign_adjudication(confirmed, key), key.public)
-    with pytest.raises(SignatureError, match="not an adjudication"):
-        verify_signed(sign_verdict(verified_report(), key), key.public)
     assert not isinstance(verify_signed(sign_verdict(verified_report(), key), key.public), Adjudication)
 
 

@@ -19,8 +19,8 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from hypothesis import given, strategies as st
 
 from counterfoil.audit import ledger as module
+from counterfoil.audit.afterwards import verdict_digest
 from counterfoil.audit.ledger import read_ledger
-from counterfoil.audit.statement.afterwards import verdict_digest
 from counterfoil.audit.values.ledger import (
     LedgerRun,
     LedgerVerdict,

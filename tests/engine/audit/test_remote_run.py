@@ -244,7 +244,7 @@ def test_the_commands_take_an_address_and_say_what_was_fetched(
         report = json.loads(capsys.readouterr().out)
         assert report["bundle_digest"] is None
         assert report["fetched"]["compared"]
-    assert main(["verify", verdict, "--key", str(tmp_path / "auditor.pub.pem"), "--bundle", str(digits_job.run)]) == 0
+    assert main(["verify", verdict, "--key", str(tmp_path / "auditor.pub.pem"), str(digits_job.run)]) == 0
     assert "not hashed" in capsys.readouterr().out
 
 

@@ -22,7 +22,6 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from counterfoil.audit.programfacts import kind_of, operations_of, rows_used, tokens_read
 from counterfoil.audit.runfacts import facts_of
-from counterfoil.audit.statement.facts import differing
 from counterfoil.cli import main
 from counterfoil.cli.terminal import shows
 from counterfoil.program.capture import capture
@@ -39,7 +38,7 @@ from counterfoil_core.program.graph import Program
 from counterfoil_core.signing.envelope import payload_of, sign_statement
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.signing.statements import open_said, sign_said
-from counterfoil_core.statement.factfields import FactsStatement, fields_of
+from counterfoil_core.statement.factfields import FactsStatement, differing_facts, fields_of
 from counterfoil_core.statement.verdict import preview_verdict, sign_verdict, verify_verdict
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.runfacts import (
@@ -277,10 +276,10 @@ def test_what_was_signed_is_compared_fact_by_fact(found: RunFacts) -> None:
     envelope = sign_said(FactsStatement(fields_of(found)), KEY, datetime(2026, 3, 1, tzinfo=UTC))
     said = open_said(FactsStatement, envelope, KEY.public)
     assert (said.key_id, said.facts.energy_kwh, said.signed_at) == (KEY.public.key_id, "12.5", "2026-03-01T00:00:00Z")
-    assert differing(said.facts, found) == ()
+    assert differing_facts(said.facts, found) == ()
     more = replace(found.operations[0], operations=found.operations[0].operations + 1)
     other = replace(found, steps=found.steps + 1, operations=(more, *found.operations[1:]))
-    assert differing(said.facts, other) == ("operations", "steps", "total_operations")
+    assert differing_facts(said.facts, other) == ("operations", "steps", "total_operations")
     for change in (lambda facts: facts.update(green=True), lambda facts: facts.pop("tokens")):
         statement = json.loads(payload_of(envelope))
         change(statement["predicate"]["facts"])
@@ -398,15 +397,15 @@ def test_facts_of_a_verdict_are_counted_again(digits_job: Job, gpt2_job: Job) ->
     report = audited(digits_job.run, facts=True).report
     said = verify_verdict(sign_verdict(report, KEY), KEY.public).statement.facts
     assert said
-    assert differing(said, facts_of(digits_job.run)) == ()
-    assert "run_root" in differing(said, facts_of(gpt2_job.run))
+    assert differing_facts(said, facts_of(digits_job.run)) == ()
+    assert "run_root" in differing_facts(said, facts_of(gpt2_job.run))
     assert report.facts is not None
     first, *rest = report.facts.operations
     more = replace(report.facts, operations=(replace(first, operations=first.operations + 1), *rest))
     # It adds up, so that no reader of the verdict alone can tell; whoever has the run can.
     said = verify_verdict(sign_verdict(replace(report, facts=more), KEY), KEY.public).statement.facts
     assert said
-    assert differing(said, facts_of(digits_job.run)) == ("operations", "total_operations")
+    assert differing_facts(said, facts_of(digits_job.run)) == ("operations", "total_operations")
 
 
 def test_a_run_that_is_not_what_was_signed_has_no_facts(digits_job: Job, tmp_path: Path) -> None:
@@ -438,9 +437,10 @@ def test_the_command_signs_them_into_a_verdict(
     assert f"operations {operations:,}" in " ".join(capsys.readouterr().out.split())
     assert main(["verify", "facts.json", "--key", "auditor.pub.pem", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["predicate"]["facts"]["total_operations"] == str(operations)
-    assert main(["verify-facts", "facts.json", run, "--key", "auditor.pub.pem"]) == 0
-    assert main(["verify-facts", "plain.json", run, "--key", "auditor.pub.pem"]) == 3
-    assert "states no facts" in capsys.readouterr().err
+    assert main(["verify", "facts.json", run, "--key", "auditor.pub.pem"]) == 0
+    assert "The run shows each of the facts that it states." in " ".join(capsys.readouterr().out.split())
+    assert main(["verify", "plain.json", run, "--key", "auditor.pub.pem"]) == 0
+    assert "shows each" not in capsys.readouterr().out
     assert main(["audit", run, "--facts"]) == 4
     assert "--facts belongs to --verdict" in " ".join(capsys.readouterr().err.split())
     assert main(["audit", run, "--facts", "--partial", "one.part"]) == 4
@@ -455,7 +455,7 @@ def test_the_commands_count_sign_and_check(
     assert main(["facts", run, "--key", "auditor.pem", "--out", "facts.json", "--energy-kwh", "3", "--json"]) == 0
     told = json.loads(capsys.readouterr().out.split("\n", 2)[2])
     assert told["total_operations"] == facts_of(digits_job.run).total_operations
-    assert main(["verify-facts", "facts.json", run, "--key", "auditor.pub.pem"]) == 0
+    assert main(["verify", "facts.json", run, "--key", "auditor.pub.pem"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "The signature holds, and the run shows each of them." in said
     assert "energy 3 kWh" in said
@@ -464,6 +464,6 @@ def test_the_commands_count_sign_and_check(
     )
     Path("lie.json").write_bytes(lie)
     Path("liar.pub.pem").write_text(key_from_seed(b"\3" * 32).public.pem)
-    assert main(["verify-facts", "lie.json", run, "--key", "liar.pub.pem"]) == 3
+    assert main(["verify", "lie.json", run, "--key", "liar.pub.pem"]) == 3
     assert "something else of: parameters" in " ".join(capsys.readouterr().out.split())
     assert main(["facts", run, "--out", "facts.json"]) == 4

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from counterfoil.audit.afterwards import verdict_digest
 from counterfoil.audit.runrules import _rules, given_verdict, read_rules, subject_of
-from counterfoil.audit.statement.afterwards import verdict_digest
 from counterfoil.audit.values.runrules import GivenVerdict, RuleOutcome, RuleSubject, RunRules, check_rules, outcome_of
 from counterfoil.cli import main
 from counterfoil.cli.rules import results_of
@@ -284,18 +284,18 @@ def test_the_commands(digits_job: Job, tmp_path: Path, capsys: Any, monkeypatch:
     Path("strict.toml").write_text("[hyperparameters]\nsteps = [0, 0]\n")
     Path("asks.toml").write_text(f"[verdict]\nauditors = ['{'0' * 64}']\n")
     assert main(["keygen", "k.pem", "--no-passphrase"]) == 0
-    assert [main(["rules", "check", f"{name}.toml", run]) for name in ("rules", "strict", "asks")] == [0, 1, 2]
-    assert main(["rules", "check", "rules.toml", run, "--key", "k.pem", "--out", "said.json"]) == 0
-    verify = ["rules", "verify", "said.json", "rules.toml", run, "--key", "k.pub.pem"]
+    assert [main(["rules", f"{name}.toml", run]) for name in ("rules", "strict", "asks")] == [0, 1, 2]
+    assert main(["rules", "rules.toml", run, "--key", "k.pem", "--out", "said.json"]) == 0
+    verify = ["verify", "said.json", "rules.toml", run, "--key", "k.pub.pem"]
     capsys.readouterr()
     assert main(verify) == 0
     assert "every rule comes out as it was signed" in " ".join(capsys.readouterr().out.split())
     Path("rules.toml").write_text("[hyperparameters]\nsteps = [1, 1001]\n")
     assert main(verify) == 3
     assert "it is about other rules" in capsys.readouterr().out
-    assert main(["rules", "check", "rules.toml", run, "--out", "x.json"]) == 4
+    assert main(["rules", "rules.toml", run, "--out", "x.json"]) == 4
     capsys.readouterr()
-    assert main(["rules", "check", "rules.toml", run, "--json"]) == 0
+    assert main(["rules", "rules.toml", run, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["results"][0]["outcome"] == "HELD"
 
 
@@ -304,9 +304,9 @@ def test_a_file_that_asks_for_nothing_is_an_error(
     text: str, digits_job: Job, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "rules.toml").write_text(text)
-    assert main(["rules", "check", str(tmp_path / "rules.toml"), str(digits_job.run)]) == 4
+    assert main(["rules", str(tmp_path / "rules.toml"), str(digits_job.run)]) == 4
     said = " ".join(capsys.readouterr().err.split())
     assert "rules.toml asks for nothing" in said
     assert "docs/rules.md lists them" in said
     (tmp_path / "rules.toml").write_text("[hyperparameters]\nsteps = [1, 1000]")
-    assert main(["rules", "check", str(tmp_path / "rules.toml"), str(digits_job.run)]) == 0
+    assert main(["rules", str(tmp_path / "rules.toml"), str(digits_job.run)]) == 0

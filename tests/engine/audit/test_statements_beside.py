@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.statement import afterwards as module
-from counterfoil.audit.statement.afterwards import statements_beside
+from counterfoil.audit import afterwards as module
+from counterfoil.audit.afterwards import statements_beside
 from counterfoil.signing.kinds import Reply, Withdrawal
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.signing.keys import SigningKey

@@ -206,7 +206,7 @@ def test_an_unknown_field_is_refused(key: SigningKey) -> None:
 def test_another_predicate_type_is_refused(key: SigningKey) -> None:
     value = statement(verified_report())
     value["predicateType"] = "https://slsa.dev/verification_summary/v1"
-    refused(value, key, "not a verdict")
+    refused(value, key, "not the verdict")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from counterfoil.cli import main
 from counterfoil.delivery import locating
 from counterfoil.delivery.locating import RowUse, locate_rows
 from counterfoil.delivery.rowproof import prove_rows, read_proofs, verify_row, write_proofs
-from counterfoil.delivery.rowuse import rows_statement
+from counterfoil.delivery.rowuse import rows_statement, uses_of
 from counterfoil.program.rowreads import positions_read
 from counterfoil.signing.kinds import RowsStatement
 from counterfoil.signing.privatekeys import key_from_seed
@@ -197,7 +197,7 @@ def test_absence_is_signed_without_a_row_and_openssl_checks_it(
     np.save(tmp_path / "row.npy", absent)
     uses = locate_rows(tmp_path / "row.npy", digits_job.run)
     envelope = sign_said(rows_statement(uses), KEY)
-    assert open_said(RowsStatement, envelope, KEY.public).uses == uses
+    assert uses_of(open_said(RowsStatement, envelope, KEY.public)) == uses
     with pytest.raises(SignatureError):
         open_said(RowsStatement, envelope, OTHER.public)
     payload = base64.b64decode(json.loads(envelope)["payload"])
@@ -483,7 +483,7 @@ def test_a_statement_that_says_otherwise_than_the_run_is_not_so(
     def said(uses: list[RowUse], *more: str, key: str = "key.pem") -> int:
         (tmp_path / "said.json").write_bytes(sign_said(rows_statement(uses), KEY))
         capsys.readouterr()
-        return main(["verify-row", str(tmp_path / "said.json"), *more, "--key", str(tmp_path / key)])
+        return main(["verify", str(tmp_path / "said.json"), *more, "--key", str(tmp_path / key)])
 
     (tmp_path / "proof.json").write_bytes(write_proofs(prove_rows([use], digits_job.run, neighbours=True)))
     proof = ["--row", str(row), "--proof", str(tmp_path / "proof.json")]
