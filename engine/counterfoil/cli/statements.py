@@ -122,12 +122,12 @@ def sign(
     with with_chain(open_key(key, "statement"), certificate) as signing_key:
         from counterfoil.cli import reports
         from counterfoil.cli.verification import show_said, unsigned_in
-        from counterfoil_core.signing.statements import sign_said, with_signer
+        from counterfoil_core.signing.statements import sign_said
         from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement
         from counterfoil_core.statement.verdict import judged
 
-        said = unsigned_in(read_input(statement, "a statement to sign", DataError, most=MAX_STATEMENT_BYTES))
-        said = with_signer(said, signing_key.public)
+        data = read_input(statement, "a statement to sign", DataError, most=MAX_STATEMENT_BYTES)
+        said = unsigned_in(data, signing_key.public)
         self_signed = False
         if isinstance(said, (VerdictStatement, AdjudicationStatement)):
             checked = judged(said, signing_key.public.key_id)

@@ -185,14 +185,18 @@ def _form(statement: dict[str, Any]) -> type[Said]:
     return FORMS[kind]
 
 
-def unsigned_in(data: bytes) -> Said:
+def unsigned_in(data: bytes, public: PublicKey) -> Said:
     """Read a statement that nobody signed: its canonical JSON, or an envelope without signatures.
+
+    Args:
+        data: What a file holds.
+        public: Who is to sign it; the key and the time are put in where it has them and says none.
 
     Raises:
         SignatureError: It is none, no reader would take it, or it is of a kind that is signed where the work is done.
     """
     from counterfoil_core.signing.envelope import parse_statement, unsigned_payload
-    from counterfoil_core.signing.statements import read_said
+    from counterfoil_core.signing.statements import read_said, with_signer
 
     statement = parse_statement(unsigned_payload(data))
     form = _form(statement)
@@ -201,7 +205,10 @@ def unsigned_in(data: bytes) -> Said:
             say("{0:capital} is not signed from a file.", form.KIND.named),
             remedy=say("The command that does the work signs it."),
         )
-    return read_said(form, statement)
+    told = {form.TIME: timestamp(), "public_key": public.pem} if form.KIND.names_key else {}
+    if isinstance(statement["predicate"], dict):
+        statement["predicate"] = told | statement["predicate"]
+    return with_signer(read_said(form, statement), public)
 
 
 def _opened(given: Given, form: type[Any]) -> Any:
@@ -251,8 +258,7 @@ def show_said(out: Console, said: Said) -> None:
 def _said(given: Given, form: type[Said]) -> None:
     said = _opened(given, form)
     show_said(given.out, said)
-    signed = "The signature holds." if said.signer else "Nobody signed it: it is the word of whoever wrote the file."
-    _ended(given, said, signed)
+    _ended(given, said, "The signature holds.")
 
 
 def _of_order(given: Given, form: type[SignedOrder | Acceptance | RunClaim]) -> None:

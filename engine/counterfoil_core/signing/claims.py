@@ -86,7 +86,7 @@ class TreeHead(Dated, frozen=True):
 
 
 class RecordFields(Fields, frozen=True):
-    """What the leaf of a share commits to, as :class:`counterfoil_core.bundle.shares.ShareRecord`."""
+    """What the leaf of a share commits to."""
 
     share: Annotated[int, Meta(ge=0, lt=MAX_SHARES)]
     gradients: Digest

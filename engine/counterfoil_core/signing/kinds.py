@@ -209,7 +209,7 @@ class Said(Fields, frozen=True):
 class Named(Said, frozen=True, kw_only=True):
     """Of a statement that names the key which signs it. Both are put in when it is signed."""
 
-    public_key: KeyText = ""
+    public_key: KeyText = ""  #: The public key of whoever signs.
 
     @property
     def signer(self) -> str:
@@ -227,7 +227,7 @@ class Dated(Named, frozen=True, kw_only=True):
 
     TIME: ClassVar[str] = "signed_at"
 
-    signed_at: Moment = ""
+    signed_at: Moment = ""  #: When, as the clock of whoever signs has it.
 
 
 def at(said: Any, path: str) -> Any:

@@ -69,7 +69,7 @@ class DataFields(Fields, frozen=True):
 
 
 class FactsFields(Fields, frozen=True):
-    """What a run shows of itself, as :class:`counterfoil_core.values.runfacts.RunFacts`; counts are text."""
+    """What a run shows of itself; counts are text. docs/facts.md."""
 
     order: Digest
     run_root: Digest

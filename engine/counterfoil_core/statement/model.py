@@ -113,7 +113,7 @@ class Strict(Fields, frozen=True, rename="camel"):
 
 
 class Number(Strict, frozen=True):
-    """A float64, written twice; raises ValueError where these are not the same number."""
+    """A float64, written twice; both are the same number."""
 
     hex: str  #: Exactly, in C99's ``%a`` form.
     decimal: str  #: As people read it: the shortest text that gives the same number.
