@@ -343,5 +343,5 @@ def test_a_verdict_counts_with_its_auditors_key_alone(process: ProcessEngine, re
 
 
 def test_an_order_of_more_operations_than_an_integer_holds_passes(process: ProcessEngine) -> None:
-    facts = replace(FACTS, operations=(OperationCount("forward", "other", 10**30),))
+    facts = replace(FACTS, operations=(OperationCount("forward", "other", 10**30, "float32"),))
     assert json.loads(process.facts_as_json(facts))["total_operations"] == str(10**30)

@@ -28,6 +28,7 @@ from counterfoil import (
     BundleSummary,
     CancelToken,
     CapsuleSubject,
+    Cause,
     Check,
     CheckChanged,
     CheckedRules,
@@ -89,6 +90,7 @@ from counterfoil import (
     PublicKey,
     Recognised,
     ResumedFromCheckpoint,
+    Revocation,
     RevocationList,
     Right,
     RowKind,
@@ -1000,9 +1002,11 @@ class FakeEngine:
         return self.signer if path.name.startswith("auditor") else digest(path.name).hex
 
     def read_revocations(self, path: Path, key: str) -> ReadRevocations:
-        """Checked as the engine does; an empty list for a file that is not there."""
+        """Checked as the engine does; a list of one key for a file that is not there."""
         if not path.exists():
-            return ReadRevocations(b"{}", RevocationList(1, "2026-01-01T00:00:00Z", (), key_id_of(key)))
+            gone = Revocation(key_id_of(key), "2026-01-01T00:00:00Z", Cause.RETIRED, "")
+            said = RevocationList(1, (gone,), issued_at="2026-01-01T00:00:00Z", public_key=pem_of(key))
+            return ReadRevocations(b"{}", said)
         envelope = path.read_bytes()
         return ReadRevocations(envelope, open_said(RevocationList, envelope, PublicKey.from_pem(pem_of(key).encode())))
 

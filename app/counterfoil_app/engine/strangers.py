@@ -93,7 +93,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {_plain(name): _plain(item) for name, item in value.items()}
     if isinstance(value, Struct):
-        changed = _changed(value, value.__struct_fields__)
+        # A key has several lines; what is shown of it is its id.
+        changed = _changed(value, (name for name in value.__struct_fields__ if name != "public_key"))
         return structs.replace(value, **changed) if changed else value
     if is_dataclass(value) and not isinstance(value, (type, Digest)):
         changed = _changed(value, [field.name for field in fields(value)])

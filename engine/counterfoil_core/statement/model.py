@@ -67,7 +67,7 @@ class Count(int):
     def read(cls, text: object) -> Count:
         """Read its text; raises ValueError when it is none."""
         if not isinstance(text, str) or not _COUNT.fullmatch(text):
-            raise ValueError("it is not a whole number that is written as text")
+            raise ValueError("the count is not a whole number that is written as text")
         return cls(text)
 
 

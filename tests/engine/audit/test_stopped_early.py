@@ -29,7 +29,7 @@ from counterfoil_core.panel.panel import run_panel
 from counterfoil_core.signing.claims import RunClaim
 from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.keys import SigningKey
-from counterfoil_core.signing.kinds import statement_of
+from counterfoil_core.signing.kinds import json_of, statement_of
 from counterfoil_core.signing.statements import open_said
 from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
 from counterfoil_core.statement.write import verdict_statement
@@ -101,7 +101,7 @@ def test_a_rule_that_does_not_fire_leaves_every_byte_of_the_claim(tmp_path: Path
     with BundleReader.open(job.run) as reader:
         claim = open_said(RunClaim, reader.claim())
         assert (claim.steps, claim.steps_ordered) == (ORDERED, None)
-        assert "steps_ordered" not in claim.to_json()
+        assert "steps_ordered" not in json_of(claim)
     report = verified(job.run, job.order)
     assert (report.headline, report.steps_recorded) == ("VERIFIED", ORDERED)
     assert "does not fire before the last step" in report.checks[CheckNumber.COMMITMENTS - 1].detail
