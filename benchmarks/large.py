@@ -14,16 +14,17 @@ import numpy as np
 
 from benchmarks.sessions import key_in
 from counterfoil.bundle.writer import BundleWriter
-from counterfoil.signing.claims import accept_order, sign_claim
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.turns import Turns
 from counterfoil_core.bundle.places import Places
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.bundle.schema import RunClaim, StepRecord
+from counterfoil_core.bundle.schema import StepRecord
 from counterfoil_core.commit.merkle import MerkleTree, leaf_hash
 from counterfoil_core.commit.state import state_root
 from counterfoil_core.program.graph import Program
+from counterfoil_core.signing.claims import Acceptance, RunClaim
+from counterfoil_core.signing.statements import sign_said
 
 LOG_BYTES = 1_000_000
 
@@ -57,11 +58,10 @@ def write_large_bundle(folder: Path, gigabytes: int) -> Path:
             order=manifest.digest,
             run_root=MerkleTree(leaves).root,
             steps=steps,
-            environment=(),
+            environment={},
             signed_at="2026-01-31T12:00:00Z",
-            public_key=key.public.pem,
         )
-        writer.finish_run(sign_claim(claim, key), accept_order(manifest.digest, None, key))
+        writer.finish_run(sign_said(claim, key), sign_said(Acceptance.of(manifest.digest, None), key))
     return folder / "large.cfoil"
 
 

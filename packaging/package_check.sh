@@ -61,7 +61,7 @@ if [ ! -x build/try-engine/bin/python ]; then
         --only-binary :all: -r packaging/lock/engine.txt
     build/try-engine/bin/python -m pip install --quiet --disable-pip-version-check --no-deps build/package/*.whl
 fi
-verify() { (cd build/check && ../try-engine/bin/python -I -m counterfoil verify "$1" --key "$2" --bundle run.cfoil); }
+verify() { (cd build/check && ../try-engine/bin/python -I -m counterfoil verify "$1" run.cfoil --key "$2"); }
 verify run.verdict.json window.pub.pem
 verify verdict.json auditor.pub.pem
 

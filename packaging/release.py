@@ -114,14 +114,15 @@ def _purl(held: Distribution) -> str:
 def sign_list(files: Sequence[Path], version: str, commit: str, key: Path, out: Path) -> None:
     """Sign the list of files; the private key stays in the signer's process, which asks for its passphrase."""
     from counterfoil.cli.keys import open_key
-    from counterfoil.signing.release import ReleaseList, sign_release
+    from counterfoil.signing.kinds import ReleaseList
     from counterfoil_core.base.digest import Digest
+    from counterfoil_core.signing.statements import sign_said
 
     listed = {path.name: Digest.of_file(path) for path in files}
     if len(listed) != len(files):
         raise ValueError("two files have one name")
     with open_key(key, "release") as signer:
-        out.write_bytes(sign_release(ReleaseList(version, commit, dict(sorted(listed.items()))), signer))
+        out.write_bytes(sign_said(ReleaseList(version, commit, listed), signer))
 
 
 def main() -> int:

@@ -54,7 +54,7 @@ for key in "$@"; do
     builder=$(basename "$key" .pem)
     list="$out/counterfoil-$version.$builder.release.json"
     "$python" packaging/release.py list "${files[@]}" --version "$version" --commit "$commit" --key "$key" --out "$list"
-    .venv/bin/counterfoil verify-release "$list" "${files[@]}" --key "${key%.pem}.pub.pem" --all >&2
+    .venv/bin/counterfoil verify "$list" "${files[@]}" --key "${key%.pem}.pub.pem" --all >&2
 done
 if [ "$draft" = no ]; then
     git tag -a "v$version" -m "Counterfoil $version"

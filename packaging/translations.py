@@ -71,7 +71,6 @@ NOT_SHOWN = (
     "counterfoil/program/update/",
     "counterfoil/redundancy/",
     "counterfoil/remote/",
-    "counterfoil/signing/note.py",
     "counterfoil/training/",
     "counterfoil_app/demo.py",
 )

@@ -122,7 +122,7 @@ def test_the_commands_connect_to_nobody(listener: Listener) -> None:
         "inspect run.cfoil --order job.cfoil",
         "plan run.cfoil --order job.cfoil",
         "audit run.cfoil --order job.cfoil --verdict run.verdict.json --key auditor.pem --workers 2",
-        "verify run.verdict.json --key auditor.pub.pem --bundle run.cfoil",
+        "verify run.verdict.json run.cfoil --key auditor.pub.pem",
         "export weights run.cfoil --safetensors weights",
         "verify-weights weights run.cfoil --verdict run.verdict.json --key auditor.pub.pem",
         "--version --verbose",

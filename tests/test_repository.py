@@ -49,7 +49,7 @@ CapsuleSubject
 Cause
 Revocation
 RevocationList
-open_revocations
+open_said
 Check
 CheckChanged
 CheckNumber

@@ -181,7 +181,7 @@ def _summarise(
     say("")
     say(f"Verdicts, pictures and bundles are in {files.folder} ({seconds:.0f} s). Check one with:")
     verdict_path, run_path = files.verdict("tampered"), files.run("tampered")
-    say(f"  counterfoil verify {verdict_path} --key {files.auditor_public_key} --bundle {run_path}")
+    say(f"  counterfoil verify {verdict_path} {run_path} --key {files.auditor_public_key}")
     dispute = reports["tampered"].dispute
     return (
         reports["honest"].outcome is Outcome.VERIFIED

@@ -32,7 +32,7 @@ from counterfoil_core.operators.facts import EXPONENTIAL, NORMAL
 from counterfoil_core.operators.node import Node, TensorType, Value
 from counterfoil_core.program.graph import Input, Program
 from counterfoil_core.signing.envelope import sign_statement
-from counterfoil_core.signing.intoto import PAYLOAD_TYPE, make_statement
+from counterfoil_core.signing.kinds import PAYLOAD_TYPE, make_statement
 
 Array = npt.NDArray[Any]
 _CPU = torch.device("cpu")

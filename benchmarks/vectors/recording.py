@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from counterfoil.bundle.writer import BundleWriter
-from counterfoil.signing.claims import accept_order, sign_claim, sign_order
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training.order import OrderDraft
 from counterfoil_core.arithmetic.compute.exactly import exactly
@@ -27,15 +26,16 @@ from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil_core.bundle.places import Places
-from counterfoil_core.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree
+from counterfoil_core.bundle.schema import OrderManifest, StepRecord, run_tree
 from counterfoil_core.commit.fingerprints import fingerprints_digest
 from counterfoil_core.commit.merkle import leaf_hash
 from counterfoil_core.commit.state import state_root
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.order.loaded import step_inputs
 from counterfoil_core.program.graph import Program
-from counterfoil_core.signing.consent import SignedOrder, open_signed_order
+from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.statements import open_said, sign_said
 
 KEY_SEED = Digest.of(b"counterfoil conformance vectors: a key that everybody knows").value
 """The trainer's secret key, which is no secret."""
@@ -117,8 +117,8 @@ def turn_first(logs: Sequence[SiteLog]) -> tuple[SiteLog, ...]:
 def write_run(path: Path, draft: OrderDraft, turned: int | None = None, *, signed: bool = False) -> dict[str, Any]:
     """Write the run of an order, signed by its client or not; returns what a second implementation must find in it."""
     manifest, key = draft.manifest, trainer_key()
-    signature = sign_order(manifest.digest, client_key(), _MOMENT) if signed else None
-    client = None if signature is None else open_signed_order(signature, manifest.digest)
+    signature = sign_said(SignedOrder(manifest.digest), client_key(), _MOMENT) if signed else None
+    client = None if signature is None else open_said(SignedOrder, signature, order=manifest.digest)
     records = [StepRecord(0, manifest.initial_root, None, None, None)]
     steps = []
     with BundleWriter.create(path) as writer:
@@ -185,8 +185,8 @@ def finish(
     """Finish a run with these records, of an order that a client signed or not; returns its run root."""
     run_root, steps, key = run_tree(records).root, len(records) - 1, trainer_key()
     ordered = manifest.steps if steps < manifest.steps else None
-    claim = RunClaim(manifest.digest, run_root, steps, (("device", "cpu"),), SIGNED_AT, key.public.pem, ordered)
-    writer.finish_run(sign_claim(claim, key), accept_order(manifest.digest, client, key, _MOMENT))
+    claim = RunClaim(manifest.digest, run_root, steps, {"device": "cpu"}, ordered, signed_at=SIGNED_AT)
+    writer.finish_run(sign_said(claim, key), sign_said(Acceptance.of(manifest.digest, client), key, _MOMENT))
     return run_root
 
 

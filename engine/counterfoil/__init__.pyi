@@ -6,6 +6,11 @@ from counterfoil.arithmetic.compute.devicelist import (
 from counterfoil.arithmetic.compute.listing import (
     Device as Device,
 )
+from counterfoil.audit.afterwards import (
+    afterwards as afterwards,
+    statements_beside as statements_beside,
+    verdict_digest as verdict_digest,
+)
 from counterfoil.audit.askedruns import (
     check_run as check_run,
     count_facts as count_facts,
@@ -42,16 +47,6 @@ from counterfoil.audit.overview import (
 from counterfoil.audit.recognition import (
     capsule_subject as capsule_subject,
     recognise as recognise,
-)
-from counterfoil.audit.statement.afterwards import (
-    afterwards as afterwards,
-    statements_beside as statements_beside,
-    verdict_digest as verdict_digest,
-)
-from counterfoil.audit.statement.later import (
-    Afterwards as Afterwards,
-    Reply as Reply,
-    Withdrawal as Withdrawal,
 )
 from counterfoil.audit.table import (
     write_steps_csv as write_steps_csv,
@@ -264,18 +259,18 @@ from counterfoil.signer.client import (
 from counterfoil.signing.certificates import (
     claimed_beside as claimed_beside,
 )
+from counterfoil.signing.kinds import (
+    Afterwards as Afterwards,
+    Cause as Cause,
+    Reply as Reply,
+    Revocation as Revocation,
+    RevocationList as RevocationList,
+    Withdrawal as Withdrawal,
+)
 from counterfoil.signing.privatekeys import (
     generate_key as generate_key,
     load_private_key as load_private_key,
     needs_passphrase as needs_passphrase,
-)
-from counterfoil.signing.revocations import (
-    open_revocations as open_revocations,
-)
-from counterfoil.signing.revokedkeys import (
-    Cause as Cause,
-    Revocation as Revocation,
-    RevocationList as RevocationList,
 )
 from counterfoil.training.custom import (
     CustomJob as CustomJob,
@@ -392,6 +387,9 @@ from counterfoil_core.signing.publickeys import (
     is_public_key as is_public_key,
     key_id_of as key_id_of,
     pem_of as pem_of,
+)
+from counterfoil_core.signing.statements import (
+    open_said as open_said,
 )
 from counterfoil_core.statement.signed import (
     Adjudication as Adjudication,

@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from counterfoil import AuditFinished, AuditRequest, CancelToken, key_id_of
-from counterfoil.signing.comparedsteps import Comparison, FoundComparison
+from counterfoil.signing.comparedsteps import FoundComparison
+from counterfoil.signing.kinds import Comparison
 from counterfoil_app.engine.enclosures import enclosure_of
 from counterfoil_app.looks import fonts
 from counterfoil_app.looks.language import Translations

@@ -35,7 +35,6 @@ from counterfoil import (
     Withdrawal,
     WorkerState,
 )
-from counterfoil.audit.statement.afterwards import sign_withdrawal
 from counterfoil.base.frames import write_frame
 from counterfoil.base.messages import decode, encode
 from counterfoil.training.recordingfolder import recording_folder
@@ -58,6 +57,7 @@ from counterfoil_app.engine.search import Wanted
 from counterfoil_app.engine.worker import Failure, ReportedError
 from counterfoil_core.base.sentence import Sentence
 from counterfoil_core.program.limits import LARGE
+from counterfoil_core.signing.statements import sign_said
 from support.fake_engine import FACTS, FakeEngine
 from support.memory import holds
 
@@ -145,7 +145,7 @@ def test_overview_plan_replay_and_verdict(engine: ProcessEngine, run: Path, tmp_
     digest = counterfoil.verdict_digest(envelope)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    withdrawal = sign_withdrawal(digest, "The wrong run.\nI am sorry.", None, auditor)
+    withdrawal = sign_said(Withdrawal(digest, "The wrong run.\nI am sorry.", None), auditor)
     (elsewhere / "back.json").write_bytes(withdrawal)
     assert reading.later == Afterwards()
     assert [one.reason for one in said(engine, tmp_path / "v.json", keys, elsewhere / "back.json")] == [

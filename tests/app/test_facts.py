@@ -16,9 +16,9 @@ from pytestqt.qtbot import QtBot
 
 import counterfoil
 from counterfoil import CancelToken, CounterfoilError, OperationCount, RuleOutcome, RunFacts
+from counterfoil.audit.afterwards import verdict_digest
 from counterfoil.audit.runfacts import facts_of as facts_here
-from counterfoil.audit.statement.afterwards import sign_withdrawal, verdict_digest
-from counterfoil.audit.statement.facts import fields_of
+from counterfoil.signing.kinds import Withdrawal
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_app.engine.port import FactsRequest, RulesRequest
 from counterfoil_app.engine.process import ProcessEngine
@@ -28,6 +28,9 @@ from counterfoil_app.views import layouts
 from counterfoil_app.views.facts_dialog import FactsDialog
 from counterfoil_app.views.rules_dialog import RulesDialog
 from counterfoil_core.base.sentence import say
+from counterfoil_core.signing.kinds import json_of
+from counterfoil_core.signing.statements import sign_said
+from counterfoil_core.statement.factfields import fields_of
 from counterfoil_core.statement.verdict import sign_verdict
 from counterfoil_resources.digits import load_digits
 from support.fake_engine import AUDITOR, FACTS, RULES, FakeEngine
@@ -108,7 +111,7 @@ def test_they_are_copied_and_saved_as_they_are(
     monkeypatch.setattr(layouts, "new_file", lambda *_given, **_named: target)
     with qtbot.waitSignal(opened.session.exports.finished):
         dialog.choose.click()
-    assert json.loads(target.read_text()) == fields_of(engine.facts), "what is saved is what the engine said"
+    assert json.loads(target.read_text()) == json_of(fields_of(engine.facts)), "what is saved is what the engine said"
     assert target.read_bytes().isascii()
     dialog.reject()
 
@@ -297,7 +300,7 @@ def test_the_engines_process_counts_and_checks(
     assert isinstance(facts, RunFacts)
     assert facts == facts_here(run), "it is what the command counts"
     assert [each.done for each in before] == sorted({each.done for each in before})
-    assert json.loads(process.facts_as_json(facts)) == fields_of(facts)
+    assert json.loads(process.facts_as_json(facts)) == json_of(fields_of(facts))
     rules = tmp_path / "rules.toml"
     allowed = facts.total_operations
     rules.write_text(f'title = "Small"\n[compute]\noperations = [0, {allowed}]\nparameters = [0, 1]\n')
@@ -334,11 +337,11 @@ def test_a_verdict_counts_with_its_auditors_key_alone(process: ProcessEngine, re
     assert outcome(auditor.public.public) is RuleOutcome.HELD
     with pytest.raises(CounterfoilError, match=r"The verdict v\.json does not count"):
         outcome(other.public.public)
-    taken_back = sign_withdrawal(verdict_digest(verdict.read_bytes()), "No.", None, auditor)
+    taken_back = sign_said(Withdrawal(verdict_digest(verdict.read_bytes()), "No.", None), auditor)
     (tmp_path / "back.json").write_bytes(taken_back)
     assert outcome(auditor.public.public) is RuleOutcome.CANNOT_BE_TOLD, "it was withdrawn in a file beside it"
 
 
 def test_an_order_of_more_operations_than_an_integer_holds_passes(process: ProcessEngine) -> None:
-    facts = replace(FACTS, operations=(OperationCount("forward", "other", 10**30),))
+    facts = replace(FACTS, operations=(OperationCount("forward", "other", 10**30, "float32"),))
     assert json.loads(process.facts_as_json(facts))["total_operations"] == str(10**30)

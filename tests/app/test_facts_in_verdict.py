@@ -18,7 +18,9 @@ from counterfoil_app.main import application
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.settings import ThemeChoice
 from counterfoil_app.verdict.viewer import VerdictViewer
-from counterfoil_core.statement.model import VerdictStatement, read_statement
+from counterfoil_core.signing.kinds import statement_of
+from counterfoil_core.signing.statements import read_said
+from counterfoil_core.statement.model import VerdictStatement
 from counterfoil_core.statement.write import verdict_statement
 from support.reports import run_facts, verified_report
 
@@ -27,8 +29,10 @@ AUDITOR = "ab" * 32
 
 def shown(qtbot: QtBot, facts: RunFacts | None, tmp_path: Path) -> list[str]:
     """The texts of the viewer, in order, of a verdict as the window gets it."""
-    fields = verdict_statement(replace(verified_report(), facts=facts), datetime(2026, 11, 21, tzinfo=UTC))
-    verdict = Verdict(read_statement(fields, VerdictStatement), key_id_of(AUDITOR))
+    fields = statement_of(
+        verdict_statement(replace(verified_report(), facts=facts), datetime(2026, 11, 21, tzinfo=UTC))
+    )
+    verdict = Verdict(read_said(VerdictStatement, fields), key_id_of(AUDITOR))
     reading: VerdictReading = decode(encode(VerdictReading((verdict.key_id,), verdict, AUDITOR)), VerdictReading)
     viewer = VerdictViewer(
         tmp_path / "v.json", KeyBook(tmp_path / "keys.json"), Theme(application(), ThemeChoice.LIGHT)

@@ -42,7 +42,9 @@ from counterfoil_app.verdict import report_pages
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.dialogs import show_failure
-from counterfoil_core.statement.model import VerdictStatement, read_statement
+from counterfoil_core.signing.kinds import statement_of
+from counterfoil_core.signing.statements import read_said
+from counterfoil_core.statement.model import VerdictStatement
 from counterfoil_core.statement.write import verdict_statement
 from support.fake_engine import AUDITOR, FakeEngine, envelope_of
 from support.ledgers import root
@@ -299,8 +301,8 @@ def test_plain_values_stay_themselves() -> None:
 
 
 def read_verdict(report: AuditReport) -> Verdict:
-    statement = verdict_statement(report, datetime(2026, 1, 31, tzinfo=UTC))
-    return Verdict(read_statement(statement, VerdictStatement), "ab" * 32)
+    statement = statement_of(verdict_statement(report, datetime(2026, 1, 31, tzinfo=UTC)))
+    return Verdict(read_said(VerdictStatement, statement), "ab" * 32)
 
 
 def test_a_verdict_that_was_read() -> None:

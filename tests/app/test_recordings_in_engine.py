@@ -37,7 +37,7 @@ from counterfoil_app.engine.recordings import (
     list_folder,
     size_of,
 )
-from counterfoil_core.signing.intoto import RUN_PREDICATE, TREE_HEAD_PREDICATE
+from counterfoil_core.signing.kinds import RUN, TREE_HEAD
 from support.boxes import closed
 from support.jobs import digits_order
 
@@ -180,11 +180,11 @@ def test_a_stop_that_crosses_the_end_of_a_recording_has_no_claim_signed(
     request = request_of(order, tmp_path, trainer, heads=tmp_path / "heads.jsonl", resume=True)
     token = CancelToken()
     # The head after the last step: while it is signed here, the process waits to make the run of it.
-    stopping = StoppingSigner(trainer, token, TREE_HEAD_PREDICATE, STEPS + 1)
+    stopping = StoppingSigner(trainer, token, TREE_HEAD.predicate, STEPS + 1)
     with pytest.raises(CounterfoilError, match=f"Stopped; the first {STEPS} steps are kept"):
         list(engine.record_run(request, stopping.sign, token))
-    assert stopping.kinds[-1] == TREE_HEAD_PREDICATE
-    assert RUN_PREDICATE not in stopping.kinds
+    assert stopping.kinds[-1] == TREE_HEAD.predicate
+    assert RUN.predicate not in stopping.kinds
     assert isinstance(list(engine.record_run(request, trainer.sign, CancelToken()))[-1], RunMade)
 
 
@@ -192,12 +192,12 @@ def test_a_claim_that_is_signed_is_that_of_a_run_though_the_recording_was_stoppe
     engine: ProcessEngine, order: Path, trainer: counterfoil.SignerProcess, tmp_path: Path
 ) -> None:
     token = CancelToken()
-    stopping = StoppingSigner(trainer, token, RUN_PREDICATE, None)
+    stopping = StoppingSigner(trainer, token, RUN.predicate, None)
     request = request_of(order, tmp_path, trainer)
     made = list(engine.record_run(request, stopping.sign, token))[-1]
     assert isinstance(made, RunMade)
     assert (made.run.is_file(), recording_folder(made.run).exists()) == (True, False)
-    assert stopping.kinds.count(RUN_PREDICATE) == 1
+    assert stopping.kinds.count(RUN.predicate) == 1
 
 
 def test_a_lie_is_found_while_it_is_recorded(

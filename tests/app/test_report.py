@@ -277,7 +277,7 @@ def test_an_adjudication_has_a_report_too(qapp: QApplication, outcome: Adjudicat
     for needed in (
         "Adjudication report", outcome.value, "found.capsule.cfoil", page.report.run_root.hex, "3 O 112/26",
         "found.adjudication.json", Digest.of(page.envelope).hex, "Place and date", "1. A dispute capsule",
-        "counterfoil verify found.adjudication.json --key auditor.pub.pem --bundle found.capsule.cfoil",
+        "counterfoil verify found.adjudication.json found.capsule.cfoil --key auditor.pub.pem",
     ):  # fmt: skip
         assert needed in text, needed
     assert "Is the training that was ordered" not in text

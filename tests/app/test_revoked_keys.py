@@ -11,8 +11,8 @@ from tests.app.conftest import MakeWindow
 from tests.app.test_files_find_their_places import drop, made
 
 from counterfoil import Cause, Level, OrderTrust, Revocation, TrainerTrust, key_id_of
+from counterfoil.signing.kinds import RevocationList
 from counterfoil.signing.privatekeys import key_from_seed
-from counterfoil.signing.revocations import sign_revocations
 from counterfoil_app.engine.port import ReadRevocations
 from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
@@ -20,6 +20,7 @@ from counterfoil_app.model.revoked_keys import LIST_NAME, NOTE_NAME
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.viewer import VerdictViewer
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.statements import sign_said
 from support.fake_engine import AUDITOR, KEY_ID, FakeEngine
 from support.message_boxes import click_in_box
 from support.waiting import reached
@@ -39,7 +40,7 @@ def files(
     """A signed list of revoked keys, and the public key of whoever signed it."""
     found = [Revocation(key_id, since, cause, "laptop\nstolen") for key_id in keys]
     path, key = folder / f"revoked-{number}.json", folder / "list.pub.pem"
-    path.write_bytes(sign_revocations(found, number, by))
+    path.write_bytes(sign_said(RevocationList.of_keys(found, number), by))
     key.write_text(LIST.public.pem)
     return path, key
 
@@ -126,7 +127,9 @@ def test_it_is_kept_and_checked_again_and_a_changed_one_does_not_count(
     qtbot.waitUntil(lambda: again.key_book.revoked.of(KEY_ID) is not None)
     content = kept.read_bytes()
     # Another's list in its place, an older one than the note says, and one without the note.
-    kept.write_bytes(sign_revocations([Revocation(key_id_of("cd" * 32), EARLY, Cause.RETIRED, "x")], 9, OTHER))
+    kept.write_bytes(
+        sign_said(RevocationList.of_keys([Revocation(key_id_of("cd" * 32), EARLY, Cause.RETIRED, "x")], 9), OTHER)
+    )
     third = window_of(FakeEngine())
     qtbot.waitUntil(lambda: third.key_book.revoked.problem != "")
     assert third.key_book.revoked.found is None

@@ -16,13 +16,13 @@ from counterfoil_app.model.key_book import Role
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.viewer import VerdictViewer
 from counterfoil_core.base.sentence import say
-from support.fake_engine import AUDITOR, KEY_ID, FakeEngine
+from support.fake_engine import AUDITOR, FakeEngine
 
 DAY = "2026-11-22"
 VERDICT, NEW = Digest.of(b"verdict"), Digest.of(b"new")
-WITHDRAWN = Withdrawal(VERDICT, "The wrong run.\nI am sorry.", None, "2026-11-22T10:00:00Z", KEY_ID)
-SUPERSEDED = Withdrawal(VERDICT, "A better one.", NEW, "2026-11-22T10:00:00Z", KEY_ID)
-REPLY = Reply(VERDICT, "<b>VERIFIED</b>\n\u202eby me\x1b[0m", "2026-11-22T11:00:00Z", "ef" * 32)
+WITHDRAWN = Withdrawal(VERDICT, "The wrong run.\nI am sorry.", None, signed_at="2026-11-22T10:00:00Z")
+SUPERSEDED = Withdrawal(VERDICT, "A better one.", NEW, signed_at="2026-11-22T10:00:00Z")
+REPLY = Reply(VERDICT, "<b>VERIFIED</b>\n\u202eby me\x1b[0m", signed_at="2026-11-22T11:00:00Z")
 
 
 def read(window: MainWindow, folder: Path, qtbot: QtBot, *later: Path) -> VerdictViewer:

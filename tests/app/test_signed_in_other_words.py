@@ -25,7 +25,9 @@ from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.settings import ThemeChoice
 from counterfoil_app.verdict.viewer import VerdictViewer
 from counterfoil_core.base.sentence import Sentence, say
-from counterfoil_core.statement.model import VerdictStatement, read_statement
+from counterfoil_core.signing.kinds import statement_of
+from counterfoil_core.signing.statements import read_said
+from counterfoil_core.statement.model import VerdictStatement
 from counterfoil_core.statement.write import verdict_statement
 from counterfoil_core.values.sampling import Sample, Selection
 from support.reports import verified_report
@@ -46,8 +48,10 @@ def german(qapp: QApplication) -> Iterator[None]:
 
 def read(reason: str) -> VerdictReading:
     """As the window gets it: out of the bytes of the engine's process, made plain."""
-    fields = verdict_statement(replace(verified_report(), reason=reason), datetime(2026, 11, 21, tzinfo=UTC))
-    verdict = Verdict(read_statement(fields, VerdictStatement), key_id_of(AUDITOR))
+    fields = statement_of(
+        verdict_statement(replace(verified_report(), reason=reason), datetime(2026, 11, 21, tzinfo=UTC))
+    )
+    verdict = Verdict(read_said(VerdictStatement, fields), key_id_of(AUDITOR))
     reading: VerdictReading = decode(encode(VerdictReading((verdict.key_id,), verdict, AUDITOR)), VerdictReading)
     return plain(reading)
 

@@ -6,7 +6,8 @@ import pytest
 
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.signing.envelope import open_claim
+from counterfoil_core.signing.claims import RunClaim
+from counterfoil_core.signing.statements import open_said
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.sampling import SegmentRequest, draw_segments
 from support.expectations import verified
@@ -22,7 +23,7 @@ def job(tmp_path_factory, trainer_key):
 
 def test_a_sample_finds_it_exactly_when_it_draws_it(job):
     with BundleReader.open(job.run) as reader:
-        root = open_claim(reader.claim()).run_root
+        root = open_said(RunClaim, reader.claim()).run_root
     found = []
     for number in range(8):
         nonce = number.to_bytes(32, "little").hex()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.signing.claims import sign_tree_head
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.bundle.schema import TreeHead, run_tree
+from counterfoil_core.bundle.schema import run_tree
+from counterfoil_core.signing.claims import TreeHead
+from counterfoil_core.signing.statements import sign_said
 from counterfoil_core.values.outcome import CheckNumber
 from support.expectations import refused, verified
 from support.heads import heads_of, record_with_heads, write_heads
@@ -35,8 +36,8 @@ def test_heads_of_the_initial_state_only(published, digits_job, trainer_key):
     run, heads = published
     with BundleReader.open(run) as reader:
         root = run_tree(reader.step_records()[:1]).root
-        head = TreeHead(reader.manifest.digest, 1, root, "2026-01-31T12:00:00Z", trainer_key.public.pem)
-    line = sign_tree_head(head, trainer_key) + b"\n"
+        head = TreeHead(reader.manifest.digest, 1, root, signed_at="2026-01-31T12:00:00Z")
+    line = sign_said(head, trainer_key) + b"\n"
     heads.write_bytes(line)
     refused(run, digits_job.order, CheckNumber.COMMITMENTS, "No tree head covers a step", heads=heads)
     first = heads.with_name("more.jsonl")

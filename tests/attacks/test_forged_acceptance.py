@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from counterfoil.signing.claims import accept_order, sign_order
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.signing.consent import open_signed_order
+from counterfoil_core.signing.claims import Acceptance, SignedOrder
 from counterfoil_core.signing.envelope import sign_statement
-from counterfoil_core.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, make_statement
+from counterfoil_core.signing.kinds import ACCEPTANCE, ORDER, make_statement
+from counterfoil_core.signing.statements import open_said, sign_said
 from counterfoil_core.values.outcome import CheckNumber, Outcome
 from support.expectations import refused, verified
 from support.jobs import audited, put_bytes, sign_as_client
@@ -52,48 +52,56 @@ def test_control(signed, digits_job, keys):
     verified(signed, digits_job.order, client_key=keys["client"].public)
     # Made by hand as the page says, they are as good.
     put_bytes(signed, "/order/signature", statement(
-        ORDER_PREDICATE, keys["client"], order, signed_at="2026-01-01T00:00:00Z"
+        ORDER.predicate, keys["client"], order, signed_at="2026-01-01T00:00:00Z"
     ))  # fmt: skip
     put_bytes(signed, "/run/acceptance", statement(
-        ACCEPTANCE_PREDICATE, keys["trainer"], order,
+        ACCEPTANCE.predicate, keys["trainer"], order,
         client_key=keys["client"].public.key_id, accepted_at="2026-01-01T00:00:00Z",
     ))  # fmt: skip
     verified(signed, digits_job.order, client_key=keys["client"].public)
 
 
+def accepted(order, key, client=None):
+    return sign_said(Acceptance.of(order, client), key)
+
+
+def ordered(order, key):
+    return sign_said(SignedOrder(order), key)
+
+
 ACCEPTANCES = {
-    "of another order": (lambda order, keys: accept_order(Digest.of(b"another"), None, keys["trainer"]), "is about"),
-    "by another key": (lambda order, keys: accept_order(order, None, keys["stranger"]), "does not hold"),
-    "of an unsigned order": (lambda order, keys: accept_order(order, None, keys["trainer"]), "the order unsigned"),
+    "of another order": (lambda order, keys: accepted(Digest.of(b"another"), keys["trainer"]), "is about"),
+    "by another key": (lambda order, keys: accepted(order, keys["stranger"]), "does not hold"),
+    "of an unsigned order": (lambda order, keys: accepted(order, keys["trainer"]), "the order unsigned"),
     "of another client's": (
-        lambda order, keys: accept_order(
-            order, open_signed_order(sign_order(order, keys["stranger"]), order), keys["trainer"]
+        lambda order, keys: accepted(
+            order, keys["trainer"], open_said(SignedOrder, ordered(order, keys["stranger"]), order=order)
         ),
         "one of the two was exchanged",
     ),
-    "the client's signature in its place": (lambda order, keys: sign_order(order, keys["trainer"]), "is not the"),
+    "the client's signature in its place": (lambda order, keys: ordered(order, keys["trainer"]), "is not the"),
     "a field more": (
         lambda order, keys: statement(
-            ACCEPTANCE_PREDICATE, keys["trainer"], order,
+            ACCEPTANCE.predicate, keys["trainer"], order,
             client_key=None, accepted_at="2026-01-01T00:00:00Z", note="",
         ),
         "unknown field 'note'",
     ),
     "a field less": (
-        lambda order, keys: statement(ACCEPTANCE_PREDICATE, keys["trainer"], order, client_key=None), "lacks the field"
+        lambda order, keys: statement(ACCEPTANCE.predicate, keys["trainer"], order, client_key=None), "is not a time"
     ),
     "no time": (
         lambda order, keys: statement(
-            ACCEPTANCE_PREDICATE, keys["trainer"], order,
+            ACCEPTANCE.predicate, keys["trainer"], order,
             client_key=None, accepted_at="The client's notary saw it.",
         ),
-        "is not a time",
+        "accepted_at",
     ),
     "no key id": (
         lambda order, keys: statement(
-            ACCEPTANCE_PREDICATE, keys["trainer"], order, client_key="me", accepted_at="2026-01-01T00:00:00Z"
+            ACCEPTANCE.predicate, keys["trainer"], order, client_key="me", accepted_at="2026-01-01T00:00:00Z"
         ),
-        "is not a SHA-256",
+        "client_key",
     ),
     "junk": (lambda order, keys: b"junk", "malformed"),
 }  # fmt: skip
@@ -107,12 +115,12 @@ def test_an_acceptance_that_is_none(lie, signed, digits_job, keys):
 
 
 SIGNATURES = {
-    "of another order": lambda order, keys: sign_order(Digest.of(b"another"), keys["client"]),
-    "an acceptance in its place": lambda order, keys: accept_order(order, None, keys["client"]),
+    "of another order": lambda order, keys: sign_said(SignedOrder(Digest.of(b"another")), keys["client"]),
+    "an acceptance in its place": lambda order, keys: sign_said(Acceptance.of(order, None), keys["client"]),
     "named by another key": lambda order, keys: sign_statement(
         make_statement(
             [{"name": "order", "digest": {"sha256": order.hex}}],
-            ORDER_PREDICATE,
+            ORDER.predicate,
             {"order": order.hex, "signed_at": "2026-01-01T00:00:00Z", "public_key": keys["client"].public.pem},
         ),
         keys["stranger"],
@@ -120,12 +128,12 @@ SIGNATURES = {
     "another subject": lambda order, keys: sign_statement(
         make_statement(
             [{"name": "order", "digest": {"sha256": "ab" * 32}}],
-            ORDER_PREDICATE,
+            ORDER.predicate,
             {"order": order.hex, "signed_at": "2026-01-01T00:00:00Z", "public_key": keys["client"].public.pem},
         ),
         keys["client"],
     ),
-    "a time of its own": lambda order, keys: statement(ORDER_PREDICATE, keys["client"], order, signed_at="always"),
+    "a time of its own": lambda order, keys: statement(ORDER.predicate, keys["client"], order, signed_at="always"),
     "junk": lambda order, keys: b"{}",
 }
 
@@ -139,7 +147,7 @@ def test_a_signature_that_is_none(lie, signed, digits_job, keys):
 def test_the_clients_signature_cut_off_or_put_on(signed, digits_job, keys, tmp_path):
     put_bytes(signed, "/order/signature", None)
     refused(signed, digits_job.order, CheckNumber.SIGNATURE, "but the file holds it unsigned")
-    put_bytes(signed, "/order/signature", sign_order(order_of(signed), keys["stranger"]))
+    put_bytes(signed, "/order/signature", sign_said(SignedOrder(order_of(signed)), keys["stranger"]))
     refused(signed, digits_job.order, CheckNumber.SIGNATURE, "one of the two was exchanged")
 
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from counterfoil.audit.overview import inspect, inspect_stages
 from counterfoil.cli import main
-from counterfoil.signing.comparison import Comparison, comparison_beside, comparison_path, write_comparison
+from counterfoil.signing.comparedsteps import comparison_path
+from counterfoil.signing.comparison import comparison_beside, write_comparison
+from counterfoil.signing.kinds import Cause, Comparison, Revocation, RevocationList
 from counterfoil.signing.privatekeys import key_from_seed
-from counterfoil.signing.revocations import Cause, Revocation, sign_revocations
 from counterfoil.training.order import sign_order_file
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.statements import sign_said
 from counterfoil_core.values.outcome import Outcome
 from support.jobs import Job, audited
 
@@ -79,7 +81,7 @@ def test_a_strangers_is_the_files_word(run: Path) -> None:
 
 
 def test_that_of_another_order_is_named_and_not_shown(run: Path) -> None:
-    other = replace(claimed(run), order=Digest.of(b"another order"))
+    other = structs.replace(claimed(run), order=Digest.of(b"another order"))
     write_comparison(run, other, CLIENT)
     words, less = said(run, client_known=True)
     assert "another order" in words
@@ -92,7 +94,7 @@ def test_one_that_speaks_of_fewer_steps_than_the_order_has_does_not_say_all(run:
     words, less = said(run)
     assert "in steps 1 to 3 of 6" in words
     assert less
-    write_comparison(run, replace(claimed(run, ((1, 3),)), steps=3), force=True)
+    write_comparison(run, structs.replace(claimed(run, ((1, 3),)), steps=3), force=True)
     words, less = said(run)
     assert "speaks of 3 steps, and the order has 6" in words
     assert less
@@ -136,7 +138,7 @@ def test_nothing_is_concluded_from_it(run: Path, order: Path) -> None:
 def test_a_revoked_auditors_no_longer_counts(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_comparison(run, claimed(run), STRANGER)
     gone = Revocation(STRANGER.public.key_id, "2026-01-01T00:00:00Z", Cause.COMPROMISED, "stolen")
-    (tmp_path / "revoked.json").write_bytes(sign_revocations([gone], 1, CLIENT))
+    (tmp_path / "revoked.json").write_bytes(sign_said(RevocationList.of_keys([gone], 1), CLIENT))
     for name, key in (("auditor", STRANGER), ("list", CLIENT)):
         (tmp_path / f"{name}.pub.pem").write_text(key.public.pem)
     listed = ("--revocations", str(tmp_path / "revoked.json"), "--revocations-key", str(tmp_path / "list.pub.pem"))

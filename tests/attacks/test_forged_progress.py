@@ -120,9 +120,10 @@ def test_forged_progress_is_not_used(cheat_job, digits_job, tmp_path):
 def test_lists_in_lists_are_refused_however_deep(digits_job, tmp_path):
     path = progress_of(digits_job, tmp_path / "progress")
     body = path.read_bytes()[len(MARK) + SEAL_BYTES :]
-    digest = b"\xa4file\x81"
-    assert digest in body, "a map of one field"
-    deep = body.replace(digest, b"\xa4file\x82\xa4deep" + b"\x91" * 5000 + b"\x90")
+    field, digest = b"\xa4file", b"\xc4\x20"
+    before, _, behind = body.partition(field + digest)
+    assert behind, "a digest of 32 bytes"
+    deep = before + field + b"\x91" * 5000 + b"\x90" + behind[32:]
     path.write_bytes(MARK + sealing.seal(MARK + deep) + deep)
     refused(request_of(digits_job, path, resume=True), "written by another version")
 

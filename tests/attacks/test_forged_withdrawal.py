@@ -6,19 +6,14 @@ import json
 
 import pytest
 
-from counterfoil.audit.statement.afterwards import (
-    open_reply,
-    open_withdrawal,
-    sign_reply,
-    sign_withdrawal,
-    verdict_digest,
-)
+from counterfoil.audit.afterwards import verdict_digest
 from counterfoil.cli import main
+from counterfoil.signing.kinds import Reply, Withdrawal
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.signing.envelope import sign_statement
-from counterfoil_core.signing.intoto import REPLY_PREDICATE, WITHDRAWAL_PREDICATE, make_statement
-from counterfoil_core.signing.predicates import MAX_TEXT
+from counterfoil_core.signing.kinds import REPLY, WITHDRAWAL, make_statement
+from counterfoil_core.signing.statements import open_said, sign_said
 from counterfoil_core.statement.verdict import sign_verdict
 from counterfoil_core.values.outcome import Outcome
 from support.expectations import verified
@@ -60,14 +55,14 @@ def digest_of(desk):
 
 def test_control_its_auditor_withdraws_it(desk, capsys):
     code, said, text = looked_at(
-        desk, capsys, sign_withdrawal(digest_of(desk), "Wrong file.", None, desk[1]["auditor"])
+        desk, capsys, sign_said(Withdrawal(digest_of(desk), "Wrong file.", None), desk[1]["auditor"])
     )
     assert (code, len(said["withdrawals"]), said["ignored"]) == (3, 1, [])
     assert ("WITHDRAWN" in text, "| Wrong file." in text) == (True, True)
 
 
 def test_control_the_trainer_replies(desk, capsys):
-    code, said, text = looked_at(desk, capsys, sign_reply(digest_of(desk), "I agree.", desk[1]["trainer"]))
+    code, said, text = looked_at(desk, capsys, sign_said(Reply(digest_of(desk), "I agree."), desk[1]["trainer"]))
     assert (code, len(said["replies"]), said["ignored"]) == (0, 1, [])
     assert ("REPLY" in text, "| I agree." in text) == (True, True)
 
@@ -79,18 +74,18 @@ def handmade(kind, key, digest, **fields):
 
 
 LIES = {
-    "a stranger withdraws": lambda d, k: sign_withdrawal(d, "No.", None, k["stranger"]),
-    "the trainer withdraws": lambda d, k: sign_withdrawal(d, "No.", None, k["trainer"]),
-    "another verdict's withdrawal": lambda d, k: sign_withdrawal(type(d).of(b"x"), "No.", None, k["auditor"]),
-    "a stranger replies": lambda d, k: sign_reply(d, "I am the trainer.", k["stranger"]),
-    "the auditor replies": lambda d, k: sign_reply(d, "I am the trainer.", k["auditor"]),
+    "a stranger withdraws": lambda d, k: sign_said(Withdrawal(d, "No.", None), k["stranger"]),
+    "the trainer withdraws": lambda d, k: sign_said(Withdrawal(d, "No.", None), k["trainer"]),
+    "another verdict's withdrawal": lambda d, k: sign_said(Withdrawal(type(d).of(b"x"), "No.", None), k["auditor"]),
+    "a stranger replies": lambda d, k: sign_said(Reply(d, "I am the trainer."), k["stranger"]),
+    "the auditor replies": lambda d, k: sign_said(Reply(d, "I am the trainer."), k["auditor"]),
     "a field more": lambda d, k: handmade(
-        WITHDRAWAL_PREDICATE, k["auditor"], d, reason="No.", superseded_by=None, more=1
+        WITHDRAWAL.predicate, k["auditor"], d, reason="No.", superseded_by=None, more=1
     ),
-    "no reason": lambda d, k: handmade(WITHDRAWAL_PREDICATE, k["auditor"], d, reason=" ", superseded_by=None),
-    "a reply that is too long": lambda d, k: handmade(REPLY_PREDICATE, k["trainer"], d, text="a" * (MAX_TEXT + 1)),
-    "no time": lambda d, k: handmade(REPLY_PREDICATE, k["trainer"], d, text="a", signed_at="yesterday"),
-    "in its own place": lambda d, k: handmade(WITHDRAWAL_PREDICATE, k["auditor"], d, reason="No.", superseded_by=d.hex),
+    "no reason": lambda d, k: handmade(WITHDRAWAL.predicate, k["auditor"], d, reason=" ", superseded_by=None),
+    "a reply that is too long": lambda d, k: handmade(REPLY.predicate, k["trainer"], d, text="a" * 20_001),
+    "no time": lambda d, k: handmade(REPLY.predicate, k["trainer"], d, text="a", signed_at="yesterday"),
+    "in its own place": lambda d, k: handmade(WITHDRAWAL.predicate, k["auditor"], d, reason="No.", superseded_by=d.hex),
     "junk": lambda d, k: b"junk",
 }
 
@@ -105,21 +100,21 @@ def test_what_does_not_count(lie, desk, capsys):
 def test_a_signature_under_another_key_of_its_own(desk):
     """The statement names the auditor's key, and a stranger signs it."""
     key, digest = desk[1]["auditor"], digest_of(desk)
-    for kind, fields, read in (
-        (WITHDRAWAL_PREDICATE, {"reason": "No.", "superseded_by": None}, open_withdrawal),
-        (REPLY_PREDICATE, {"text": "a"}, open_reply),
+    for kind, fields, form in (
+        (WITHDRAWAL.predicate, {"reason": "No.", "superseded_by": None}, Withdrawal),
+        (REPLY.predicate, {"text": "a"}, Reply),
     ):
         predicate = {"verdict": digest.hex, "signed_at": "2026-01-01T00:00:00Z", "public_key": key.public.pem} | fields
         subjects = [{"name": "verdict", "digest": {"sha256": digest.hex}}]
         statement = make_statement(subjects, kind, predicate)
-        assert read(sign_statement(statement, key)).verdict == digest
+        assert open_said(form, sign_statement(statement, key)).verdict == digest
         with pytest.raises(SignatureError, match="does not hold"):
-            read(sign_statement(statement, desk[1]["stranger"]))
+            open_said(form, sign_statement(statement, desk[1]["stranger"]))
 
 
 def test_a_reply_that_looks_like_ours(desk, capsys):
     text = "Fine.\nVERIFIED  All steps match.\x1b[2J\u202e\nREFUSED"
-    code, _, out = looked_at(desk, capsys, sign_reply(digest_of(desk), text, desk[1]["trainer"]))
+    code, _, out = looked_at(desk, capsys, sign_said(Reply(digest_of(desk), text), desk[1]["trainer"]))
     assert code == 0
     assert "\x1b[2J" not in out
     assert "\u202e" not in out

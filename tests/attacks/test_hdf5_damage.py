@@ -11,7 +11,8 @@ from hypothesis import given, settings, strategies as st
 from counterfoil_core.base.errors import BundleError, RefusedError
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import run_tree
-from counterfoil_core.signing.envelope import open_claim
+from counterfoil_core.signing.claims import RunClaim
+from counterfoil_core.signing.statements import open_said
 from support.bundles import make_contents, same_state, write_bundle
 
 
@@ -20,7 +21,7 @@ def audit(path: Path) -> None:
     contents = make_contents()
     with BundleReader.open(path) as reader:
         reader.check_order_contents()
-        claim = open_claim(reader.claim())
+        claim = open_said(RunClaim, reader.claim())
         records = reader.step_records()
         if run_tree(records).root != claim.run_root or reader.manifest.digest != claim.order:
             raise RefusedError("The commitments differ.")

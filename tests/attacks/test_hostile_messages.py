@@ -27,7 +27,9 @@ from counterfoil_app.engine.worker import Failure
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.hearing.result import Identity, SegmentResult
-from counterfoil_core.statement.model import VerdictStatement, read_statement
+from counterfoil_core.signing.kinds import statement_of
+from counterfoil_core.signing.statements import read_said
+from counterfoil_core.statement.model import VerdictStatement
 from counterfoil_core.statement.signed import Verdict
 from counterfoil_core.statement.write import verdict_statement
 from counterfoil_core.values.workers import Place
@@ -241,17 +243,17 @@ def test_a_damaged_message_is_refused_or_says_what_it_says(data: st.DataObject) 
 
 
 def test_control_a_verdict_passes() -> None:
-    statement = verdict_statement(disputed_report(), datetime(2026, 1, 31, tzinfo=UTC))
-    verdict = Verdict(read_statement(statement, VerdictStatement), "ab" * 32)
+    statement = statement_of(verdict_statement(disputed_report(), datetime(2026, 1, 31, tzinfo=UTC)))
+    verdict = Verdict(read_said(VerdictStatement, statement), "ab" * 32)
     found = decode(encode(verdict), Verdict)
     assert found == verdict
     assert found.predicate == statement["predicate"]
     said: Any = msgspec.msgpack.decode(encode(verdict))
     for path, to in (
-        (("statement", "predicate", "result"), "BUILD"),
-        (("statement", "predicate", "counts", "corrections"), 1),
-        (("statement", "predicate", "counts", "corrections"), "1e9"),
-        (("statement", "predicate", "more"), "x"),
+        (("statement", "result"), "BUILD"),
+        (("statement", "counts", "corrections"), 1),
+        (("statement", "counts", "corrections"), "1e9"),
+        (("statement", "more"), "x"),
     ):
         with pytest.raises(FormError):
             decode(msgspec.msgpack.encode(changed(said, *path, to=to)), Verdict)

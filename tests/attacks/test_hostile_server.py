@@ -21,7 +21,8 @@ from counterfoil_core.bundle import fetched
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.hearing import segments, session
 from counterfoil_core.remote.address import Address
-from counterfoil_core.signing.envelope import open_claim
+from counterfoil_core.signing.claims import RunClaim
+from counterfoil_core.signing.statements import open_said
 from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.report import AuditReport
@@ -44,7 +45,7 @@ def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def root_of(run: Path):
     with BundleReader.open(run) as reader:
-        return open_claim(reader.claim()).run_root
+        return open_said(RunClaim, reader.claim()).run_root
 
 
 def nothing_signed(report: AuditReport, key) -> None:

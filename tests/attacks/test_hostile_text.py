@@ -20,8 +20,8 @@ from counterfoil.cli import main, reports, terminal
 from counterfoil.signing.comparedsteps import FoundComparison
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.signing.envelope import sign_statement
-from counterfoil_core.signing.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import VERDICT, make_statement
 from counterfoil_core.values.outcome import Outcome
 from support.jobs import digits_order, record_run, sign_again
 
@@ -52,7 +52,7 @@ def order(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def run(order: Path, trainer_key: SigningKey) -> Path:
     run = record_run(order, order.with_name("run.cfoil"), trainer_key)
-    environment = tuple(sorted({"device": HOSTILE, "torch": HOSTILE, HOSTILE: HOSTILE}.items()))
+    environment = {"device": HOSTILE, "torch": HOSTILE, HOSTILE: HOSTILE}
     sign_again(run, trainer_key, environment=environment)
     return run
 
@@ -113,7 +113,7 @@ def test_audit_and_verify_with_a_verdict(run: Path, keys: Path, tmp_path: Path, 
     assert code == Outcome.VERIFIED.exit_code
     assert_harmless(shown)
     public = keys.with_name("auditor.pub.pem")
-    code, shown = show("verify", verdict, "--key", public, "--bundle", run)
+    code, shown = show("verify", verdict, "--key", public, run)
     assert code == 0
     assert_harmless(shown)
     for line in table.read_text(encoding="utf-8").splitlines()[1:]:  # no cell that a spreadsheet takes for a formula
@@ -125,7 +125,7 @@ def test_verify_with_a_hostile_statement(keys: Path, tmp_path: Path, show: Show)
 
     key = load_private_key(keys, None)
     subject = {"name": HOSTILE, "digest": {"sha256": "00", HOSTILE: HOSTILE}}
-    for kind, predicate in ((HOSTILE, {}), (VERDICT_PREDICATE, {HOSTILE: 1}), (VERDICT_PREDICATE, {"reason": HOSTILE})):
+    for kind, predicate in ((HOSTILE, {}), (VERDICT.predicate, {HOSTILE: 1}), (VERDICT.predicate, {"reason": HOSTILE})):
         path = tmp_path / "v.json"
         path.write_bytes(sign_statement(make_statement([subject], kind, predicate), key))
         code, shown = show("--debug", "verify", path, "--key", keys.with_name("auditor.pub.pem"))

@@ -16,14 +16,14 @@ import counterfoil
 import counterfoil_app
 import counterfoil_core
 from counterfoil.audit.beaconfile import read_beacon
-from counterfoil.signing.claims import sign_tree_head
 from counterfoil.training.huggingface import folder
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError, SignatureError
-from counterfoil_core.bundle.schema import TreeHead
 from counterfoil_core.parties.published_heads import read_tree_heads
+from counterfoil_core.signing.claims import TreeHead
 from counterfoil_core.signing.envelope import claimed_key_ids
+from counterfoil_core.signing.statements import sign_said
 from counterfoil_core.values.outcome import Outcome
 from support.bundles import test_key as trainer_key
 from support.hostile_programs import order_of
@@ -142,11 +142,11 @@ def test_the_largest_records_that_are_read() -> None:
 
 def test_a_file_of_tree_heads_with_millions_of_empty_lines(tmp_path: Path) -> None:
     key = trainer_key(tmp_path)
-    head = TreeHead(Digest.of(b"order"), 2, Digest.of(b"root"), "2026-01-01T00:00:00Z", key.public.pem)
+    head = TreeHead(Digest.of(b"order"), 2, Digest.of(b"root"), signed_at="2026-01-01T00:00:00Z")
     path = tmp_path / "heads.jsonl"
-    path.write_bytes(sign_tree_head(head, key) + b"\n")
-    assert read_tree_heads(path, key.public) == (head,)
-    path.write_bytes(sign_tree_head(head, key) + b"\n" * (60 * MIB))
+    path.write_bytes(sign_said(head, key) + b"\n")
+    assert [each.root for each in read_tree_heads(path, key.public)] == [head.root]
+    path.write_bytes(sign_said(head, key) + b"\n" * (60 * MIB))
     tracemalloc.start()
     with pytest.raises(SignatureError, match="Line 2"):
         read_tree_heads(path, key.public)

@@ -12,8 +12,10 @@ from counterfoil.cli import main
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.signing.envelope import open_claim, open_statement, sign_statement
-from counterfoil_core.signing.intoto import make_statement
+from counterfoil_core.signing.claims import RunClaim
+from counterfoil_core.signing.envelope import open_statement, sign_statement
+from counterfoil_core.signing.kinds import make_statement
+from counterfoil_core.signing.statements import open_said
 from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
 from counterfoil_core.values.beacon import QUICKNET, Beacon
 from counterfoil_core.values.outcome import Outcome
@@ -39,7 +41,7 @@ def job(tmp_path_factory, trainer_key):
 def missing(job: Job) -> str:
     """A nonce that misses the poisoned segment: what a trainer that knows the nonce finds by other run roots."""
     with BundleReader.open(job.run) as reader:
-        root = open_claim(reader.claim()).run_root
+        root = open_said(RunClaim, reader.claim()).run_root
     nonces = (number.to_bytes(32, "little").hex() for number in range(100))
     return next(nonce for nonce in nonces if 4 not in draw_segments(6, 2, nonce, root))
 

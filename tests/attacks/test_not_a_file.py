@@ -67,7 +67,7 @@ def files(tmp_path_factory: pytest.TempPathFactory, digits_job: Job) -> dict[str
 COMMANDS = {
     "verify": "verify {x} --key {public}",
     "verify key": "verify {verdict} --key {x}",
-    "verify bundle": "verify {verdict} --key {public} --bundle {x}",
+    "verify bundle": "verify {verdict} {x} --key {public}",
     "inspect": "inspect {x}",
     "inspect order": "inspect {run} --order {x}",
     "inspect heads": "inspect {run} --heads {x}",

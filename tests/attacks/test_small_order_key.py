@@ -13,14 +13,15 @@ from hypothesis import given, strategies as st
 from securesystemslib.signer import SSlibKey
 
 from counterfoil.cli import main
-from counterfoil.signing.claims import sign_claim
 from counterfoil_core.base import canonical
 from counterfoil_core.base.errors import KeyFileError, SignatureError
 from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.claims import RunClaim, TreeHead
 from counterfoil_core.signing.edwards import D, L, P, is_prime_order_point
-from counterfoil_core.signing.envelope import open_claim, open_statement, open_tree_head
-from counterfoil_core.signing.intoto import PAYLOAD_TYPE
+from counterfoil_core.signing.envelope import open_statement
 from counterfoil_core.signing.keys import PublicKey, load_public_key
+from counterfoil_core.signing.kinds import PAYLOAD_TYPE
+from counterfoil_core.signing.statements import open_said, sign_said
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.outcome import CheckNumber, Outcome
 from support import expectations
@@ -112,7 +113,7 @@ def test_tree_heads_that_anybody_signed(tmp_path, digits_job, trainer_key):
     run, heads = record_with_heads(digits_job.order, tmp_path, trainer_key)
     forged = signed_by_nobody(heads.read_bytes().splitlines()[0])
     with pytest.raises(SignatureError, match="does not hold"):
-        open_tree_head(forged, trainer_key.public)
+        open_said(TreeHead, forged, trainer_key.public)
     heads.write_bytes(forged + b"\n")
     expectations.refused(run, digits_job.order, CheckNumber.COMMITMENTS, "not a tree head of this trainer", heads=heads)
 
@@ -161,7 +162,7 @@ def test_what_has_another_length_is_no_key(length):
 @pytest.mark.parametrize("what", ["S + L", "S with high bits", "R of small order", "R in another encoding", "cut off"])
 def test_other_forms_of_a_signature_do_not_hold(what, digits_job, trainer_key):
     with BundleReader.open(digits_job.run) as reader:
-        envelope = json.loads(sign_claim(open_claim(reader.claim()), trainer_key))
+        envelope = json.loads(sign_said(open_said(RunClaim, reader.claim()), trainer_key))
     open_statement(canonical.encode(envelope), trainer_key.public)
     signature = base64.b64decode(envelope["signatures"][0]["sig"])
     r, s = signature[:32], int.from_bytes(signature[32:], "little")

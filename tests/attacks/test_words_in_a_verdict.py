@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 from securesystemslib.dsse import Envelope
 
 from counterfoil.audit.overview import inspect
@@ -16,9 +16,11 @@ from counterfoil_core.base import canonical
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.base.plaintext import quoted, spelled
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.bundle.schema import MAX_ENVIRONMENT, TreeHead
-from counterfoil_core.signing.envelope import open_tree_head, sign_statement
-from counterfoil_core.signing.intoto import PAYLOAD_TYPE
+from counterfoil_core.bundle.schema import MAX_ENVIRONMENT
+from counterfoil_core.signing.claims import TreeHead
+from counterfoil_core.signing.envelope import sign_statement
+from counterfoil_core.signing.kinds import PAYLOAD_TYPE, statement_of
+from counterfoil_core.signing.statements import open_said
 from counterfoil_core.statement.verdict import sign_verdict
 from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 from support import expectations
@@ -65,8 +67,8 @@ def resigned(run, key, change) -> None:
 def test_the_time_of_a_head(published, digits_job, trainer_key):
     run, heads = published
     head = heads_of(heads, trainer_key.public)[0]
-    with pytest.raises(SignatureError, match="tree head is malformed"):
-        open_tree_head(heads_line(head, trainer_key, WORDS), trainer_key.public)
+    with pytest.raises(SignatureError, match="signed_at"):
+        open_said(TreeHead, heads_line(head, trainer_key, WORDS), trainer_key.public)
     heads.write_bytes(heads_line(head, trainer_key, WORDS) + b"\n")
     expectations.refused(run, digits_job.order, CheckNumber.COMMITMENTS, "not a tree head", heads=heads)
     statement, where = signed_words(run, trainer_key, heads=heads)
@@ -74,9 +76,8 @@ def test_the_time_of_a_head(published, digits_job, trainer_key):
 
 
 def heads_line(head: TreeHead, key, time: str) -> bytes:
-    from counterfoil.signing.claims import sign_tree_head
 
-    return sign_tree_head(replace(head, signed_at=time), key)
+    return sign_statement(statement_of(structs.replace(head, signed_at=time)), key)
 
 
 @pytest.mark.parametrize(
@@ -87,11 +88,13 @@ def heads_line(head: TreeHead, key, time: str) -> bytes:
 )  # fmt: skip
 def test_what_is_no_time(published, trainer_key, copied_run, digits_job, time):
     head = heads_of(published[1], trainer_key.public)[0]
-    with pytest.raises(SignatureError, match="tree head is malformed"):
-        open_tree_head(heads_line(head, trainer_key, time), trainer_key.public)
+    with pytest.raises(SignatureError, match="signed_at"):
+        open_said(TreeHead, heads_line(head, trainer_key, time), trainer_key.public)
     sign_again(copied_run, trainer_key, signed_at=time)
     found = inspect(copied_run, quick=True).checks[CheckNumber.SIGNATURE - 1]
-    assert (found.state, found.detail) == (CheckState.FAILED, "The signed claim of the run is malformed.")
+    assert found.state is CheckState.FAILED
+    assert "signed_at" in found.detail
+    assert not time or time not in found.detail
 
 
 def test_heads_that_were_made_afterwards(published, digits_job, trainer_key):
@@ -140,7 +143,7 @@ def test_a_signed_payload_of_another_type(copied_run, trainer_key):
 
 
 def test_words_about_the_machine_stand_as_the_trainers(copied_run, digits_job, trainer_key):
-    sign_again(copied_run, trainer_key, environment=(("device", WORDS), (WORDS, "1")))
+    sign_again(copied_run, trainer_key, environment={"device": WORDS, WORDS: "1"})
     statement, where = signed_words(copied_run, trainer_key, order=digits_job.order)
     assert statement["predicate"]["result"] == "VERIFIED"
     assert where == {".predicate.environment.trainer.device"}

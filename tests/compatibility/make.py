@@ -13,8 +13,9 @@ from pathlib import Path
 import counterfoil
 from counterfoil import Digest
 from counterfoil.cli import main as counterfoil_command
+from counterfoil.signing.kinds import ReleaseList
 from counterfoil.signing.privatekeys import load_private_key
-from counterfoil.signing.release import ReleaseList, sign_release
+from counterfoil_core.signing.statements import sign_said
 
 HERE = Path(__file__).resolve().parent
 STEPS, WRONG = 4, 3
@@ -50,7 +51,7 @@ def make(folder: Path) -> None:
         "adjudicate", str(folder / "lie.capsule.cfoil"), *signed, str(folder / "lie.adjudication.json"), ends=1
     )  # fmt: skip
     listed = {path.name: Digest.of_file(path) for path in sorted(folder.glob("*.cfoil"))}
-    release = sign_release(
+    release = sign_said(
         ReleaseList(counterfoil.__version__, "0" * 40, listed), load_private_key(folder / "builder.pem", None)
     )
     (folder / "files.release.json").write_bytes(release)

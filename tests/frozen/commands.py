@@ -9,7 +9,8 @@ from tests.frozen.store import Texts
 from tests.frozen.world import World
 
 from counterfoil import Digest
-from counterfoil.signing.release import ReleaseList, sign_release
+from counterfoil.signing.kinds import ReleaseList
+from counterfoil_core.signing.statements import sign_said
 
 NONCE = "5e" * 32
 HEX = "5a" * 32
@@ -39,8 +40,8 @@ LINES: dict[str, tuple[str, ...]] = {
     "facts": ("facts run.cfoil", "facts run.cfoil --json", "facts lie.cfoil --trainer-key other.pub.pem"),
     "facts-signed": (
         "facts run.cfoil --energy-kwh 1.5 --key other.pem --out facts.json",
-        "verify-facts facts.json run.cfoil --key other.pub.pem",
-        "verify-facts facts.json lie.cfoil --key other.pub.pem",
+        "verify facts.json run.cfoil --key other.pub.pem",
+        "verify facts.json lie.cfoil --key other.pub.pem",
     ),
     "plan": ("plan --fleet", "plan --inspections", "plan run.cfoil --slurm --jobs 3 --order order.cfoil"),
     "plan-json": ("plan --fleet --json", "plan --inspections --json"),
@@ -79,10 +80,10 @@ LINES: dict[str, tuple[str, ...]] = {
     ),
     "diff-json": ("diff run.cfoil lie.cfoil --replay --json",),
     "verify": (
-        "verify honest.json --key auditor.pub.pem --bundle run.cfoil",
+        "verify honest.json run.cfoil --key auditor.pub.pem",
         "verify lie-rows.json --key auditor.pub.pem",
         "verify honest.json --key other.pub.pem",
-        "verify honest.json --key auditor.pub.pem --bundle lie.cfoil",
+        "verify honest.json lie.cfoil --key auditor.pub.pem",
         "verify rows.adjudication.json --key other.pub.pem",
         "verify junk.cfoil --key auditor.pub.pem",
         "verify honest.json --key auditor.pub.pem --revocations revoked.json --revocations-key list.pub.pem",
@@ -125,24 +126,24 @@ LINES: dict[str, tuple[str, ...]] = {
         "locate --row row.npy run.cfoil --json",
         "locate weights/model.safetensors lie.cfoil --json",
         "locate --row row.npy run.cfoil --key other.pem --out use.json --proof proof.json --neighbours",
-        "verify-row use.json run.cfoil --key other.pub.pem --row row.npy --proof proof.json",
-        "verify-row use.json --key auditor.pub.pem",
+        "verify use.json run.cfoil --key other.pub.pem --row row.npy --proof proof.json",
+        "verify use.json --key auditor.pub.pem",
     ),
     "rules": (
-        "rules check rules.toml run.cfoil",
-        "rules check rules.toml run.cfoil --verdict honest.json --auditor-key auditor.pub.pem --json",
-        "rules check rules.toml run.cfoil --key other.pem --out checked.json",
-        "rules verify checked.json rules.toml run.cfoil --key other.pub.pem",
-        "rules verify checked.json rules.toml lie.cfoil --key other.pub.pem",
+        "rules rules.toml run.cfoil",
+        "rules rules.toml run.cfoil --verdict honest.json --auditor-key auditor.pub.pem --json",
+        "rules rules.toml run.cfoil --key other.pem --out checked.json",
+        "verify checked.json rules.toml run.cfoil --key other.pub.pem",
+        "verify checked.json rules.toml lie.cfoil --key other.pub.pem",
     ),
     "notes": (
         "note order.cfoil --says Digits. --key other.pem --out note.json",
-        "verify-note note.json order.cfoil --key other.pub.pem",
-        "verify-note note.json rounded.cfoil --key other.pub.pem",
+        "verify note.json order.cfoil --key other.pub.pem",
+        "verify note.json rounded.cfoil --key other.pub.pem",
     ),
     "releases": (
-        "verify-release files.release.json order.cfoil other.cfoil --key list.pub.pem",
-        "verify-release files.release.json order.cfoil other.cfoil row.npy --key list.pub.pem --json",
+        "verify files.release.json order.cfoil other.cfoil --key list.pub.pem",
+        "verify files.release.json order.cfoil other.cfoil row.npy --key list.pub.pem --json",
     ),
     "keys": (
         "keygen auditor.pem --no-passphrase",
@@ -182,7 +183,7 @@ def make(world: World) -> Texts:
     for name in ("honest.json", "lie-rows.json", "refused-data.json", "rows.adjudication.json"):
         (verdicts / name).write_bytes((world.folder / name).read_bytes())
     listed = {name: Digest.of_file(world.folder / name) for name in ("order.cfoil", "other.cfoil", "shares.cfoil")}
-    release = sign_release(ReleaseList("1.0", "ab" * 20, listed), world.key("list"))
+    release = sign_said(ReleaseList("1.0", "ab" * 20, listed), world.key("list"))
     (world.folder / "files.release.json").write_bytes(release)
     texts = {}
     for name, lines in LINES.items():

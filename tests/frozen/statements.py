@@ -13,32 +13,42 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec import structs
 from tests.frozen.store import Texts, as_text
 
-from counterfoil.audit.statement.afterwards import sign_reply, sign_withdrawal
-from counterfoil.audit.statement.facts import sign_facts
-from counterfoil.audit.statement.ruled import sign_results
 from counterfoil.audit.values.runrules import RuleOutcome, RuleResult
+from counterfoil.cli.rules import results_of
 from counterfoil.delivery.locating import RowUse
-from counterfoil.delivery.rowuse import sign_row_use
-from counterfoil.delivery.snapshots import Kind, Line, Snapshot, sign_line
+from counterfoil.delivery.rowuse import rows_statement
+from counterfoil.delivery.snapshots import sign_line
 from counterfoil.exports.summary import svr_statement, vsa_statement
-from counterfoil.signing.claims import accept_order, sign_claim, sign_order, sign_tree_head
-from counterfoil.signing.comparison import Comparison, comparison_path, write_comparison
-from counterfoil.signing.note import sign_note
+from counterfoil.signing.comparedsteps import comparison_path
+from counterfoil.signing.comparison import write_comparison
+from counterfoil.signing.kinds import (
+    Cause,
+    Comparison,
+    DataNote,
+    Line,
+    LineKind,
+    ReleaseList,
+    Reply,
+    Revocation,
+    RevocationList,
+    RulesStatement,
+    Snapshot,
+    Withdrawal,
+)
 from counterfoil.signing.privatekeys import key_from_seed
-from counterfoil.signing.release import ReleaseList, sign_release
-from counterfoil.signing.revocations import sign_revocations
-from counterfoil.signing.revokedkeys import Cause, Revocation
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.sentence import say
-from counterfoil_core.bundle.schema import RunClaim, TreeHead
 from counterfoil_core.bundle.shares import ShareRecord
-from counterfoil_core.signing import intoto
-from counterfoil_core.signing.consent import open_signed_order
+from counterfoil_core.signing import kinds
+from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder, TreeHead
 from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.parties import share_statement
+from counterfoil_core.signing.statements import open_said, sign_said
+from counterfoil_core.statement.factfields import FactsStatement, fields_of
 from counterfoil_core.statement.signed import Verdict
 from counterfoil_core.statement.verdict import preview_adjudication, preview_verdict, sign_verdict, verify_verdict
 from counterfoil_core.values.adjudication import AdjudicationOutcome
@@ -109,40 +119,38 @@ def verdict() -> Verdict:
 
 def claim(steps_ordered: int | None) -> bytes:
     """The claim of a run."""
-    environment = (("device", "cpu"), ("torch", "2.13.0"))
-    return sign_claim(
-        RunClaim(of("order"), of("run"), 60, environment, TIME, TRAINER.public.pem, steps_ordered), TRAINER
-    )
+    environment = {"device": "cpu", "torch": "2.13.0"}
+    return sign_said(RunClaim(of("order"), of("run"), 60, environment, steps_ordered, signed_at=TIME), TRAINER)
 
 
 def row_use() -> bytes:
     """What a run did with two rows."""
     use = RowUse("images", of("data"), of("order"), of("run"), "uint8", (2, 3), of("row"), 0, (3, 17), (1, 1, 9), (12,))
-    return sign_row_use(
-        [use, replace(use, row=of("other row"), number=1, places=(), steps=(), filled=())], CLIENT, WHEN
+    return sign_said(
+        rows_statement([use, replace(use, row=of("other row"), number=1, places=(), steps=(), filled=())]), CLIENT, WHEN
     )
 
 
 def snapshots() -> dict[str, bytes]:
     """A line of a witness's log of each kind."""
     lines = {
-        Kind.BEGUN: {"before": Digest(bytes(32)), "nonce": of("nonce")},
-        Kind.SNAPSHOT: {"snapshot": Snapshot(of("state"), of("layout"), "head.weight", 3, of("chunk"))},
+        LineKind.BEGUN: {"before": Digest(bytes(32)), "nonce": of("nonce")},
+        LineKind.SNAPSHOT: {"snapshot": Snapshot(of("state"), of("layout"), "head.weight", 3, of("chunk"))},
     }
     return {
         f"snapshot-{kind.name.lower()}": sign_line(
-            replace(Line(kind, number, of("line"), TIME, 600), **lines.get(kind, {})), OTHER
+            structs.replace(Line(kind, number, of("line"), TIME, 600), **lines.get(kind, {})), OTHER
         )
-        for number, kind in enumerate(Kind)
+        for number, kind in enumerate(LineKind)
     }
 
 
 def envelopes() -> dict[str, bytes]:
     """What is signed, by the name of its file."""
-    order = sign_order(of("order"), CLIENT, WHEN)
-    client = open_signed_order(order, of("order"))
+    order = sign_said(SignedOrder(of("order")), CLIENT, WHEN)
+    client = open_said(SignedOrder, order, order=of("order"))
     share = ShareRecord(2, of("gradients"), of("buffers"), of("log"), of("fingerprints"), 0.625, 4.0)
-    head = TreeHead(of("order"), 11, of("history"), TIME, TRAINER.public.pem)
+    head = TreeHead(of("order"), 11, of("history"), signed_at=TIME)
     results = [
         RuleResult("compute.operations", RuleOutcome.HELD, say("It is {0}.", 5)),
         RuleResult("data.must", RuleOutcome.BROKEN, say("It is not there.")),
@@ -154,23 +162,25 @@ def envelopes() -> dict[str, bytes]:
     ]
     return {
         "order": order,
-        "acceptance": accept_order(of("order"), client, TRAINER, WHEN),
-        "acceptance-unsigned-order": accept_order(of("order"), None, TRAINER, WHEN),
+        "acceptance": sign_said(Acceptance.of(of("order"), client), TRAINER, WHEN),
+        "acceptance-unsigned-order": sign_said(Acceptance.of(of("order"), None), TRAINER, WHEN),
         "run": claim(None),
         "run-short": claim(100),
-        "tree-head": sign_tree_head(head, TRAINER),
+        "tree-head": sign_said(head, TRAINER),
         "share": TRAINER.sign(share_statement(of("order"), 7, of("state"), share)),
-        "data-note": sign_note(of("data"), "Sampled from a model.", of("weights"), OTHER, WHEN),
-        "data-note-without-weights": sign_note(of("data"), "Measured.", None, OTHER, WHEN),
-        "withdrawal": sign_withdrawal(of("verdict"), "A wrong order.", of("other verdict"), AUDITOR, WHEN),
-        "withdrawal-for-good": sign_withdrawal(of("verdict"), "A wrong order.", None, AUDITOR, WHEN),
-        "reply": sign_reply(of("verdict"), "We trained as ordered.", TRAINER, WHEN),
-        "facts": sign_facts(reports.run_facts(), OTHER, WHEN),
-        "facts-energy": sign_facts(replace(reports.run_facts(), energy_kwh="12.5"), OTHER, WHEN),
-        "revocations": sign_revocations(revoked, 2, AUDITOR, WHEN),
+        "data-note": sign_said(DataNote(of("data"), "Sampled from a model.", of("weights")), OTHER, WHEN),
+        "data-note-without-weights": sign_said(DataNote(of("data"), "Measured.", None), OTHER, WHEN),
+        "withdrawal": sign_said(Withdrawal(of("verdict"), "A wrong order.", of("other verdict")), AUDITOR, WHEN),
+        "withdrawal-for-good": sign_said(Withdrawal(of("verdict"), "A wrong order.", None), AUDITOR, WHEN),
+        "reply": sign_said(Reply(of("verdict"), "We trained as ordered."), TRAINER, WHEN),
+        "facts": sign_said(FactsStatement(fields_of(reports.run_facts())), OTHER, WHEN),
+        "facts-energy": sign_said(
+            FactsStatement(fields_of(replace(reports.run_facts(), energy_kwh="12.5"))), OTHER, WHEN
+        ),
+        "revocations": sign_said(RevocationList.of_keys(revoked, 2), AUDITOR, WHEN),
         "row-use": row_use(),
-        "rules": sign_results(of("rules"), of("run"), results, OTHER, WHEN),
-        "release": sign_release(ReleaseList("1.0", "ab" * 20, {"b.deb": of("deb"), "a.tar.gz": of("sdist")}), OTHER),
+        "rules": sign_said(RulesStatement(of("rules"), results_of(results), of("run")), OTHER, WHEN),
+        "release": sign_said(ReleaseList("1.0", "ab" * 20, {"b.deb": of("deb"), "a.tar.gz": of("sdist")}), OTHER),
         "comparison": comparison(signed=True),
         "comparison-unsigned": comparison(signed=False),
         "svr": sign_statement(svr_statement(verdict()), AUDITOR),
@@ -190,10 +200,14 @@ def make() -> Texts:
     texts = {f"statements/{name}.json": as_text(envelope(data)) for name, data in envelopes().items()}
     texts |= {f"statements/{name}.json": as_text(payload(data)) for name, data in adjudications.items()}
     texts["statements/verdict-model.json"] = as_text(payload(model))
-    types = {name: value for name, value in vars(intoto).items() if name.endswith(("_PREDICATE", "_TYPE"))}
+    types = {
+        f"{name}_PREDICATE": value.predicate for name, value in vars(kinds).items() if isinstance(value, kinds.Kind)
+    }
+    types |= {"SHORT_RUN_PREDICATE": kinds.RUN.short, "SVR_PREDICATE": kinds.SVR, "VSA_PREDICATE": kinds.VSA}
+    types |= {"PAYLOAD_TYPE": kinds.PAYLOAD_TYPE, "STATEMENT_TYPE": kinds.STATEMENT_TYPE}
     texts["statements/types.json"] = as_text(types)
     return texts
 
 
-KINDS = {value for name, value in vars(intoto).items() if name.endswith("_PREDICATE")}
+KINDS = {predicate for kind in kinds.KINDS for predicate in kind.predicates} | {kinds.SVR, kinds.VSA}
 """Every predicate type; a test demands a statement of each."""

@@ -25,18 +25,18 @@ import numpy as np
 import torch
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from msgspec import structs
 from tests.frozen.store import HERE, INPUTS
 
 from counterfoil import LabelFlip
 from counterfoil.cli import main
-from counterfoil.signing.claims import accept_order, sign_claim
 from counterfoil.signing.privatekeys import PrivateKey, key_from_seed
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import run_tree
-from counterfoil_core.signing.consent import open_signed_order
-from counterfoil_core.signing.envelope import open_claim
+from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder
+from counterfoil_core.signing.statements import open_said, sign_said
 from support.bundles import flip_bit
 from support.heads import record_with_heads
 from support.jobs import record_run, replace_bytes, set_row
@@ -47,7 +47,7 @@ SEEDS = {"trainer": 1, "auditor": 2, "client": 3, "other": 4, "list": 5}
 """The secrets of the keys, 32 times the same byte."""
 TIME = "2026-01-01T00:00:00Z"
 _WHEN = datetime(2026, 1, 1, tzinfo=UTC)
-ENVIRONMENT = (("device", "cpu"), ("torch", "2.13.0"))
+ENVIRONMENT = {"device": "cpu", "torch": "2.13.0"}
 """What the trainer says of its machine."""
 BORROWED = {
     "rounded.cfoil": "engine/golden/digits.run.cfoil",
@@ -96,12 +96,12 @@ class OtherRate(Trainer):
 def seal(path: Path, key: PrivateKey, **claim: Any) -> None:
     """Sign a run as it now is, at a moment and on a machine that never change."""
     with BundleReader.open(path) as reader:
-        old, root = open_claim(reader.claim()), run_tree(reader.step_records()).root
+        old, root = open_said(RunClaim, reader.claim()), run_tree(reader.step_records()).root
         signature, order = reader.order_signature(), reader.manifest.digest
-    client = None if signature is None else open_signed_order(signature, order)
+    client = None if signature is None else open_said(SignedOrder, signature, order=order)
     said = {"run_root": root, "public_key": key.public.pem, "signed_at": TIME, "environment": ENVIRONMENT}
-    replace_bytes(path, "/run/claim", sign_claim(replace(old, **(said | claim)), key))
-    replace_bytes(path, "/run/acceptance", accept_order(order, client, key, _WHEN))
+    replace_bytes(path, "/run/claim", sign_said(structs.replace(old, **(said | claim)), key))
+    replace_bytes(path, "/run/acceptance", sign_said(Acceptance.of(order, client), key, _WHEN))
 
 
 def _row(dataset: str, row: int, value: Any) -> Callable[[Path], None]:

@@ -12,8 +12,8 @@ from typing import Any
 from securesystemslib.dsse import Envelope
 
 from counterfoil_core.base import canonical
-from counterfoil_core.signing.intoto import PAYLOAD_TYPE
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import PAYLOAD_TYPE
 
 _NUMBERS = (0, 1, 2, 7, 8, 127, 128, 255, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63, 2**64 - 1)
 _VALUES: tuple[Any, ...] = (

@@ -29,7 +29,8 @@ from counterfoil.delivery.tensorfile import open_tensors
 from counterfoil.delivery.verification import verify_weights
 from counterfoil.signer.frames import FrameKind, receive_body, receive_kind
 from counterfoil.signer.gate import Gate, Purpose
-from counterfoil.signing.comparison import Comparison, open_comparison, write_comparison
+from counterfoil.signing.comparison import write_comparison
+from counterfoil.signing.kinds import Comparison
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training.stepfile import StoredStep, encode_step, read_steps
 from counterfoil_core.arithmetic.admission import read_program
@@ -63,9 +64,10 @@ from counterfoil_core.parties.published_heads import read_tree_heads
 from counterfoil_core.parties.signatures import check_claim
 from counterfoil_core.program.graph import Program
 from counterfoil_core.replay.replayer import read_log
-from counterfoil_core.signing.envelope import open_claim
+from counterfoil_core.signing.claims import RunClaim
 from counterfoil_core.signing.keys import SigningKey, load_public_key
 from counterfoil_core.signing.publickeys import public_path
+from counterfoil_core.signing.statements import open_said
 from counterfoil_core.statement.verdict import preview_verdict, sign_verdict, verify_signed
 from counterfoil_core.values.dispute import UPDATE
 from counterfoil_core.values.outcome import CheckState
@@ -368,10 +370,10 @@ class Corpus:
         comparison = write_comparison(self._folder / "job.cfoil", made, key).read_bytes()
 
         def compared(data: bytes) -> Any:
-            return plain(open_comparison(data))
+            return plain(open_said(Comparison, data))
 
         def claim(data: bytes) -> Any:
-            return plain(open_claim(data, key.public))
+            return plain(open_said(RunClaim, data, key.public))
 
         def verdict(data: bytes) -> Any:
             return plain(verify_signed(data, key.public))

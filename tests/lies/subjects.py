@@ -33,7 +33,6 @@ from counterfoil.audit.values.delivery import DeliveryOutcome
 from counterfoil.base.sealing import SEAL_BYTES
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.delivery.export import export_weights
-from counterfoil.signing.claims import accept_order, sign_order
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
@@ -45,9 +44,10 @@ from counterfoil_core.base.errors import CounterfoilError, RefusedError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.signing.consent import open_signed_order
-from counterfoil_core.signing.intoto import PAYLOAD_TYPE
+from counterfoil_core.signing.claims import Acceptance, SignedOrder
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import PAYLOAD_TYPE
+from counterfoil_core.signing.statements import open_said, sign_said
 from counterfoil_core.statement.verdict import sign_verdict, verify_signed
 from counterfoil_core.values.adjudication import AdjudicationFinished
 from counterfoil_core.values.outcome import Outcome
@@ -511,7 +511,7 @@ class _Copy:
         if friend is not None and "order/signature" not in self.bytes_changed:
             with opened_for_change(self.path) as file:
                 digest = Digest.of(file["order/manifest"][...].tobytes())
-            replace_bytes(self.path, "/order/signature", sign_order(digest, friend))
+            replace_bytes(self.path, "/order/signature", sign_said(SignedOrder(digest), friend))
 
     def sign(self, key: SigningKey) -> None:
         """Sign the run as it is now, and then as the lies about what is signed have it."""
@@ -522,8 +522,8 @@ class _Copy:
             if self.order_changed:
                 with opened_for_change(self.path) as file:
                     signature = file["order/signature"][...].tobytes()
-                client = open_signed_order(signature, digest)
-                replace_bytes(self.path, "/run/acceptance", accept_order(digest, client, key))
+                client = open_said(SignedOrder, signature, order=digest)
+                replace_bytes(self.path, "/run/acceptance", sign_said(Acceptance.of(digest, client), key))
         for name, lies in self.signed.items():
             if lies:
                 with opened_for_change(self.path) as file:

@@ -12,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterfoil.bundle.writer import BundleWriter
-from counterfoil.signing.claims import accept_order, sign_claim
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.precision import Precision
 from counterfoil_core.base.turns import Turns
 from counterfoil_core.bundle.places import Places
-from counterfoil_core.bundle.schema import ArraySpec, OrderManifest, RunClaim, StepRecord, run_tree
+from counterfoil_core.bundle.schema import ArraySpec, OrderManifest, StepRecord, run_tree
 from counterfoil_core.commit.state import state_root, tensor_digest
+from counterfoil_core.signing.claims import Acceptance, RunClaim
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.statements import sign_said
 
 Array = NDArray[Any]
 
@@ -143,7 +144,7 @@ def make_claim(contents: Contents, key: SigningKey) -> RunClaim:
         order=contents.manifest.digest,
         run_root=run_tree(contents.records()).root,
         steps=contents.manifest.steps,
-        environment=(("device", "cpu"),),
+        environment={"device": "cpu"},
         signed_at="2026-01-01T00:00:00Z",
         public_key=key.public.pem,
     )
@@ -182,8 +183,8 @@ def write_run(writer: BundleWriter, contents: Contents, key: SigningKey) -> None
         )
         if contents.manifest.extent.is_checkpoint(number):
             writer.write_checkpoint(number, step.state)
-    claim = sign_claim(make_claim(contents, key), key)
-    writer.finish_run(claim, accept_order(contents.manifest.digest, None, key))
+    claim = sign_said(make_claim(contents, key), key)
+    writer.finish_run(claim, sign_said(Acceptance.of(contents.manifest.digest, None), key))
 
 
 @contextmanager

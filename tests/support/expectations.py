@@ -8,7 +8,8 @@ from typing import Any
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.commit.merkle import verify_inclusion
-from counterfoil_core.signing.envelope import open_claim
+from counterfoil_core.signing.claims import RunClaim
+from counterfoil_core.signing.statements import open_said
 from counterfoil_core.values.events import StepReplayed
 from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil_core.values.report import AuditReport
@@ -20,7 +21,7 @@ ALL_PARTS = ("state", "loss", "fingerprints")
 def run_root(run: Path) -> Digest:
     """The run root that the trainer signed."""
     with BundleReader.open(run) as reader:
-        return open_claim(reader.claim()).run_root
+        return open_said(RunClaim, reader.claim()).run_root
 
 
 def verified(run: Path, order: Path, **settings: Any) -> AuditReport:

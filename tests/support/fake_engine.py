@@ -28,6 +28,7 @@ from counterfoil import (
     BundleSummary,
     CancelToken,
     CapsuleSubject,
+    Cause,
     Check,
     CheckChanged,
     CheckedRules,
@@ -89,6 +90,7 @@ from counterfoil import (
     PublicKey,
     Recognised,
     ResumedFromCheckpoint,
+    Revocation,
     RevocationList,
     Right,
     RowKind,
@@ -118,7 +120,6 @@ from counterfoil import (
     WorkerState,
     facts_as_json,
     key_id_of,
-    open_revocations,
     pem_of,
     trust_of,
 )
@@ -176,8 +177,9 @@ from counterfoil_core.commit.merkle import MerkleTree, first_difference
 from counterfoil_core.judge.compare import detail_difference
 from counterfoil_core.panel.panel import conclude_panel, judge_members
 from counterfoil_core.program.limits import LARGE
-from counterfoil_core.signing.intoto import VERDICT_PREDICATE, make_statement
-from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement, read_statement
+from counterfoil_core.signing.kinds import VERDICT, make_statement, statement_of
+from counterfoil_core.signing.statements import open_said, read_said
+from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement
 from counterfoil_core.statement.write import adjudication_statement, verdict_statement
 from counterfoil_core.values.account import accusation
 from counterfoil_core.values.adjudication import AdjudicationEvent
@@ -984,12 +986,12 @@ class FakeEngine:
 
     def preview(self, report: Signable, signed_at: datetime) -> bytes:
         if isinstance(report, AdjudicationReport):
-            return canonical.encode(adjudication_statement(report, signed_at))
+            return canonical.encode(statement_of(adjudication_statement(report, signed_at)))
         if report.bundle_digest is None:
             raise CounterfoilError("There is no verdict to sign.")
         subject = {"name": report.bundle_name, "digest": {"sha256": report.bundle_digest.hex}}
         predicate = {"result": report.outcome.value, "timeVerified": signed_at.isoformat()}
-        return canonical.encode(make_statement([subject], VERDICT_PREDICATE, predicate))
+        return canonical.encode(make_statement([subject], VERDICT.predicate, predicate))
 
     def read_key(self, path: Path) -> str:
         """The auditor's key, or the trainer's, or another one, by the name of the file."""
@@ -1000,11 +1002,13 @@ class FakeEngine:
         return self.signer if path.name.startswith("auditor") else digest(path.name).hex
 
     def read_revocations(self, path: Path, key: str) -> ReadRevocations:
-        """Checked as the engine does; an empty list for a file that is not there."""
+        """Checked as the engine does; a list of one key for a file that is not there."""
         if not path.exists():
-            return ReadRevocations(b"{}", RevocationList(1, "2026-01-01T00:00:00Z", (), key_id_of(key)))
+            gone = Revocation(key_id_of(key), "2026-01-01T00:00:00Z", Cause.RETIRED, "")
+            said = RevocationList(1, (gone,), issued_at="2026-01-01T00:00:00Z", public_key=pem_of(key))
+            return ReadRevocations(b"{}", said)
         envelope = path.read_bytes()
-        return ReadRevocations(envelope, open_revocations(envelope, PublicKey.from_pem(pem_of(key).encode())))
+        return ReadRevocations(envelope, open_said(RevocationList, envelope, PublicKey.from_pem(pem_of(key).encode())))
 
     def read_verdict(
         self, path: Path, keys: Sequence[str], bundle: Path | None, statements: Sequence[Path]
@@ -1017,13 +1021,13 @@ class FakeEngine:
         if content.get("forged"):
             raise CounterfoilError(say("The signature does not hold for the key {0}.", "abababababab"))
         if b"adjudication:v2" in (statement := base64.b64decode(content.get("payload", ""))):
-            said = read_statement(json.loads(statement), AdjudicationStatement)
+            said = read_said(AdjudicationStatement, json.loads(statement))
             return VerdictReading((key_id,), Adjudication(said, key_id), self.signer)
         report = replace(
             verified_report(), bundle_name="honest.cfoil", reason="All is well.", trainer_key=self.trainer_key
         )
-        fields = verdict_statement(report, datetime(2026, 11, 21, 12, tzinfo=UTC))
-        verdict = Verdict(read_statement(fields, VerdictStatement), key_id)
+        fields = statement_of(verdict_statement(report, datetime(2026, 11, 21, 12, tzinfo=UTC)))
+        verdict = Verdict(read_said(VerdictStatement, fields), key_id)
         matches = None if bundle is None else bundle.name == "honest.cfoil"
         return VerdictReading((key_id,), verdict, self.signer, matches, self.later)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from counterfoil.signing.claims import sign_tree_head
-from counterfoil_core.bundle.schema import TreeHead
+from msgspec import structs
+
 from counterfoil_core.parties.published_heads import read_tree_heads
+from counterfoil_core.signing.claims import TreeHead
 from counterfoil_core.signing.keys import PublicKey, SigningKey
+from counterfoil_core.signing.statements import sign_said
 from support.jobs import record_run
 
 
@@ -28,6 +29,6 @@ def heads_of(path: Path, key: PublicKey) -> list[TreeHead]:
 
 def write_heads(path: Path, heads: Iterable[TreeHead], key: SigningKey, **changes: Any) -> Path:
     """Write heads anew, each with ``changes``, signed with ``key``."""
-    lines = (sign_tree_head(replace(head, **({"public_key": key.public.pem} | changes)), key) for head in heads)
+    lines = (sign_said(structs.replace(head, **({"public_key": key.public.pem} | changes)), key) for head in heads)
     path.write_bytes(b"".join(line + b"\n" for line in lines))
     return path

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from benchmarks.imitations import imitated
+from msgspec import structs
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
@@ -20,7 +21,6 @@ from counterfoil.audit.hearings import run_audit
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.passes import Objective
 from counterfoil.program.update import Sgd, UpdateRule
-from counterfoil.signing.claims import accept_order, sign_claim, sign_order
 from counterfoil.training import executing
 from counterfoil.training.capturing import capture_step
 from counterfoil.training.division import Division
@@ -43,9 +43,11 @@ from counterfoil_core.hearing import session
 from counterfoil_core.kernels.cpu.philox import uniform
 from counterfoil_core.operators.node import TensorType
 from counterfoil_core.program.graph import Program
-from counterfoil_core.signing.consent import open_signed_order
-from counterfoil_core.signing.envelope import open_claim
+from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder
+from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import statement_of
+from counterfoil_core.signing.statements import open_said, sign_said
 from counterfoil_core.values.events import AuditFinished, Event
 from counterfoil_core.values.outcome import Check, CheckNumber
 from counterfoil_core.values.report import AuditReport
@@ -295,20 +297,20 @@ def audited(
 def sign_again(path: Path, key: SigningKey, **claim: Any) -> None:
     """Sign a run as it now is, as a dishonest trainer would after changing it; ``claim`` replaces fields of it."""
     with BundleReader.open(path) as reader:
-        old = open_claim(reader.claim())
+        old = open_said(RunClaim, reader.claim())
         root = run_tree(reader.step_records()).root
         signature = reader.order_signature()
-        client = None if signature is None else open_signed_order(signature, reader.manifest.digest)
-        acceptance = accept_order(reader.manifest.digest, client, key)
-    new = replace(old, **({"run_root": root, "public_key": key.public.pem} | claim))
-    replace_bytes(path, "/run/claim", sign_claim(new, key))
+        client = None if signature is None else open_said(SignedOrder, signature, order=reader.manifest.digest)
+        acceptance = sign_said(Acceptance.of(reader.manifest.digest, client), key)
+    new = structs.replace(old, **({"run_root": root, "public_key": key.public.pem} | claim))
+    replace_bytes(path, "/run/claim", sign_statement(statement_of(new), key))  # whatever no honest one would sign
     replace_bytes(path, "/run/acceptance", acceptance)
 
 
 def sign_as_client(path: Path, client: SigningKey, trainer: SigningKey | None = None) -> None:
     """Put a client's signature on the order of a file; ``trainer`` signs the run again, and accepts it so."""
     with BundleReader.open(path) as reader:
-        signature = sign_order(reader.manifest.digest, client)
+        signature = sign_said(SignedOrder(reader.manifest.digest), client)
     put_bytes(path, "/order/signature", signature)
     if trainer is not None:
         sign_again(path, trainer)

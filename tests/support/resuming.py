@@ -10,6 +10,7 @@ from typing import Any
 from counterfoil.audit.hearings import run_audit
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.signing.kinds import statement_of
 from counterfoil_core.statement.write import verdict_statement
 from counterfoil_core.values.events import AuditFinished, DivergenceMeasured, Event, ProgressRestored, StepReplayed
 from counterfoil_core.values.outcome import Outcome
@@ -68,7 +69,7 @@ def refused(request: AuditRequest, *words: str) -> None:
 
 def timeless(report: AuditReport) -> dict[str, Any]:
     """The statement that would be signed, without times."""
-    return verdict_statement(replace(report, seconds=0.0), datetime(2026, 1, 31, tzinfo=UTC))
+    return statement_of(verdict_statement(replace(report, seconds=0.0), datetime(2026, 1, 31, tzinfo=UTC)))
 
 
 def anywhere(events: list[Event]) -> list[Event]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement, read_statement
+from counterfoil_core.signing.kinds import statement_of
+from counterfoil_core.signing.statements import read_said
+from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement
 from counterfoil_core.statement.rules import judge
 from counterfoil_core.statement.signed import Adjudication, Verdict
 from counterfoil_core.statement.write import adjudication_statement, verdict_statement
@@ -23,8 +25,10 @@ def keeps_every_rule(report: AuditReport | AdjudicationReport) -> None:
     """
     if isinstance(report, AdjudicationReport):
         if report.capsule_digest is not None:
-            judge(Adjudication(read_statement(adjudication_statement(report, _TIME), AdjudicationStatement), ""))
+            judge(
+                Adjudication(read_said(AdjudicationStatement, statement_of(adjudication_statement(report, _TIME))), "")
+            )
     elif report.bundle_digest is not None:
         here = tuple(pair for pair in report.environment if pair[0] != IMITATION)
-        statement = verdict_statement(replace(report, environment=here), _TIME)
-        judge(Verdict(read_statement(statement, VerdictStatement), ""))
+        statement = statement_of(verdict_statement(replace(report, environment=here), _TIME))
+        judge(Verdict(read_said(VerdictStatement, statement), ""))

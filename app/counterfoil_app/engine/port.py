@@ -795,7 +795,7 @@ class LibraryEngine:
     def read_revocations(self, path: Path, key: str) -> ReadRevocations:
         """Check a list of revoked keys with the public key that must have signed it; raises CounterfoilError."""
         envelope = read_input(path, say("a list of keys"), CounterfoilError, most=MAX_LIST_BYTES)
-        return ReadRevocations(envelope, counterfoil.open_revocations(envelope, _key(key)))
+        return ReadRevocations(envelope, counterfoil.open_said(counterfoil.RevocationList, envelope, _key(key)))
 
     def write_steps(self, steps: StepTable, path: Path) -> None:
         """Write the step table as CSV; raises CounterfoilError."""

@@ -48,11 +48,11 @@ def quoted(later: Afterwards) -> Afterwards:
     """What others said of a verdict: their texts keep their lines, each of visible characters."""
     shown = plain(later)
     withdrawals = tuple(
-        replace(one, reason=_quotation(said.reason))
+        structs.replace(one, reason=_quotation(said.reason))
         for one, said in zip(shown.withdrawals, later.withdrawals, strict=True)
     )
     replies = tuple(
-        replace(one, text=_quotation(said.text)) for one, said in zip(shown.replies, later.replies, strict=True)
+        structs.replace(one, text=_quotation(said.text)) for one, said in zip(shown.replies, later.replies, strict=True)
     )
     return replace(shown, withdrawals=withdrawals, replies=replies)
 
@@ -93,7 +93,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {_plain(name): _plain(item) for name, item in value.items()}
     if isinstance(value, Struct):
-        changed = _changed(value, value.__struct_fields__)
+        # A key has several lines; what is shown of it is its id.
+        changed = _changed(value, (name for name in value.__struct_fields__ if name != "public_key"))
         return structs.replace(value, **changed) if changed else value
     if is_dataclass(value) and not isinstance(value, (type, Digest)):
         changed = _changed(value, [field.name for field in fields(value)])

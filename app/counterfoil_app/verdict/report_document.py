@@ -647,7 +647,7 @@ def _places(report: AuditReport, width: int) -> list[Section]:
 
 
 def _how_to_verify(contents: Contents) -> str:
-    command = f"counterfoil verify {contents.verdict_name} --key auditor.pub.pem --bundle {contents.judged_file}"
+    command = f"counterfoil verify {contents.verdict_name} {contents.judged_file} --key auditor.pub.pem"
     lines = [
         _tr("You need the signed verdict, the bundle, and the auditor's public key from a source that you trust."),
         _tr("With Counterfoil: File, Open a verdict, or on the command line:"),

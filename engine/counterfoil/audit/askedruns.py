@@ -7,9 +7,11 @@ import os
 from collections.abc import Generator, Iterable
 from pathlib import Path
 
+from msgspec import to_builtins
+
+from counterfoil.audit.afterwards import statements_beside, verdict_digest
 from counterfoil.audit.runfacts import checks_of, facts_in
 from counterfoil.audit.runrules import given_verdict, read_rules, subject_in
-from counterfoil.audit.statement.afterwards import statements_beside, verdict_digest
 from counterfoil.audit.values.runrules import CheckedRules, GivenVerdict, check_rules
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import SignatureError
@@ -67,7 +69,7 @@ def check_run(
     order: str | os.PathLike[str] | None = None,
     cancel: CancelToken | None = None,
 ) -> Generator[FactsProgress, None, CheckedRules]:
-    """Check rules on a run, as ``counterfoil rules check`` does; yields how far it is.
+    """Check rules on a run, as ``counterfoil rules`` does; yields how far it is.
 
     Args:
         run: The run.
@@ -96,7 +98,7 @@ def check_run(
 
 def facts_as_json(facts: RunFacts) -> bytes:
     """Return facts as a JSON file in ASCII that nobody signed; its fields are those of a signed statement."""
-    return json.dumps(fields_of(facts), indent=2, ensure_ascii=True).encode() + b"\n"
+    return json.dumps(to_builtins(fields_of(facts), enc_hook=str), indent=2, ensure_ascii=True).encode() + b"\n"
 
 
 def _checks(

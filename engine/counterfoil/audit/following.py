@@ -45,7 +45,6 @@ from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import joined, say
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.bundle.schema import TreeHead
 from counterfoil_core.hearing.conclusion import Coverage, conclude
 from counterfoil_core.hearing.known import Ledger
 from counterfoil_core.hearing.result import Identity, SegmentResult, StepResult
@@ -56,6 +55,7 @@ from counterfoil_core.parties.published_heads import MAX_FILE_BYTES, check_tree_
 from counterfoil_core.parties.signatures import read_client_order
 from counterfoil_core.replay.replayer import StepReplayer
 from counterfoil_core.replay.sharedreplay import step_replayer
+from counterfoil_core.signing.claims import TreeHead
 from counterfoil_core.values.dispute import Dispute
 from counterfoil_core.values.events import CheckChanged, DisputeLocated, Event, OperatorDone
 from counterfoil_core.values.outcome import Check, CheckNumber, CheckState

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from counterfoil.audit.statement.afterwards import afterwards, open_reply, open_withdrawal, verdict_digest
+from counterfoil.audit.afterwards import afterwards, open_later, verdict_digest
 from counterfoil.audit.values.ledger import (
     Ledger,
     LedgerProgress,
@@ -31,13 +31,8 @@ from counterfoil_core.base.errors import CounterfoilError, DataError, GivenFileE
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import say
 from counterfoil_core.signing.envelope import claimed_key_ids, parse_statement, payload_of
-from counterfoil_core.signing.intoto import (
-    ADJUDICATION_PREDICATE,
-    REPLY_PREDICATE,
-    VERDICT_PREDICATE,
-    WITHDRAWAL_PREDICATE,
-)
 from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.signing.kinds import ADJUDICATION, REPLY, VERDICT, WITHDRAWAL
 from counterfoil_core.statement.signed import Adjudication, Signed, Verdict
 from counterfoil_core.statement.verdict import verify_signed
 from counterfoil_core.values.sampling import Selection
@@ -49,7 +44,6 @@ MOST_DEPTH = 8
 """Folders below the one that is given."""
 MOST_BYTES = 2**26
 """Bytes of a file that is read; larger ones are named."""
-_LATER = (WITHDRAWAL_PREDICATE, REPLY_PREDICATE)
 
 
 @dataclass(frozen=True)
@@ -94,10 +88,9 @@ def read_ledger(
         try:
             envelope = read_input(path, say("a signed statement"), DataError, most=MOST_BYTES)
             kind = parse_statement(payload_of(envelope))["predicateType"]
-            if kind in _LATER:
-                about = (open_withdrawal if kind == WITHDRAWAL_PREDICATE else open_reply)(envelope).verdict
-                later[about].append((name, envelope))
-            elif kind in (VERDICT_PREDICATE, ADJUDICATION_PREDICATE):
+            if kind in (WITHDRAWAL.predicate, REPLY.predicate):
+                later[open_later(envelope).verdict].append((name, envelope))
+            elif kind in (VERDICT.predicate, ADJUDICATION.predicate):
                 one = _Found(name, _opened(envelope, keys), verdict_digest(envelope))
                 same = found.setdefault((one.digest, one.signed.key_id), one)
                 if same is not one:

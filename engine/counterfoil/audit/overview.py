@@ -17,7 +17,8 @@ from counterfoil.audit.values.summary import (
     SourceSummary,
 )
 from counterfoil.program.recompute import computed_again
-from counterfoil.signing.comparison import FoundComparison, comparison_beside
+from counterfoil.signing.comparedsteps import FoundComparison
+from counterfoil.signing.comparison import comparison_beside
 from counterfoil_core.arithmetic.beforehand import beforehand
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
@@ -243,7 +244,7 @@ def _run_summary(inspection: Inspection) -> RunSummary:
         trainer_key=inspection.trainer_key,
         trainer_public=PublicKey.from_pem(claim.public_key.encode()).public if claim is not None else "",
         signed_at=claim.signed_at if claim is not None else "",
-        environment=claim.environment if claim is not None else (),
+        environment=tuple(claim.environment.items()) if claim is not None else (),
         recorded=recorded(reader),
         accepted_at=inspection.accepted_at,
     )

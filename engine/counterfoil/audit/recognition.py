@@ -16,15 +16,7 @@ from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.capsule import CapsuleReader
 from counterfoil_core.bundle.datafile import DataFile
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.signing.intoto import (
-    ADJUDICATION_PREDICATE,
-    REPLY_PREDICATE,
-    RUN_PREDICATE,
-    SHORT_RUN_PREDICATE,
-    TREE_HEAD_PREDICATE,
-    VERDICT_PREDICATE,
-    WITHDRAWAL_PREDICATE,
-)
+from counterfoil_core.signing.kinds import ADJUDICATION, REPLY, TREE_HEAD, VERDICT, WITHDRAWAL
 from counterfoil_core.values.dispute import COMBINE, SHARE, UPDATE
 
 HEAD_BYTES = 2**20
@@ -104,21 +96,19 @@ def _statement(head: bytes) -> FileUse:
     """A signed statement, by what it says that it is about; the first line of several."""
     for text in (head, head.splitlines()[0]):
         try:
-            return _PREDICATES.get(_predicate(text), FileUse.OTHER)
+            return _USES.get(_predicate(text), FileUse.OTHER)
         except (CanonicalError, ValueError, KeyError, TypeError, SignatureError):
             continue
     # A verdict may be larger than what was read; its payload is then not whole, and nothing else is so large.
     return FileUse.VERDICT if len(head) == HEAD_BYTES and b'"payload"' in head[:HEAD_BYTES] else FileUse.OTHER
 
 
-_PREDICATES = {
-    VERDICT_PREDICATE: FileUse.VERDICT,
-    ADJUDICATION_PREDICATE: FileUse.VERDICT,
-    WITHDRAWAL_PREDICATE: FileUse.STATEMENT,
-    REPLY_PREDICATE: FileUse.STATEMENT,
-    TREE_HEAD_PREDICATE: FileUse.HEADS,
-    RUN_PREDICATE: FileUse.OTHER,
-    SHORT_RUN_PREDICATE: FileUse.OTHER,
+_USES = {
+    VERDICT.predicate: FileUse.VERDICT,
+    ADJUDICATION.predicate: FileUse.VERDICT,
+    WITHDRAWAL.predicate: FileUse.STATEMENT,
+    REPLY.predicate: FileUse.STATEMENT,
+    TREE_HEAD.predicate: FileUse.HEADS,
 }
 
 

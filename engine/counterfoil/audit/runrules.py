@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.audit.afterwards import afterwards, verdict_digest
 from counterfoil.audit.runfacts import facts_in, inspected
-from counterfoil.audit.statement.afterwards import afterwards, verdict_digest
 from counterfoil.audit.values.runrules import GivenVerdict, Range, RuleSubject, RunRules
-from counterfoil.signing.revocations import RevocationList
+from counterfoil.signing.kinds import RevocationList
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import GivenFileError, SignatureError

@@ -16,7 +16,7 @@ from counterfoil_core.base.errors import CommitmentError
 from counterfoil_core.base.generators import relay
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree
+from counterfoil_core.bundle.schema import OrderManifest, StepRecord, run_tree
 from counterfoil_core.bundle.stepshares import StepShares
 from counterfoil_core.panel.referee import result_of
 from counterfoil_core.parties.signatures import check_claim, need_run
@@ -24,6 +24,7 @@ from counterfoil_core.program.graph import Program
 from counterfoil_core.replay.replayer import ReplayedStep, StepReplayer
 from counterfoil_core.replay.sharedreplay import SharedReplayer, read_logs
 from counterfoil_core.replay.shares import SharedLogs, State, share_claim
+from counterfoil_core.signing.claims import RunClaim
 from counterfoil_core.values.dispute import share_of
 from counterfoil_core.values.events import Event
 
@@ -41,7 +42,11 @@ class SignedRun:
         if run_tree(self.records).root != claim.run_root:
             raise CommitmentError(say("The steps of {0} are not those that its trainer signed.", reader.path.name))
         self.facts = ComparedRun(
-            reader.path.name, reader.manifest.digest, claim.run_root, reader.extent.steps, claim.environment
+            reader.path.name,
+            reader.manifest.digest,
+            claim.run_root,
+            reader.extent.steps,
+            tuple(claim.environment.items()),
         )
 
     @classmethod

@@ -12,7 +12,7 @@ from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.bundle.capsule import CapsuleReader
 from counterfoil_core.bundle.schema import OrderManifest
-from counterfoil_core.parties.signatures import check_claim, key_id_of, open_client_signature
+from counterfoil_core.parties.signatures import check_claim, open_client_signature
 from counterfoil_core.remote.address import Address
 
 
@@ -80,7 +80,7 @@ def _signers(manifest: OrderManifest, signature: bytes | None, envelope: bytes |
     try:
         if envelope is not None:
             claim = check_claim(envelope, manifest, None, None)
-            trainer_key, trainer_at = key_id_of(claim), claim.signed_at
+            trainer_key, trainer_at = claim.key_id, claim.signed_at
     except SignatureError:
         pass
     return Signers(trainer_key, trainer_at, client_key, client_at)

@@ -10,9 +10,9 @@ For each dataclass a :class:`msgspec.Struct` is made of its type hints: that is 
 not do without, since it lets unknown fields of a dataclass pass, tells the classes of a union apart by tags only, and
 knows no sentences, which are texts that keep what they were made of.
 
-What a type hint may be: numbers, texts, bytes, moments, paths, enumerations, literals, arrays of numbers, dataclasses,
-structs (read as they are), None, and unions, tuples and dicts of all these. ``object`` is what only the caller can
-read: it comes out as :class:`msgspec.Raw`, for another :func:`decode`.
+What a type hint may be: numbers, texts, bytes, digests, moments, paths, enumerations, literals, arrays of numbers,
+dataclasses, structs (read as they are), None, and unions, tuples and dicts of all these. ``object`` is what only the
+caller can read: it comes out as :class:`msgspec.Raw`, for another :func:`decode`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, cast, get_args, g
 import msgspec
 from msgspec import Meta, Raw
 
+from counterfoil_core.base.digest import DIGEST_BYTES, Digest
 from counterfoil_core.base.sentence import Sentence, Value
 
 MAX_ITEMS = 10_000_001
@@ -87,6 +88,12 @@ class Numbers(_Wire, frozen=True):
     dtype: Annotated[str, Meta(pattern=r"\A[<>|][a-z][0-9]{1,2}\Z")]
     shape: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(max_length=MAX_DIMENSIONS)]
     data: bytes
+
+
+class Hashed(_Wire, frozen=True):
+    """A digest, where it does not stand in a struct."""
+
+    value: Annotated[bytes, Meta(min_length=DIGEST_BYTES, max_length=DIGEST_BYTES)]
 
 
 _Text = Annotated[str, Meta(max_length=MAX_TEXT)] | Spoken | Unpaired
@@ -161,7 +168,9 @@ def _decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
 
 
 def _own(kind: type, value: object) -> Any:
-    """Read a field of a struct whose class is none of msgspec's: a text or a number that checks itself."""
+    """Read a field of a struct whose class is none of msgspec's: a digest, a text or a number that checks itself."""
+    if kind is Digest and isinstance(value, bytes):
+        return Digest(value)
     read = getattr(kind, "read", None) if issubclass(kind, (int, str)) else None
     if read is None:
         raise TypeError(f"a {kind.__name__} is in no message")
@@ -186,6 +195,8 @@ def _apart(value: Any) -> Any:
         return value if {*map(type, value)} <= {bool, int, float, bytes} else [_apart(each) for each in value]
     if kind is dict:
         return {_apart(name): _apart(each) for name, each in value.items()}
+    if kind is Digest:
+        return Hashed(value.value)
     if is_dataclass(kind):
         return _mirror(kind).apart(value)
     if isinstance(value, Path):
@@ -202,7 +213,9 @@ def _text_apart(text: str) -> str | Unpaired:
 
 
 def _unknown(value: Any) -> Any:
-    """Return what stands for a value that msgspec does not know: numbers of numpy's, texts of a class of their own."""
+    """Return what stands for a value that msgspec does not know: digests, numbers of numpy's, texts of a class."""
+    if type(value) is Digest:
+        return value.value
     import numpy as np  # late: a worker closes its box before numpy starts threads
 
     if isinstance(value, np.generic) and value.dtype.kind in _KINDS:
@@ -400,6 +413,10 @@ def _longest(value: Value) -> int:
     return _LONGEST_FLOAT + (value.bit_length() if isinstance(value, int) else 0)
 
 
+def _digest(said: Hashed, _room: _Room) -> Digest:
+    return Digest(said.value)
+
+
 def _path(said: bytes, _room: _Room) -> Path:
     return Path(os.fsdecode(said))
 
@@ -410,6 +427,7 @@ _BUILT_IN: dict[Any, _Form] = {
     int: _Form(int | Large, (int, Large), _integer),
     str: _Form(_Text, (str, Spoken, Unpaired), _text),
     Sentence: _Form(Spoken, (Spoken,), _sentence),
+    Digest: _Form(Hashed, (Hashed,), _digest),
     Path: _Form(Annotated[bytes, Meta(max_length=MAX_TEXT)], (bytes,), _path),
     object: _Form(Raw, (Raw,)),
 }

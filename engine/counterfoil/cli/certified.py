@@ -14,7 +14,6 @@ from counterfoil_core.base.errors import DataError, SignatureError
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.timestamps import read_timestamp
-from counterfoil_core.signing.keys import load_public_key
 
 if TYPE_CHECKING:
     from counterfoil.signing.certificates import CertifiedName
@@ -39,16 +38,15 @@ AtOption = Annotated[
 ]
 
 
-def verifying_key(envelope: bytes, key: Path | None, roots: Path | None) -> PublicKey:
+def verifying_key(envelope: bytes, key: PublicKey | None, roots: Path | None) -> PublicKey:
     """Return the key that must have signed a verdict: the one that is given, else that of the certificate beside it.
 
     Raises:
         BadParameter: Neither key nor roots are given.
         SignatureError: There is no certificate beside it.
-        KeyFileError: The key cannot be read.
     """
     if key is not None:
-        return load_public_key(key)
+        return key
     if roots is None:
         raise typer.BadParameter("Give the auditor's key with --key, or the roots of its certificate with --roots.")
     from counterfoil.signing.certificates import leaf_key

@@ -110,7 +110,8 @@ PLACES: Mapping[str, Place] = {
         "Anyone: say where two runs first differ: order, step, operator, element. Nobody is judged; no key is needed.",
     ),
     "verify": Place(
-        "statements:verify", "Anyone: check the signature of a verdict, or of an adjudication, and show what it says."
+        "verification:verify",
+        "Anyone: check who signed a statement, compare it with what it is about, and show what it says.",
     ),
     "ledger": Place(
         "ledger:ledger",
@@ -135,12 +136,8 @@ PLACES: Mapping[str, Place] = {
         "delivery:verify_weights",
         "Client: compare delivered weights, tensor by tensor, with the final state of a verified run.",
     ),
-    "verify-note": Place(
-        "notes:verify_note",
-        "Anyone: check who signed a note about data, that it is about the data of this order, and show what it says.",
-    ),
     "rules": Place(
-        "rules:rules_app",
+        "rules:rules",
         "Anyone: check whether a run keeps rules: on compute, data, settings, precision, performance, verdicts.",
         with_key=True,
     ),
@@ -149,20 +146,9 @@ PLACES: Mapping[str, Place] = {
         "Anyone: say which step of which run holds a hash or a file of weights, or which steps read a row; or none.",
         with_key=True,
     ),
-    "verify-row": Place(
-        "rowchecks:verify_row",
-        "Anyone: check who signed what a run did with a row; with the row, its proof, or the run, whether it is so.",
-    ),
-    "verify-facts": Place(
-        "facts:verify_facts", "Anyone: check who signed the facts of a run, and count every one of them again."
-    ),
-    "verify-release": Place(
-        "releases:verify_release",
-        "Anyone: compare downloaded files of a release with the list that its builder signed.",
-    ),
     "sign": Place(
         "statements:sign",
-        "Auditor: sign a verdict whose audit ended without its signature, for instance because the signer was ended.",
+        "Anyone: sign what lies unsigned in a file, such as a verdict whose audit ended without its signature.",
         with_key=True,
     ),
     "keygen": Place(

@@ -44,7 +44,7 @@ def compare(
 
     Example: counterfoil compare job.cfoil --key client.pem -- train.py --lr 0.001
     """
-    from counterfoil.signing.comparison import comparison_path
+    from counterfoil.signing.comparedsteps import comparison_path
     from counterfoil.training.following.script import compare_script
     from counterfoil.training.orderfile import load_order
     from counterfoil_core.bundle.reader import BundleReader

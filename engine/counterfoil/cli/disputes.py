@@ -43,7 +43,7 @@ from counterfoil_core.remote.address import place_of
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from counterfoil.signing.revocations import RevocationList
+    from counterfoil.signing.kinds import RevocationList
 
 
 def adjudicate(

@@ -1,4 +1,4 @@
-"""``counterfoil facts`` and ``verify-facts``: what a run shows of itself, and whether what was signed is that."""
+"""``counterfoil facts``: what a run shows of itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import typer
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
-from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption, JsonOption
@@ -19,10 +18,7 @@ from counterfoil.cli.places import READS, WRITES
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.environment import drop_passphrase
-from counterfoil_core.base.errors import DataError
-from counterfoil_core.base.inputs import read_input
 from counterfoil_core.signing.keys import load_public_key
-from counterfoil_core.values.outcome import Outcome
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,55 +69,24 @@ def facts(
             signer = stack.enter_context(open_key(key, "facts"))
         else:
             drop_passphrase()
-        found = _counted(run, trainer_key, energy_kwh)
+        found = counted_facts(run, trainer_key, energy_kwh)
         if signer is not None and out is not None:
-            from counterfoil.audit.statement.facts import sign_facts
+            from counterfoil_core.signing.statements import sign_said
+            from counterfoil_core.statement.factfields import FactsStatement, fields_of
 
-            write_whole(out, sign_facts(found, signer), what="the facts")
+            write_whole(out, sign_said(FactsStatement(fields_of(found)), signer), what="the facts")
     if json:
         print_json(found, total_operations=found.total_operations)
     else:
-        _show(terminal.console(), found)
+        show_run_facts(terminal.console(), found)
     if signer is not None:
         terminal.console(stderr=json).print(
             f"Wrote {shown(str(out))}, signed with the key {signer.public.key_id}.", soft_wrap=True
         )
 
 
-def verify_facts(
-    path: Annotated[
-        Path,
-        READS,
-        typer.Argument(metavar="FACTS", help="The signed facts, or a verdict with them, a .json file."),
-    ],
-    run: RunArgument,
-    key: Annotated[
-        Path, READS, typer.Option(help="The public key of whoever signed them, a .pub.pem file.", show_default=False)
-    ],
-    trainer_key: TrainerKeyOption = None,
-) -> None:
-    """Anyone: check who signed the facts of a run, and count every one of them again.
-
-    A verdict of 'counterfoil audit --facts' states them too. Exit code 0 if the signature holds and the run shows the
-    same; 3 (REFUSED) if not. The energy cannot be counted again: it is shown as what whoever signed says.
-
-    Example: counterfoil verify-facts facts.json run.cfoil --key auditor.pub.pem --trainer-key trainer.pub.pem
-    """
-    from counterfoil.audit.statement.facts import MAX_BYTES, differing, open_facts
-
-    signed = open_facts(read_input(path, "the facts of a run", DataError, most=MAX_BYTES), load_public_key(key))
-    found = _counted(run, trainer_key, signed.energy_kwh)
-    wrong = differing(signed, found)
-    out = terminal.console()
-    out.print(f"Signed {signed.signed_at}, with the key {signed.key_id}", soft_wrap=True)
-    if wrong:
-        out.print(f"[bold red]NOT SO[/]  The run shows something else of: {shown(', '.join(wrong))}", soft_wrap=True)
-        raise ExitWith(Outcome.REFUSED.exit_code)
-    _show(out, found)
-    out.print("The signature holds, and the run shows each of them.")
-
-
-def _counted(run: Path, trainer_key: Path | None, energy_kwh: str) -> RunFacts:
+def counted_facts(run: Path, trainer_key: Path | None, energy_kwh: str) -> RunFacts:
+    """Count the facts of a run, with an energy that somebody says."""
     from counterfoil.audit.runfacts import facts_of
 
     trainer = None if trainer_key is None else load_public_key(trainer_key)
@@ -132,7 +97,8 @@ def _counted(run: Path, trainer_key: Path | None, energy_kwh: str) -> RunFacts:
         return facts_of(run, trainer_key=trainer, energy_kwh=energy_kwh, cancel=cancel, progress=terminal.shows(bar))
 
 
-def _show(out: Console, found: RunFacts) -> None:
+def show_run_facts(out: Console, found: RunFacts) -> None:
+    """Show facts, as tables."""
     from rich.table import Table
 
     from counterfoil.cli.reports import show_facts

@@ -9,8 +9,11 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, structs
+
 from counterfoil_core.base.canonical import MAX_EXACT_INTEGER
 from counterfoil_core.base.digest import Digest
+from counterfoil_core.signing.kinds import Named, Said
 from counterfoil_core.statement.signed import Signed
 
 if TYPE_CHECKING:
@@ -30,6 +33,11 @@ def as_json(value: Any) -> Any:
         return value.value
     if isinstance(value, Signed):
         return {name: as_json(getattr(value, name)) for name in value.facts}
+    if isinstance(value, Said):
+        signed = {"key_id": value.key_id} if isinstance(value, Named) else {}
+        return {name: as_json(item) for name, item in structs.asdict(value).items() if name != "public_key"} | signed
+    if isinstance(value, Struct):
+        return {name: as_json(item) for name, item in structs.asdict(value).items()}
     if is_dataclass(value):
         named = {field.name: getattr(value, field.name) for field in fields(value)}
         if "recorded" in named:

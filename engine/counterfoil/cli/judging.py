@@ -40,7 +40,7 @@ from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 if TYPE_CHECKING:
     from counterfoil.audit.boxed.session import Session
     from counterfoil.signer.client import SignerProcess
-    from counterfoil.signing.revocations import RevocationList
+    from counterfoil.signing.kinds import RevocationList
     from counterfoil_core.base.digest import Digest
     from counterfoil_core.values.events import AuditFinished, WorkersReported
     from counterfoil_core.values.report import AuditReport, Kept

@@ -109,7 +109,8 @@ def locate(
         proven = 0
         if row and (signer is not None or proof is not None):
             from counterfoil.delivery.rowproof import prove_rows, write_proofs
-            from counterfoil.delivery.rowuse import sign_row_use
+            from counterfoil.delivery.rowuse import rows_statement
+            from counterfoil_core.signing.statements import sign_said
 
             uses: tuple[RowUse, ...] = found[str(runs[0])]  # type: ignore[assignment]
             if proof is not None and any(use.places for use in uses):
@@ -117,7 +118,7 @@ def locate(
                 proven = len(proofs)
                 write_whole(proof, write_proofs(proofs), what="the proof")
             if signer is not None and out is not None:
-                write_whole(out, sign_row_use(uses, signer), what="the statement")
+                write_whole(out, sign_said(rows_statement(uses), signer), what="the statement")
     if json:
         import json as written
 

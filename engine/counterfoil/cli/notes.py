@@ -18,9 +18,8 @@ from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
-from counterfoil_core.base.errors import DataError, GivenFileError
-from counterfoil_core.base.inputs import open_input, read_input
-from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.base.errors import GivenFileError
+from counterfoil_core.base.inputs import open_input
 
 OrderArgument = Annotated[Path, READS, typer.Argument(help="The order, or a run of it: a .cfoil file.")]
 WeightsOption = Annotated[
@@ -48,57 +47,16 @@ def note(
     """
     check_writable(out, force)
     with open_key(key, "note") as signer, cancel_on_interrupt() as cancel:
-        from counterfoil.signing.note import sign_note
+        from counterfoil.signing.kinds import DataNote
+        from counterfoil_core.signing.statements import sign_said
 
         root = _checked_data(order, data, cancel)
-        envelope = sign_note(root, says, _digest(weights, cancel), signer)
+        envelope = sign_said(DataNote(root, says, digest_of(weights, cancel)), signer)
         write_whole(out, envelope, what="the note")
         key_id = signer.public.key_id
     console = terminal.console()
     console.print(f"Data root {root.hex}")
     console.print(f"Wrote {shown(str(out))}, signed with the key {key_id}.", soft_wrap=True)
-
-
-def verify_note(
-    path: Annotated[Path, READS, typer.Argument(metavar="NOTE", help="The note, a .json file.", show_default=False)],
-    order: OrderArgument,
-    key: Annotated[
-        Path, READS, typer.Option(help="The public key of whoever made the data, a .pub.pem file.", show_default=False)
-    ],
-    weights: WeightsOption = None,
-) -> None:
-    """Anyone: check who signed a note about data, that it is about the data of this order, and show what it says.
-
-    Exit code 0 if it holds, is about these data, and names the weights that are given; 3 (REFUSED) if not.
-
-    Example: counterfoil verify-note note.json round.cfoil --key sampler.pub.pem --weights model.safetensors
-    """
-    from counterfoil.signing.note import check_note, open_note
-    from counterfoil_core.bundle.reader import BundleReader
-    from counterfoil_core.signing.predicates import MAX_BYTES
-
-    said = open_note(read_input(path, "a note", DataError, most=MAX_BYTES), load_public_key(key))
-    with cancel_on_interrupt() as cancel, BundleReader.open(order) as reader:
-        manifest = reader.manifest
-        check_note(said, manifest.data_root, _digest(weights, cancel))
-    from counterfoil.cli.reports import show_facts, show_quoted
-
-    console = terminal.console()
-    facts = {
-        "order": manifest.digest.hex,
-        "data": f"root {said.data_root.hex}",
-        "weights": "" if said.weights is None else f"SHA-256 {said.weights.hex}",
-        "signed": f"{said.signed_at}, with the key {said.key_id}",
-    }
-    show_facts(console, {name: text for name, text in facts.items() if text})
-    console.print("Whoever has that key says:")
-    show_quoted(console, said.says)
-    given = ", and names these weights" if weights is not None else ""
-    console.print(
-        f"The note's signature holds. It is about the data of {shown(order.name)}{given}. Whether it is true it does "
-        "not prove.",
-        soft_wrap=True,
-    )
 
 
 def _checked_data(order: Path, data: Path | None, cancel: CancelToken) -> Digest:
@@ -117,7 +75,8 @@ def _checked_data(order: Path, data: Path | None, cancel: CancelToken) -> Digest
         return reader.manifest.data_root
 
 
-def _digest(weights: Path | None, cancel: CancelToken) -> Digest | None:
+def digest_of(weights: Path | None, cancel: CancelToken) -> Digest | None:
+    """Return the SHA-256 of a file of weights; None where none is given."""
     if weights is None:
         return None
     open_input(weights, "a file of weights", GivenFileError).close()

@@ -232,7 +232,7 @@ def order(
         )
     check_writable(out, every.force)
     if script is not None:
-        from counterfoil.signing.comparison import comparison_path
+        from counterfoil.signing.comparedsteps import comparison_path
 
         check_writable(comparison_path(out), every.force)
     segments = every.segments

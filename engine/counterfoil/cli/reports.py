@@ -27,9 +27,9 @@ from counterfoil_core.values.trust import Level, Trust
 from counterfoil_core.values.workers import ReplayedAt, ReplayedBy
 
 if TYPE_CHECKING:
-    from counterfoil.audit.statement.later import Afterwards
     from counterfoil.audit.values.plan import Plan
     from counterfoil.signing.comparedsteps import ComparedLine
+    from counterfoil.signing.kinds import Afterwards
     from counterfoil.training.calibration import Calibration
     from counterfoil_core.program.limits import Estimate
     from counterfoil_core.values.panel import PanelReport, Parting

@@ -15,12 +15,13 @@ from counterfoil_core.base.errors import DataError, FileChangedError, RefusedErr
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.timestamps import timestamp
 from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.signing.kinds import REVOCATIONS
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from counterfoil.audit.signers import Signers
-    from counterfoil.signing.revocations import Revocation, RevocationList
+    from counterfoil.signing.kinds import Revocation, RevocationList
     from counterfoil_core.statement.signed import Signed
     from counterfoil_core.values.report import Report
 
@@ -49,14 +50,16 @@ class Revocations:
             BadParameter: One of list and key is given without the other.
             SignatureError: It does not hold for this key.
         """
-        from counterfoil.signing.revocations import MAX_BYTES, open_revocations
+        from counterfoil.signing.kinds import RevocationList
+        from counterfoil_core.signing.statements import open_said
 
         path, key = self.revocations, self.revocations_key
         if (path is None) != (key is None):
             raise typer.BadParameter("--revocations and --revocations-key belong together.")
         if path is None or key is None:
             return None
-        return open_revocations(read_input(path, "a list of keys", DataError, most=MAX_BYTES), load_public_key(key))
+        envelope = read_input(path, "a list of keys", DataError, most=REVOCATIONS.most)
+        return open_said(RevocationList, envelope, load_public_key(key))
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.timestamps import read_timestamp, timestamp
 from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.signing.kinds import REVOCATIONS
 
 
 def revoke(
@@ -55,16 +56,20 @@ def revoke(
     check_writable(out, force)
     when = _moment(since)
     with open_key(key, "revocations") as signer:
-        from counterfoil.signing.revocations import MAX_BYTES, Cause, Revocation, open_revocations, sign_revocations
+        from counterfoil.signing.kinds import Cause, Revocation, RevocationList
+        from counterfoil_core.signing.statements import open_said, sign_said
 
         before = None
         if list_ is not None:
-            before = open_revocations(read_input(list_, "a list of keys", DataError, most=MAX_BYTES), signer.public)
+            before = open_said(
+                RevocationList, read_input(list_, "a list of keys", DataError, most=REVOCATIONS.most), signer.public
+            )
         cause = Cause.COMPROMISED if compromised else Cause.RETIRED
         new = [Revocation(_key_id(each), when, cause, reason) for each in keys]
         held = () if before is None else before.revocations
         number = 1 if before is None else before.number + 1
-        write_whole(out, sign_revocations([*held, *new], number, signer), what="the list of keys")
+        said = RevocationList.of_keys([*held, *new], number)
+        write_whole(out, sign_said(said, signer), what="the list of keys")
         key_id = signer.public.key_id
     console = terminal.console()
     console.print(f"Revoked {', '.join(each.key_id[:12] for each in new)}, from {when} on.")

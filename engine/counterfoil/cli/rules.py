@@ -1,7 +1,8 @@
-"""``counterfoil rules``: whether a run keeps rules, and whether a signed statement on that is so."""
+"""``counterfoil rules``: whether a run keeps rules."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +12,6 @@ import typer
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
-from counterfoil.cli.commands import group_of_commands
 from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.keys import open_key
@@ -24,17 +24,14 @@ from counterfoil.signer.environment import drop_passphrase
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.signing.keys import load_public_key
-from counterfoil_core.values.outcome import Outcome
+from counterfoil_core.signing.kinds import WITHDRAWAL
 
 if TYPE_CHECKING:
-    from counterfoil.audit.values.runrules import GivenVerdict, RuleResult
-    from counterfoil.signing.revocations import RevocationList
-    from counterfoil_core.base.digest import Digest
+    from rich.console import Console
 
-rules_app = group_of_commands(
-    help="Anyone: check whether a run keeps rules: on compute, data, settings, precision, performance, verdicts.",
-    no_args_is_help=True,
-)
+    from counterfoil.audit.values.runrules import GivenVerdict, RuleResult
+    from counterfoil.signing.kinds import RevocationList, RuleFields
+    from counterfoil_core.base.digest import Digest
 
 RulesArgument = Annotated[
     Path, READS, typer.Argument(metavar="RULES", help="The rules, a .toml file.", show_default=False)
@@ -69,9 +66,8 @@ TrainerKeyOption = Annotated[
 _STYLES = {"HELD": "[green]HELD[/]", "BROKEN": "[bold red]BROKEN[/]", "CANNOT_BE_TOLD": "[yellow]CANNOT BE TOLD[/]"}
 
 
-@rules_app.command()
-def check(
-    rules: RulesArgument,
+def rules(
+    path: RulesArgument,
     run: RunArgument,
     revocations: Revocations,
     verdict: VerdictOption = None,
@@ -85,9 +81,11 @@ def check(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Check every rule, and say by what each is bound. Exit code 0: all held; 1: one broken; 2: one cannot be told.
+    """Anyone: check whether a run keeps rules: on compute, data, settings, precision, performance, verdicts.
 
-    Example: counterfoil rules check rules.toml run.cfoil --verdict v.json --auditor-key auditor.pub.pem
+    Says by what each rule is bound. Exit code 0: all held; 1: one broken; 2: one cannot be told.
+
+    Example: counterfoil rules rules.toml run.cfoil --verdict v.json --auditor-key auditor.pub.pem
     """
     if (out is None) != (key is None):
         raise typer.BadParameter("--out and --key belong together: what is written is signed.")
@@ -98,68 +96,26 @@ def check(
             signer = stack.enter_context(open_key(key, "rules"))
         else:
             drop_passphrase()
-        given = _verdicts(verdict, auditor_key, statements, revocations.read())
-        digest, root, results = _checked(rules, run, given, trainer_key)
+        given = given_verdicts(verdict, auditor_key, statements, revocations.read())
+        digest, root, results = checked_rules(path, run, given, trainer_key)
         if signer is not None and out is not None:
-            from counterfoil.audit.statement.ruled import sign_results
+            from counterfoil.signing.kinds import RulesStatement
+            from counterfoil_core.signing.statements import sign_said
 
-            write_whole(out, sign_results(digest, root, results, signer), what="the statement")
+            said = RulesStatement(digest, results_of(results), root)
+            write_whole(out, sign_said(said, signer), what="the statement")
     if json:
         print_json({"rules": digest, "run_root": root, "results": results})
     else:
-        _show(results)
+        show_results(terminal.console(), results)
     if signer is not None:
         terminal.console(stderr=json).print(
             f"Wrote {shown(str(out))}, signed with the key {signer.public.key_id}.", soft_wrap=True
         )
-    _end(results)
+    end_with(results)
 
 
-@rules_app.command()
-def verify(
-    statement: Annotated[Path, READS, typer.Argument(metavar="STATEMENT", help="The signed statement, a .json file.")],
-    rules: RulesArgument,
-    run: RunArgument,
-    signer_key: Annotated[
-        Path,
-        READS,
-        typer.Option("--key", help="The public key of whoever signed it, a .pub.pem file.", show_default=False),
-    ],
-    revocations: Revocations,
-    verdict: VerdictOption = None,
-    auditor_key: AuditorKeyOption = None,
-    statements: StatementsOption = None,
-    trainer_key: TrainerKeyOption = None,
-) -> None:
-    """Check who signed a statement on rules, and every rule again. Exit code 3 (REFUSED) if anything is not as signed.
-
-    Example: counterfoil rules verify checked.json rules.toml run.cfoil --key inspector.pub.pem
-    """
-    from counterfoil.audit.statement.ruled import MAX_BYTES, open_results, results_of
-
-    signed = open_results(read_input(statement, "a statement", DataError, most=MAX_BYTES), load_public_key(signer_key))
-    given = _verdicts(verdict, auditor_key, statements, revocations.read())
-    digest, root, results = _checked(rules, run, given, trainer_key)
-    out = terminal.console()
-    out.print(f"Signed {signed.signed_at}, with the key {signed.key_id}", soft_wrap=True)
-    wrong = [
-        what
-        for what, same in (
-            ("it is about other rules", signed.rules == digest),
-            ("it is about another run", signed.run_root == root),
-            ("a rule comes out otherwise", signed.results == results_of(results)),
-        )
-        if not same
-    ]
-    if wrong:
-        out.print(f"[bold red]NOT SO[/]  {'; '.join(wrong)}.")
-        raise ExitWith(Outcome.REFUSED.exit_code)
-    _show(results)
-    out.print("The signature holds, and every rule comes out as it was signed.")
-    _end(results)
-
-
-def _verdicts(
+def given_verdicts(
     verdicts: list[Path] | None,
     auditors: list[Path] | None,
     statements: list[Path] | None,
@@ -167,19 +123,19 @@ def _verdicts(
 ) -> list[GivenVerdict]:
     """Read verdicts, and what was said of them afterwards, each with the key that signed it."""
     from counterfoil.audit.runrules import given_verdict
-    from counterfoil_core.signing.predicates import MAX_BYTES
 
     keys = [load_public_key(path) for path in auditors or ()]
-    later = [(path.name, read_input(path, "a statement", DataError, most=MAX_BYTES)) for path in statements or ()]
+    later = [(path.name, read_input(path, "a statement", DataError, most=WITHDRAWAL.most)) for path in statements or ()]
     return [
         given_verdict(read_input(path, "a verdict", DataError, most=MAX_VERDICT_BYTES), keys, later, revoked)
         for path in verdicts or ()
     ]
 
 
-def _checked(
+def checked_rules(
     rules: Path, run: Path, verdicts: list[GivenVerdict], trainer: Path | None
 ) -> tuple[Digest, Digest, tuple[RuleResult, ...]]:
+    """Check rules on a run; returns the digest of their file, the run root, and what came out."""
     from counterfoil.audit.runrules import read_rules, subject_of
     from counterfoil.audit.values.runrules import check_rules
 
@@ -193,13 +149,21 @@ def _checked(
     return digest, subject.facts.run_root, check_rules(asked, subject)
 
 
-def _show(results: tuple[RuleResult, ...]) -> None:
-    out = terminal.console()
+def results_of(results: Sequence[RuleResult]) -> tuple[RuleFields, ...]:
+    """Return results as they are signed."""
+    from counterfoil.signing.kinds import RuleFields
+
+    return tuple(RuleFields(each.rule, each.outcome.value, str(each.said)) for each in results)
+
+
+def show_results(out: Console, results: tuple[RuleResult, ...]) -> None:
+    """Show what came out of each rule."""
     for each in results:
         out.print(f"{_STYLES[each.outcome.value]}  {shown(each.rule)}: {shown(each.said)}", soft_wrap=True)
 
 
-def _end(results: tuple[RuleResult, ...]) -> None:
+def end_with(results: tuple[RuleResult, ...]) -> None:
+    """End with the exit code of what came out."""
     from counterfoil.audit.values.runrules import RuleOutcome, outcome_of
 
     code = {RuleOutcome.HELD: 0, RuleOutcome.BROKEN: 1, RuleOutcome.CANNOT_BE_TOLD: 2}[outcome_of(results)]

@@ -110,15 +110,15 @@ def write_compared(
     """
     import torch
 
-    from counterfoil.signing.comparison import (
+    from counterfoil.signing.comparedsteps import (
         NOT_COMPARED,
         ComparedLine,
-        Comparison,
         compared_in,
         comparison_path,
         ranges_of,
-        write_comparison,
     )
+    from counterfoil.signing.comparison import write_comparison
+    from counterfoil.signing.kinds import Comparison
 
     console = terminal.console()
     if compared is None:
@@ -132,7 +132,7 @@ def write_compared(
         manifest.digest,
         compared.script,
         compared.arguments,
-        compared.files,
+        dict(compared.files),
         torch.__version__,
         ranges,
         manifest.steps,

@@ -1,4 +1,4 @@
-"""Keys and signed statements: make a key, sign what could not be signed, and verify."""
+"""Keys and signed statements: make a key, sign what was not signed, and answer a verdict."""
 
 from __future__ import annotations
 
@@ -7,29 +7,22 @@ from typing import Annotated
 
 import typer
 
-from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
-from counterfoil.cli.certified import AtOption, RootsOption, name_beside, show_name, verifying_key
 from counterfoil.cli.exits import SELF_SIGNED, ExitWith
 from counterfoil.cli.keys import ask_passphrase, open_key, with_chain
-from counterfoil.cli.options import MAX_VERDICT_BYTES, CertificateOption, ForceOption, JsonOption, KeyOption, OutOption
+from counterfoil.cli.options import MAX_VERDICT_BYTES, CertificateOption, ForceOption, KeyOption, OutOption
 from counterfoil.cli.places import READS, WRITES_KEYS
-from counterfoil.cli.revoked import Revocations, show_revocations
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import Passphrase, start_signer
 from counterfoil.signer.frames import MAX_STATEMENT_BYTES
-from counterfoil_core.base.digest import PIECE_BYTES
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import say
-from counterfoil_core.base.timestamps import timestamp
+from counterfoil_core.signing.kinds import REPLY
 from counterfoil_core.signing.publickeys import public_path
-from counterfoil_core.statement.signed import Verdict
-from counterfoil_core.values.beacon import Beacon
-from counterfoil_core.values.outcome import Outcome
-from counterfoil_core.values.trust import TrainerTrust, signed_by_trainer
+from counterfoil_core.values.trust import signed_by_trainer
 
 
 def keygen(
@@ -103,123 +96,51 @@ def public_key(
     terminal.console().print(f"Key id {key_id}")
 
 
-def verify(
-    verdict: Annotated[Path, READS, typer.Argument(help="The verdict, a .json file.", show_default=False)],
-    revocations: Revocations,
-    key: Annotated[
-        Path | None, READS, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)
-    ] = None,
-    bundle: Annotated[
-        Path | None, READS, typer.Option(help="Check too that the verdict is about this file.", show_default=False)
-    ] = None,
-    statements: Annotated[
-        list[Path] | None,
-        READS,
-        typer.Option(
-            help="What was said of the verdict afterwards: withdrawals by its auditor, replies by the trainer. Can be "
-            "given several times.",
-            show_default=False,
-        ),
-    ] = None,
-    roots: RootsOption = None,
-    at: AtOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Anyone: check the signature of a verdict, or of an adjudication, and show what it says.
-
-    The exit code is the verdict's: 0 only if it holds and says VERIFIED. It is 3 (REFUSED) if the verdict does not
-    hold, was signed with another key, is about another file, was withdrawn by its auditor, or if that auditor's key
-    was revoked; and 5 if the key that signed it is that of the trainer whose run it is about, which is no audit. With
-    --roots it is 3 too if none of them answers for the name beside the signature.
-
-    Example: counterfoil verify verdict.json --key auditor.pub.pem --bundle run.cfoil
-    """
-    from counterfoil.audit.statement.afterwards import afterwards, verdict_digest
-    from counterfoil_core.signing.predicates import MAX_BYTES
-    from counterfoil_core.statement.verdict import check_bundle_file, verify_signed
-
-    envelope = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
-    public = verifying_key(envelope, key, roots)
-    checked = verify_signed(envelope, public)
-    name = name_beside(envelope, public, roots, at)
-    given = [(path.name, read_input(path, "a statement", DataError, most=MAX_BYTES)) for path in statements or ()]
-    later = afterwards(checked, verdict_digest(envelope), given)
-    listed = revocations.read()
-    revoked = None if listed is None else listed.of(checked.key_id)
-    gone = revoked is not None and revoked.covers(checked.signed_at)
-    if bundle is not None:
-        with cancel_on_interrupt() as cancel, terminal.progress("Hashing", terminal.console(stderr=True), "MB") as bar:
-
-            def show(done: int, total: int) -> None:
-                if done == PIECE_BYTES:
-                    bar.start(total // 10**6)
-                bar.update(done / 10**6)
-
-            check_bundle_file(checked, bundle, cancel, show)
-    from counterfoil.cli import jsonform, reports
-
-    self_signed = checked.trust.trainer is TrainerTrust.AUDITOR
-    if json:
-        named = {} if name is None else {"certificate": name}
-        jsonform.print_json(checked, checked.trust, self_signed=self_signed, afterwards=later, revoked=revoked, **named)
-    else:
-        console = terminal.console()
-        reports.show_verdict(console, checked)
-        about = f", and is about {shown(str(bundle))}" if bundle is not None else ""
-        console.print(f"The verdict's signature holds{about}.")
-        if name is not None:
-            show_name(name)
-        if isinstance(checked, Verdict) and checked.sample is not None and checked.sample.beacon is not None:
-            console.print(_beacon_words(checked.sample.beacon))
-        reports.show_afterwards(console, later)
-        if listed is not None:
-            show_revocations(listed, checked)
-    if self_signed:
-        reports.show_self_signed(terminal.console(stderr=True))
-        raise ExitWith(SELF_SIGNED)
-    raise ExitWith(Outcome.REFUSED.exit_code if later.withdrawals or gone else checked.outcome.exit_code)
-
-
-def _beacon_words(beacon: Beacon) -> str:
-    from counterfoil_core.parties.beacons import can_check
-
-    said = (
-        f"Round {beacon.round} of the beacon {beacon.name}, published at {timestamp(beacon.published)}, drew the sample"
-    )
-    # A signature that does not hold is an error before.
-    return f"{said}; its signature {'holds' if can_check() else 'was not checked: install counterfoil[beacon]'}."
-
-
 def sign(
     statement: Annotated[
-        Path, READS, typer.Argument(help="What an audit could not sign, a .unsigned file.", show_default=False)
+        Path,
+        READS,
+        typer.Argument(
+            help="What was not signed: a .unsigned file, what --unsigned wrote, or a comparison.", show_default=False
+        ),
     ],
     out: OutOption,
     key: KeyOption,
     certificate: CertificateOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Auditor: sign a verdict whose audit ended without its signature, for instance because the signer was ended.
+    """Anyone: sign what lies unsigned in a file, such as a verdict whose audit ended without its signature.
 
-    Shows what is signed. The file may have been brought here from the machine that replayed.
+    Shows first what is signed. The file may have been brought here from the machine that replayed. It is known by its
+    type; of others than verdicts and releases the time and the key are put in. Nothing is signed that no reader would
+    take, and no claim of a trainer's.
 
     Example: counterfoil sign verdict.json.unsigned --key auditor.pem --out verdict.json
     """
     check_writable(out, force)
-    with with_chain(open_key(key, "audit"), certificate) as signing_key:
-        from counterfoil_core.statement.verdict import verify_signed
+    console = terminal.console()
+    with with_chain(open_key(key, "statement"), certificate) as signing_key:
+        from counterfoil.cli import reports
+        from counterfoil.cli.verification import show_said, unsigned_in
+        from counterfoil_core.signing.statements import sign_said
+        from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement
+        from counterfoil_core.statement.verdict import judged
 
         data = read_input(statement, "a statement to sign", DataError, most=MAX_STATEMENT_BYTES)
-        envelope = signing_key.sign(data)
-        # What contradicts itself, or is no verdict, is not written: nobody could use it.
-        checked = verify_signed(envelope, signing_key.public)
-        write_whole(out, envelope, what="the signed statement")
-    console = terminal.console()
-    from counterfoil.cli import reports
-
-    reports.show_verdict(console, checked)
+        said = unsigned_in(data, signing_key.public)
+        self_signed = False
+        if isinstance(said, (VerdictStatement, AdjudicationStatement)):
+            checked = judged(said, signing_key.public.key_id)
+            self_signed = signed_by_trainer(checked.key_id, checked.trainer_key)
+            reports.show_verdict(console, checked)
+        elif certificate is not None:
+            raise typer.BadParameter("--certificate lies beside verdicts alone.")
+        else:
+            console.print(f"This is {said.KIND.named}:")
+            show_said(console, said)
+        write_whole(out, sign_said(said, signing_key), what="the signed statement")
     console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")
-    if signed_by_trainer(checked.key_id, checked.trainer_key):
+    if self_signed:
         reports.show_self_signed(terminal.console(stderr=True))
         raise ExitWith(SELF_SIGNED)
 
@@ -245,7 +166,9 @@ def withdraw(
     """
     check_writable(out, force)
     with open_key(key, "withdraw") as signer:
-        from counterfoil.audit.statement.afterwards import sign_withdrawal, verdict_digest
+        from counterfoil.audit.afterwards import verdict_digest
+        from counterfoil.signing.kinds import Withdrawal
+        from counterfoil_core.signing.statements import sign_said
         from counterfoil_core.statement.verdict import verify_signed
 
         old = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
@@ -255,7 +178,7 @@ def withdraw(
             envelope = read_input(superseded_by, "a verdict", DataError, most=MAX_VERDICT_BYTES)
             verify_signed(envelope, signer.public)
             new = verdict_digest(envelope)
-        statement = sign_withdrawal(verdict_digest(old), reason, new, signer)
+        statement = sign_said(Withdrawal(verdict_digest(old), reason, new), signer)
         write_whole(out, statement, what="the withdrawal")
         key_id = signer.public.key_id
     terminal.console().print(
@@ -288,8 +211,9 @@ def reply(
         raise typer.BadParameter("Give either --text or --file.")
     check_writable(out, force)
     with open_key(key, "reply") as signer:
-        from counterfoil.audit.statement.afterwards import sign_reply, verdict_digest
-        from counterfoil_core.signing.predicates import MAX_BYTES
+        from counterfoil.audit.afterwards import verdict_digest
+        from counterfoil.signing.kinds import Reply
+        from counterfoil_core.signing.statements import sign_said
         from counterfoil_core.statement.verdict import trainer_of
 
         envelope = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
@@ -298,8 +222,8 @@ def reply(
                 say("The verdict is on a run that another key signed than {0}.", key.name),
                 remedy=say("Give the key with which the run was signed."),
             )
-        said = text if file is None else _plain_text(read_input(file, "a reply", DataError, most=MAX_BYTES))
-        write_whole(out, sign_reply(verdict_digest(envelope), said or "", signer), what="the reply")
+        said = text if file is None else _plain_text(read_input(file, "a reply", DataError, most=REPLY.most))
+        write_whole(out, sign_said(Reply(verdict_digest(envelope), said or ""), signer), what="the reply")
         key_id = signer.public.key_id
     terminal.console().print(f"Wrote {shown(str(out))}, signed with the key {key_id}. Hand it out beside the verdict.")
 

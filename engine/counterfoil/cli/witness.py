@@ -26,8 +26,9 @@ from counterfoil_core.values.outcome import Outcome
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from counterfoil.delivery.snapshots import Line, WitnessLog
+    from counterfoil.delivery.snapshots import WitnessLog
     from counterfoil.delivery.witnesscheck import Placed
+    from counterfoil.signing.kinds import Line
 
 STRANGE = 1
 """Exit code where a snapshot belongs to none of the runs: an answer, as DISPUTED is one."""
@@ -72,12 +73,12 @@ def watch(
     check_writable(log, False)
     console = terminal.console()
     with open_key(key, "witness") as signer:
-        from counterfoil.delivery.snapshots import Kind
         from counterfoil.delivery.witnessing import Witness, watch_recording
+        from counterfoil.signing.kinds import LineKind
 
         def told(line: Line) -> None:
             seen = line.snapshot
-            if line.kind is Kind.ABSENT:
+            if line.kind is LineKind.ABSENT:
                 console.print(f"{line.at}  no whole state lay there")
             if seen is not None:
                 console.print(

@@ -11,104 +11,33 @@ import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from enum import Enum
-from typing import Any
 
+from counterfoil.signing.kinds import MOST_LINES, Line, LineKind, Snapshot
 from counterfoil_core.base import canonical
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.digest import DIGEST_BYTES, Digest
 from counterfoil_core.base.errors import DataError, SignatureError
-from counterfoil_core.base.fields import Fields
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.timestamps import read_timestamp, timestamp
 from counterfoil_core.commit.state import chunk_count, chunk_tree, state_root
-from counterfoil_core.signing.envelope import open_named, sign_statement
-from counterfoil_core.signing.intoto import SNAPSHOT_PREDICATE, make_statement, make_subject
 from counterfoil_core.signing.keys import PublicKey, SigningKey
-from counterfoil_core.signing.predicates import take_time
+from counterfoil_core.signing.kinds import SNAPSHOT
+from counterfoil_core.signing.statements import open_said, sign_said
 
-MOST_LINE_BYTES = 2**16
-"""Bytes of one line of a log."""
-MOST_LINES = 1_000_000
 MOST_LOG_BYTES = 2**30
 """Bytes of a log that is read."""
-MOST_GAP_SECONDS = 366 * 24 * 3600
-"""Seconds that may lie between two snapshots on average."""
-_MOST_NAME = 1000
-_WHAT = say("line of a witness's log")
 _LOG = say("log of a witness")
 
 StateLayout = Mapping[str, tuple[str, tuple[int, ...]]]
 """Dtype name and shape of every tensor of a state, by name."""
 
 
-class Kind(Enum):
-    """What a line of a log says."""
-
-    BEGUN = "begun"
-    """The witness began to look."""
-    SNAPSHOT = "snapshot"
-    """It took a snapshot."""
-    ABSENT = "absent"
-    """Its moment had come, and no whole state lay there."""
-    ENDED = "ended"
-    """It ended, and looks no more."""
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """Hashes of a live state, and of one shard of it.
-
-    Attributes:
-        state_root: The state root over all tensors that were seen.
-        layout: SHA-256 of names, dtypes and shapes of these, as :func:`layout_digest` computes it.
-        tensor: Name of the tensor of the shard.
-        chunk: Which 16 KiB chunk of it, from 0.
-        leaf: Merkle leaf hash of that chunk.
-    """
-
-    state_root: Digest
-    layout: Digest
-    tensor: str
-    chunk: int
-    leaf: Digest
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of a log.
-
-    Attributes:
-        kind: What it says.
-        number: Which line it is, from 0.
-        before: SHA-256 of the line before it, without its line feed; zeros for the first.
-        at: ISO 8601 time in UTC, as the witness's clock had it.
-        mean_seconds: Seconds between two snapshots on average; their distances are exponentially distributed.
-        snapshot: What was seen; None where the line is of another kind.
-        nonce: 32 random bytes of the first line, None of others: two logs that one key began in the same second would
-            else begin with the same line, and the rest of one would fit behind the other's.
-    """
-
-    kind: Kind
-    number: int
-    before: Digest
-    at: str
-    mean_seconds: int
-    snapshot: Snapshot | None = None
-    nonce: Digest | None = None
-
-
 @dataclass(frozen=True)
 class WitnessLog:
-    """A log whose signatures hold and whose lines follow each other.
+    """A log whose signatures hold and whose lines follow each other."""
 
-    Attributes:
-        lines: All of them.
-        key_id: Key id of the witness.
-    """
-
-    lines: tuple[Line, ...]
-    key_id: str
+    lines: tuple[Line, ...]  #: All of them.
+    key_id: str  #: Key id of the witness.
 
     @property
     def snapshots(self) -> tuple[Line, ...]:
@@ -118,12 +47,12 @@ class WitnessLog:
     @property
     def absent(self) -> int:
         """How often the moment of a snapshot had come, and no whole state lay there."""
-        return sum(line.kind is Kind.ABSENT for line in self.lines)
+        return sum(line.kind is LineKind.ABSENT for line in self.lines)
 
     @property
     def ended(self) -> bool:
         """Whether the witness said that it looks no more; otherwise lines may be missing at the end."""
-        return self.lines[-1].kind is Kind.ENDED
+        return self.lines[-1].kind is LineKind.ENDED
 
 
 def layout_digest(layout: StateLayout) -> Digest:
@@ -164,14 +93,14 @@ def sign_line(line: Line, key: SigningKey) -> bytes:
         SignatureError: The name of the tensor is too long.
         SignerError: The signer's process does not sign it.
     """
-    envelope = sign_statement(make_statement(_subjects(line), SNAPSHOT_PREDICATE, _predicate(line, key.public)), key)
-    if b"\n" in envelope or len(envelope) > MOST_LINE_BYTES:
-        raise SignatureError(say("The {0} would be longer than {1} bytes.", _WHAT, MOST_LINE_BYTES))
+    envelope = sign_said(line, key)
+    if b"\n" in envelope or len(envelope) > SNAPSHOT.most:
+        raise SignatureError(say("The {0} would be longer than {1} bytes.", SNAPSHOT.what, SNAPSHOT.most))
     return envelope
 
 
 def make_line(
-    kind: Kind, before: bytes | None, number: int, mean_seconds: int, snapshot: Snapshot | None = None,
+    kind: LineKind, before: bytes | None, number: int, mean_seconds: int, snapshot: Snapshot | None = None,
     when: datetime | None = None,
 ) -> Line:  # fmt: skip
     """Make the line that follows another.
@@ -184,7 +113,7 @@ def make_line(
         snapshot: What was seen.
         when: The time, with its zone; now unless given.
     """
-    nonce = Digest(secrets.token_bytes(DIGEST_BYTES)) if kind is Kind.BEGUN else None
+    nonce = Digest(secrets.token_bytes(DIGEST_BYTES)) if kind is LineKind.BEGUN else None
     return Line(kind, number, _digest_before(before), timestamp(when), mean_seconds, snapshot, nonce)
 
 
@@ -205,7 +134,7 @@ def open_log(data: bytes, key: PublicKey) -> WitnessLog:
     lines: list[Line] = []
     before = None
     for raw in _lines(data):
-        line = _read(raw, key)
+        line = open_said(Line, raw, key)
         followed = lines[-1] if lines else None
         if line.number != len(lines) or line.before != _digest_before(before) or not _follows(followed, line):
             raise SignatureError(
@@ -229,10 +158,10 @@ def _lines(data: bytes) -> Iterable[bytes]:
 
 def _follows(before: Line | None, line: Line) -> bool:
     if before is None:
-        return line.kind is Kind.BEGUN
+        return line.kind is LineKind.BEGUN
     return (
-        line.kind is not Kind.BEGUN
-        and before.kind is not Kind.ENDED
+        line.kind is not LineKind.BEGUN
+        and before.kind is not LineKind.ENDED
         and line.mean_seconds == before.mean_seconds
         and read_timestamp(line.at) >= read_timestamp(before.at)
     )
@@ -240,72 +169,3 @@ def _follows(before: Line | None, line: Line) -> bool:
 
 def _digest_before(line: bytes | None) -> Digest:
     return Digest(bytes(DIGEST_BYTES)) if line is None else Digest.of(line)
-
-
-def _subjects(line: Line) -> list[dict[str, Any]]:
-    subjects = [make_subject("log", line.before)]
-    if line.snapshot is not None:
-        subjects.append(make_subject("state", line.snapshot.state_root, "rfc9162Sha256"))
-    return subjects
-
-
-def _predicate(line: Line, public: PublicKey) -> dict[str, Any]:
-    seen = line.snapshot
-    return {
-        "kind": line.kind.value,
-        "number": line.number,
-        "before": line.before.hex,
-        "at": line.at,
-        "mean_seconds": line.mean_seconds,
-        "nonce": None if line.nonce is None else line.nonce.hex,
-        "snapshot": None
-        if seen is None
-        else {
-            "state_root": seen.state_root.hex,
-            "layout": seen.layout.hex,
-            "tensor": seen.tensor,
-            "chunk": seen.chunk,
-            "leaf": seen.leaf.hex,
-        },
-        "public_key": public.pem,
-    }
-
-
-def _read(raw: bytes, key: PublicKey) -> Line:
-    if len(raw) > MOST_LINE_BYTES:
-        raise SignatureError(say("The {0} is longer than {1} bytes.", _WHAT, MOST_LINE_BYTES))
-    statement, key = open_named(raw, SNAPSHOT_PREDICATE, _WHAT, key)
-    fields = Fields(statement["predicate"], _WHAT, SignatureError)
-    fields.take("public_key", str)
-    try:
-        kind = Kind(fields.text("kind", 20))
-    except ValueError as error:
-        raise SignatureError(say("The {0} is of a kind that there is not.", _WHAT)) from error
-    line = Line(
-        kind,
-        fields.integer("number", 0, MOST_LINES),
-        fields.digest("before"),
-        take_time(fields, "at", _WHAT),
-        fields.integer("mean_seconds", 1, MOST_GAP_SECONDS),
-        _snapshot(fields.take("snapshot", dict, type(None))),
-        fields.digest("nonce") if kind is Kind.BEGUN else fields.take("nonce", type(None)),
-    )
-    fields.end()
-    if (line.snapshot is None) is (kind is Kind.SNAPSHOT) or statement["subject"] != _subjects(line):
-        raise SignatureError(say("The {0} contradicts itself.", _WHAT))
-    return line
-
-
-def _snapshot(value: Any) -> Snapshot | None:
-    if value is None:
-        return None
-    fields = Fields(value, _WHAT, SignatureError)
-    found = Snapshot(
-        fields.digest("state_root"),
-        fields.digest("layout"),
-        fields.text("tensor", _MOST_NAME),
-        fields.integer("chunk", 0, 2**50),
-        fields.digest("leaf"),
-    )
-    fields.end()
-    return found

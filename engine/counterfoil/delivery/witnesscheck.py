@@ -8,7 +8,8 @@ from enum import Enum
 from pathlib import Path
 
 from counterfoil.delivery.locating import signed_records, stored_states
-from counterfoil.delivery.snapshots import Line, Snapshot, WitnessLog, layout_digest
+from counterfoil.delivery.snapshots import WitnessLog, layout_digest
+from counterfoil.signing.kinds import Line, Snapshot
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.trouble import obstacles_noticed

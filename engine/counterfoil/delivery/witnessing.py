@@ -21,16 +21,8 @@ import numpy as np
 
 from counterfoil.base.joberrors import RecordingError, TargetExistsError
 from counterfoil.base.wholefiles import writing
-from counterfoil.delivery.snapshots import (
-    MOST_GAP_SECONDS,
-    Kind,
-    Line,
-    Snapshot,
-    StateLayout,
-    make_line,
-    sign_line,
-    take_snapshot,
-)
+from counterfoil.delivery.snapshots import StateLayout, make_line, sign_line, take_snapshot
+from counterfoil.signing.kinds import MOST_GAP_SECONDS, Line, LineKind, Snapshot
 from counterfoil.training.recordingfolder import HEADER, check_files, reading_recording, recorded_run, recording_folder
 from counterfoil.training.statefile import read_state, state_name
 from counterfoil_core.base.arrays import Array
@@ -105,7 +97,7 @@ class Witness:
                     remedy=say("Give the log another name: no witness adds to the log of another one."),
                 ) from error
         try:
-            self._write(Kind.BEGUN)
+            self._write(LineKind.BEGUN)
         except BaseException:
             self._file.close()
             raise
@@ -136,19 +128,19 @@ class Witness:
         return True
 
     def _take(self, state: Mapping[str, Array]) -> None:
-        self._write(Kind.SNAPSHOT, take_snapshot(state, secrets.randbits(64)))
+        self._write(LineKind.SNAPSHOT, take_snapshot(state, secrets.randbits(64)))
         self._due = time.monotonic() + self._wait(self._mean)
 
     def miss(self) -> None:
         """Say in the log that the moment had come and no whole state lay there; raises as :meth:`look`."""
-        self._write(Kind.ABSENT)
+        self._write(LineKind.ABSENT)
         self._due = time.monotonic() + self._wait(self._mean)
 
     def close(self) -> None:
         """Say in the log that the witness looks no more, and close it."""
         if self._file is not None:
             try:
-                self._write(Kind.ENDED)
+                self._write(LineKind.ENDED)
             finally:
                 self._file.close()
                 self._file = None
@@ -161,7 +153,7 @@ class Witness:
     ) -> None:
         self.close()
 
-    def _write(self, kind: Kind, snapshot: Snapshot | None = None) -> None:
+    def _write(self, kind: LineKind, snapshot: Snapshot | None = None) -> None:
         if self._file is None:
             raise DataError(say("The witness has ended."), remedy=say("Begin another log."))
         line = make_line(kind, self._before, self._number, self._mean, snapshot)

@@ -21,8 +21,9 @@ from counterfoil_core.base.errors import CommitmentError, DataError
 from counterfoil_core.base.timestamps import read_timestamp
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.bundle.schema import RunClaim, run_tree
+from counterfoil_core.bundle.schema import run_tree
 from counterfoil_core.parties.signatures import check_claim, need_run
+from counterfoil_core.signing.claims import RunClaim
 
 ROWS_AT_ONCE = 1000
 

@@ -262,7 +262,7 @@ def _with_counterfoil(given: HandOver, words: Callable[[str], str]) -> str:
             )
         ),
         f"    counterfoil verify {VERDICT} --key {AUDITOR}",
-        words(say("Add --bundle FILE to see that it is about your file.")),
+        words(say("Add the name of your file to see that it is about that.")),
     ]
     if given.capsule is not None:
         lines += [

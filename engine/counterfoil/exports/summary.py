@@ -11,8 +11,8 @@ from typing import Any
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.sentence import say
-from counterfoil_core.signing.intoto import SVR_PREDICATE, VSA_PREDICATE, make_statement
-from counterfoil_core.statement.model import VERIFIER_ID, json_of
+from counterfoil_core.signing.kinds import SVR, VSA, make_statement
+from counterfoil_core.statement.model import VERIFIER_ID
 from counterfoil_core.statement.signed import Verdict
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.sampling import NonceSource, Selection
@@ -92,7 +92,7 @@ def svr_statement(verdict: Verdict) -> dict[str, Any]:
             remedy=say("Hand on the verdict itself."),
         )
     predicate = {"verifier": {"id": VERIFIER_ID}, "timeCreated": verdict.signed_at, "properties": properties(verdict)}
-    return make_statement(_subjects(verdict), SVR_PREDICATE, predicate)
+    return make_statement(_subjects(verdict), SVR, predicate)
 
 
 def vsa_statement(verdict: Verdict, file_name: str, file_digest: Digest) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def vsa_statement(verdict: Verdict, file_name: str, file_digest: Digest) -> dict
             ),
             remedy=say("Hand on the verdict itself."),
         )
-    statement = verdict.statement.predicate
+    statement = verdict.statement
     order = verdict.order_digest
     passed = verdict.outcome is Outcome.VERIFIED
     predicate = {
@@ -129,9 +129,9 @@ def vsa_statement(verdict: Verdict, file_name: str, file_digest: Digest) -> dict
         "verificationResult": results[verdict.outcome],
         "verifiedLevels": properties(verdict) if passed else ["FAILED"],
     }
-    return make_statement(_subjects(verdict), VSA_PREDICATE, predicate)
+    return make_statement(_subjects(verdict), VSA, predicate)
 
 
 def _subjects(verdict: Verdict) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json_of(verdict.statement)["subject"]
+    found = verdict.statement.subjects()
     return found

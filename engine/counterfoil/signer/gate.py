@@ -13,29 +13,30 @@ from typing import Any
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.signing.envelope import parse_statement
-from counterfoil_core.signing.intoto import (
-    ACCEPTANCE_PREDICATE,
-    ADJUDICATION_PREDICATE,
-    COMPARISON_PREDICATE,
-    FACTS_PREDICATE,
-    NOTE_PREDICATE,
-    ORDER_PREDICATE,
-    RELEASE_PREDICATE,
-    REPLY_PREDICATE,
-    REVOCATIONS_PREDICATE,
-    ROW_USE_PREDICATE,
-    RULES_PREDICATE,
-    RUN_PREDICATE,
-    SHARE_PREDICATE,
-    SHORT_RUN_PREDICATE,
-    SNAPSHOT_PREDICATE,
-    SVR_PREDICATE,
-    TREE_HEAD_PREDICATE,
-    VERDICT_PREDICATE,
-    VSA_PREDICATE,
-    WITHDRAWAL_PREDICATE,
-)
 from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.signing.kinds import (
+    ACCEPTANCE,
+    ADJUDICATION,
+    COMPARISON,
+    FACTS,
+    KINDS,
+    NOTE,
+    ORDER,
+    RELEASE,
+    REPLY,
+    REVOCATIONS,
+    ROW_USE,
+    RULES,
+    RUN,
+    SHARE,
+    SNAPSHOT,
+    SVR,
+    TREE_HEAD,
+    VERDICT,
+    VSA,
+    WITHDRAWAL,
+    Kind,
+)
 
 
 class Purpose(Enum):
@@ -71,52 +72,33 @@ class Purpose(Enum):
     """What shares of the steps of one order gave, as the party that answers for them."""
     RELEASE = "release"
     """One list of a release's files."""
+    STATEMENT = "statement"
+    """One statement of a kind that is signed from a file."""
 
 
-_PREDICATES = {
-    Purpose.AUDIT: {VERDICT_PREDICATE: say("a verdict"), ADJUDICATION_PREDICATE: say("an adjudication")},
-    Purpose.SUMMARY: {SVR_PREDICATE: say("a simple verification result"), VSA_PREDICATE: say("a verification summary")},
-    Purpose.TRAIN: {
-        ACCEPTANCE_PREDICATE: say("the acceptance of an order"),
-        RUN_PREDICATE: say("the claim of a run"),
-        SHORT_RUN_PREDICATE: say("the claim of a run"),
-        TREE_HEAD_PREDICATE: say("a tree head"),
-    },
-    Purpose.ORDER: {
-        ORDER_PREDICATE: say("an order"),
-        COMPARISON_PREDICATE: say("the comparison of an order with a script"),
-    },
-    Purpose.COMPARISON: {COMPARISON_PREDICATE: say("the comparison of an order with a script")},
-    Purpose.WITHDRAW: {WITHDRAWAL_PREDICATE: say("the withdrawal of a verdict")},
-    Purpose.REPLY: {REPLY_PREDICATE: say("a reply to a verdict")},
-    Purpose.NOTE: {NOTE_PREDICATE: say("a note about data")},
-    Purpose.FACTS: {FACTS_PREDICATE: say("the facts of a run")},
-    Purpose.REVOCATIONS: {REVOCATIONS_PREDICATE: say("a list of revoked keys")},
-    Purpose.ROWS: {ROW_USE_PREDICATE: say("what a run did with rows")},
-    Purpose.RULES: {RULES_PREDICATE: say("what a run showed of rules")},
-    Purpose.WITNESS: {SNAPSHOT_PREDICATE: say("a line of a witness's log")},
-    Purpose.RELEASE: {RELEASE_PREDICATE: say("the list of a release")},
-    Purpose.SHARES: {SHARE_PREDICATE: say("what a share of a step gave")},
+_SIGNS: dict[Purpose, tuple[Kind, ...]] = {
+    Purpose.AUDIT: (VERDICT, ADJUDICATION),
+    Purpose.SUMMARY: (
+        Kind(SVR, say("result"), say("a simple verification result"), "an auditor", names_key=False),
+        Kind(VSA, say("summary"), say("a verification summary"), "an auditor", names_key=False),
+    ),
+    Purpose.TRAIN: (ACCEPTANCE, RUN, TREE_HEAD),
+    Purpose.ORDER: (ORDER, COMPARISON),
+    Purpose.COMPARISON: (COMPARISON,),
+    Purpose.WITHDRAW: (WITHDRAWAL,),
+    Purpose.REPLY: (REPLY,),
+    Purpose.NOTE: (NOTE,),
+    Purpose.FACTS: (FACTS,),
+    Purpose.REVOCATIONS: (REVOCATIONS,),
+    Purpose.ROWS: (ROW_USE,),
+    Purpose.RULES: (RULES,),
+    Purpose.WITNESS: (SNAPSHOT,),
+    Purpose.RELEASE: (RELEASE,),
+    Purpose.SHARES: (SHARE,),
+    Purpose.STATEMENT: tuple(kind for kind in KINDS if kind.alone),
 }
-_MORE_FOLLOWS = (ACCEPTANCE_PREDICATE, TREE_HEAD_PREDICATE, ORDER_PREDICATE, SHARE_PREDICATE, SNAPSHOT_PREDICATE)
-"""What a trainer's signer signs before the claim, which is the last; what a client's signs before the comparison of the
-order; and what a party's signs of each step, and a witness's of each snapshot."""
 _OF_ONE_ORDER = (Purpose.TRAIN, Purpose.ORDER, Purpose.SHARES)
 """Purposes whose statements are all about the order that the first of them is about."""
-_NAME_THEIR_KEY = (
-    Purpose.TRAIN,
-    Purpose.ORDER,
-    Purpose.COMPARISON,
-    Purpose.WITHDRAW,
-    Purpose.REPLY,
-    Purpose.NOTE,
-    Purpose.FACTS,
-    Purpose.REVOCATIONS,
-    Purpose.ROWS,
-    Purpose.RULES,
-    Purpose.WITNESS,
-)
-"""Purposes whose statements name the key that signs them."""
 
 
 class Gate:
@@ -142,11 +124,11 @@ class Gate:
             SignatureError: It may not be signed.
         """
         statement = parse_statement(payload)
-        allowed = _PREDICATES[self._purpose]
-        kind = statement["predicateType"]
-        if kind not in allowed:
+        allowed = _SIGNS[self._purpose]
+        kind = next((each for each in allowed if statement["predicateType"] in each.predicates), None)
+        if kind is None:
             raise SignatureError(
-                say("This signer signs {0}, and nothing else.", _either(tuple(dict.fromkeys(allowed.values()))))
+                say("This signer signs {0}, and nothing else.", _either(tuple(each.named for each in allowed)))
             )
         if self._finished:
             raise SignatureError(say("This signer has already signed what it was started to sign."))
@@ -155,13 +137,13 @@ class Gate:
             raise SignatureError(say("The statement has no subject."))
         if not isinstance(statement["predicate"], dict):
             raise SignatureError(say("The statement has no predicate."))
-        if self._purpose in _NAME_THEIR_KEY and statement["predicate"].get("public_key") != self._public.pem:
+        if kind.names_key and statement["predicate"].get("public_key") != self._public.pem:
             raise SignatureError(say("The statement names another public key than the one that would sign it."))
         if self._purpose in _OF_ONE_ORDER:
             self._check_order(subjects[0])
         elif self._about and subjects[0].get("name") != self._about:
             raise SignatureError(say("The statement is about another file than {0}.", self._about))
-        self._finished = kind not in _MORE_FOLLOWS
+        self._finished = not kind.more_follows
 
     def _check_order(self, order: dict[str, Any]) -> None:
         if self._order not in (None, order):

@@ -7,12 +7,12 @@ Nothing here signs or checks a signature: whoever shows what was found need not 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from counterfoil_core.base.digest import Digest
+from counterfoil.signing.kinds import Comparison
 from counterfoil_core.base.sentence import Sentence, enumeration, say
 
 SUFFIX = ".comparison.json"
@@ -25,45 +25,14 @@ _SHOWN_RANGES = 4
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """An order agrees with the script that it came from, in some of its steps.
-
-    Attributes:
-        order: The order digest.
-        script: SHA-256 of the script's file.
-        arguments: What the script was called with.
-        files: SHA-256 of the files that it read, by their paths from the folder in which it was run.
-        torch: The version of torch.
-        compared: First and last of each range of steps that were compared, ascending; there is a gap between two.
-        steps: How many steps the order has.
-    """
-
-    order: Digest
-    script: Digest
-    arguments: tuple[str, ...]
-    files: Mapping[str, Digest]
-    torch: str
-    compared: tuple[tuple[int, int], ...]
-    steps: int
-
-
-@dataclass(frozen=True)
 class FoundComparison:
-    """What lies beside an order as a comparison with its script.
+    """What lies beside an order as a comparison with its script."""
 
-    Attributes:
-        file: Name of the file.
-        said: What it says of this order; None where it cannot be used.
-        problem: Why it cannot be used; empty where it can.
-        key_id: Key id of the key that signed it; empty where nobody did.
-        signed_at: When, ISO 8601 in UTC, as the clock of whoever signed had it; empty where nobody did.
-    """
-
-    file: str
-    said: Comparison | None
-    problem: str = ""
-    key_id: str = ""
-    signed_at: str = ""
+    file: str  #: Name of the file.
+    said: Comparison | None  #: What it says of this order, without its signer; None where it cannot be used.
+    problem: str = ""  #: Why it cannot be used; empty where it can.
+    key_id: str = ""  #: Key id of the key that signed it; empty where nobody did.
+    signed_at: str = ""  #: When, as the clock of whoever signed had it; empty where nobody did.
 
 
 class Standing(Enum):
@@ -92,15 +61,10 @@ class Standing(Enum):
 
 @dataclass(frozen=True)
 class ComparedLine:
-    """How far an order was compared with its script, for whoever reads what the order is.
+    """How far an order was compared with its script, for whoever reads what the order is."""
 
-    Attributes:
-        said: It in a sentence.
-        less: Whether that is less than all steps, and to be pointed out.
-    """
-
-    said: str
-    less: bool
+    said: str  #: It in a sentence.
+    less: bool  #: Whether that is less than all steps, and to be pointed out.
 
 
 NOT_COMPARED = say("Not compared with the script.")
@@ -186,12 +150,7 @@ def comparison_line(found: FoundComparison | None, standing: Standing | None, re
         recipe: The order's recipe.
     """
     if found is None or standing is None:
-        return {
-            FROM_SCRIPT: ComparedLine(NOT_COMPARED, True),
-            FROM_CODE: ComparedLine(
-                say("Not compared with a script; whether it came from one it does not say."), False
-            ),
-        }.get(recipe)
+        return _WITHOUT.get(recipe)
     if found.said is None:
         said = say(
             "Nothing shows that it was compared with the script: {0} cannot be used. {1}", found.file, found.problem

@@ -24,8 +24,8 @@ from counterfoil.base.wholefiles import write_whole
 from counterfoil_core.base import canonical
 from counterfoil_core.base.errors import KeyFileError
 from counterfoil_core.base.sentence import say
-from counterfoil_core.signing.intoto import PAYLOAD_TYPE
 from counterfoil_core.signing.keys import PublicKey, read_key_file
+from counterfoil_core.signing.kinds import PAYLOAD_TYPE
 from counterfoil_core.signing.publickeys import public_path
 
 

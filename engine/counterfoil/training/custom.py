@@ -31,7 +31,7 @@ from counterfoil.program.sharing import Buffers
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.rule import Wrapper
 from counterfoil.program.update.torchs import AnyRule, as_rule, optimizers_within, trained_names
-from counterfoil.signing.claims import Party
+from counterfoil.signing.partykeys import Party
 from counterfoil.training.batches import Batches, Last
 from counterfoil.training.capturing import capture_form, capture_forms, foretelling
 from counterfoil.training.division import Division, divided

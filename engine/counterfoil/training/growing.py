@@ -50,9 +50,10 @@ from counterfoil_core.commit.merkle import MerkleTree, leaf_hash
 from counterfoil_core.commit.state import state_root
 from counterfoil_core.order.admitted import places_of
 from counterfoil_core.order.loaded import LoadedOrder
-from counterfoil_core.signing.consent import Acceptance, open_acceptance
+from counterfoil_core.signing.claims import Acceptance
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.signing.parties import SignedShares
+from counterfoil_core.signing.statements import open_said
 
 _MOST_BYTES = 2**20
 """Of the header, and of the acceptance."""
@@ -153,7 +154,7 @@ class GrowingRecording:
             if not (self.folder / ACCEPTANCE).is_file():
                 return False
             accepted = self._small(ACCEPTANCE)
-        self.acceptance = open_acceptance(accepted, self.order.manifest.digest, self.key)
+        self.acceptance = open_said(Acceptance, accepted, self.key, order=self.order.manifest.digest)
         self._seal = first_seal(self._header, 1)
         return True
 

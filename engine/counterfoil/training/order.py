@@ -16,7 +16,7 @@ from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.program.capture import CapturedStep
 from counterfoil.program.recompute import AUTO, Segments, recomputing
 from counterfoil.program.update import UpdateRule
-from counterfoil.signing.claims import Party, public_keys, sign_order
+from counterfoil.signing.partykeys import Party, public_keys
 from counterfoil.training.preparing import Preparing, staged
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_steps
 from counterfoil.training.united import united
@@ -40,7 +40,9 @@ from counterfoil_core.order.loaded import LoadedOrder
 from counterfoil_core.program.graph import Program
 from counterfoil_core.program.limits import Estimate, largest_estimate
 from counterfoil_core.program.torchdtypes import TORCH_DTYPES
+from counterfoil_core.signing.claims import SignedOrder
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.statements import sign_said
 
 
 @dataclass(frozen=True)
@@ -289,7 +291,7 @@ class OrderDraft:
         with BundleWriter.create(path) as writer:
             programs = self.programs.map(Program.to_bytes)
             updates = None if self.updates is None else self.updates.map(Program.to_bytes)
-            signature = None if key is None else sign_order(manifest.digest, key)
+            signature = None if key is None else sign_said(SignedOrder(manifest.digest), key)
             writer.write_order(
                 manifest,
                 programs,
@@ -343,7 +345,7 @@ def sign_order_file(
             contents.scalars,
             contents.data,
             contents.initial,
-            sign_order(manifest.digest, key),
+            sign_said(SignedOrder(manifest.digest), key),
             contents.updates,
             row_key=contents.row_key,
         )

@@ -26,7 +26,6 @@ from counterfoil.base.wholefiles import check_room, check_target
 from counterfoil.bundle.writer import BundleWriter, order_bytes, run_bytes
 from counterfoil.commit.frontier import MerkleFrontier
 from counterfoil.distributed.ranks import joined
-from counterfoil.signing.claims import accept_order, sign_claim
 from counterfoil.training.assisting import assist, record_started
 from counterfoil.training.executing import Executor, Recorded, Recorders, Restoring, open_executor, with_data
 from counterfoil.training.orderfile import prepare_order
@@ -59,15 +58,16 @@ from counterfoil_core.base.turns import Turns
 from counterfoil_core.bundle.extent import Extent
 from counterfoil_core.bundle.places import Places
 from counterfoil_core.bundle.reader import BundleReader, OrderContents
-from counterfoil_core.bundle.schema import OrderManifest, RunClaim
+from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.commit.merkle import leaf_hash
 from counterfoil_core.commit.state import state_root
 from counterfoil_core.commit.statedigest import root_of, root_on_device
 from counterfoil_core.order.admitted import places_of
 from counterfoil_core.order.loaded import LoadedOrder
 from counterfoil_core.program.limits import Limits
-from counterfoil_core.signing.consent import check_same_client, open_acceptance, open_signed_order
+from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder, check_same_client
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.statements import open_said, sign_said
 
 HEADS_EVERY = 10
 """Steps between two published tree heads, unless told otherwise."""
@@ -285,7 +285,7 @@ class _Session:
             # Last, and nothing looks at the token behind it: a signer signs one claim, and whoever stops a recording
             # whose claim is signed would go on with a signer that has none left.
             claim = self._claim(history.root, recording.extent.steps)
-            writer.finish_run(sign_claim(claim, self.key), acceptance)
+            writer.finish_run(sign_said(claim, self.key), acceptance)
         recording.discard()
         return claim
 
@@ -295,7 +295,7 @@ class _Session:
             order=manifest.digest,
             run_root=run_root,
             steps=steps,
-            environment=tuple(sorted((dict(self.machine.environment) | self.peers.environment()).items())),
+            environment=dict(sorted((dict(self.machine.environment) | self.peers.environment()).items())),
             signed_at=timestamp(),
             public_key=self.key.public.pem,
             steps_ordered=manifest.steps if steps < manifest.steps else None,
@@ -357,13 +357,13 @@ def _accept(
         SignatureError: The client's signature on the order does not hold: such an order is not begun with.
         RecordingError: The recording was begun with the order of another client's, or its acceptance is damaged.
     """
-    client = None if signature is None else open_signed_order(signature, manifest.digest)
+    client = None if signature is None else open_said(SignedOrder, signature, order=manifest.digest)
     kept = recording.acceptance()
     if kept is None:
-        kept = accept_order(manifest.digest, client, key)
+        kept = sign_said(Acceptance.of(manifest.digest, client), key)
         recording.keep_acceptance(kept)
     try:
-        check_same_client(open_acceptance(kept, manifest.digest, key.public), client)
+        check_same_client(open_said(Acceptance, kept, key.public, order=manifest.digest), client)
     except SignatureError as error:
         raise RecordingError(
             say(

@@ -49,11 +49,12 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import FileWriteError, SignatureError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.extent import Extent
-from counterfoil_core.bundle.schema import OrderManifest, StepRecord, TreeHead
+from counterfoil_core.bundle.schema import OrderManifest, StepRecord
 from counterfoil_core.commit.merkle import leaf_hash
 from counterfoil_core.commit.state import state_root
-from counterfoil_core.signing.envelope import open_tree_head
+from counterfoil_core.signing.claims import TreeHead
 from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.signing.statements import open_said
 
 LEAST_SYNC_SECONDS = 1.0
 """The disk is waited for at most so often, except before something is published."""
@@ -476,7 +477,7 @@ class Recording:
         self.published = data[: data.rfind(b"\n") + 1]
         for line in self.published.splitlines():
             try:
-                head = open_tree_head(line, key)
+                head = open_said(TreeHead, line, key)
             except SignatureError as error:
                 raise RecordingError(
                     say("The tree heads in {0} are damaged.", path),

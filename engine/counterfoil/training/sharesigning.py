@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from counterfoil.base.joberrors import RecordingError
-from counterfoil.signing.claims import sign_share
+from counterfoil.signing.partykeys import sign_share
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.bundle.shares import ShareRecord

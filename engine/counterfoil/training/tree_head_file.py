@@ -17,12 +17,11 @@ from typing import Self
 from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.base.wholefiles import check_target, write_whole, writing
 from counterfoil.commit.frontier import MerkleFrontier
-from counterfoil.signing.claims import sign_tree_head
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.sentence import say
-from counterfoil_core.base.timestamps import timestamp
-from counterfoil_core.bundle.schema import TreeHead
+from counterfoil_core.signing.claims import TreeHead
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.statements import sign_said, with_signer
 
 _WHAT = say("the file of tree heads")
 
@@ -102,11 +101,5 @@ def sign_head(order: Digest, history: MerkleFrontier, key: SigningKey) -> tuple[
     Returns:
         The tree head, and the line to publish: its envelope and a newline.
     """
-    head = TreeHead(
-        order=order,
-        size=history.size,
-        root=history.root,
-        signed_at=timestamp(),
-        public_key=key.public.pem,
-    )
-    return head, sign_tree_head(head, key) + b"\n"
+    head = with_signer(TreeHead(order, history.size, history.root), key.public)
+    return head, sign_said(head, key) + b"\n"

@@ -6,7 +6,8 @@ import hashlib
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import total_ordering
+from typing import NoReturn
 
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.inputs import open_plain
@@ -17,19 +18,41 @@ PIECE_BYTES = 4 * 2**20
 _HEX = re.compile(f"[0-9a-f]{{{2 * DIGEST_BYTES}}}")
 
 
-@dataclass(frozen=True, order=True)
+@total_ordering
 class Digest:
-    """A SHA-256 digest (FIPS 180-4).
+    """A SHA-256 digest (FIPS 180-4). Cannot be changed.
+
+    No dataclass: what reads and writes records by their types would take it for an object with a field.
 
     Raises:
         ValueError: ``value`` is not 32 bytes long.
     """
 
+    __slots__ = ("value",)
     value: bytes
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.value, bytes) or len(self.value) != DIGEST_BYTES:
+    def __init__(self, value: bytes) -> None:
+        if not isinstance(value, bytes) or len(value) != DIGEST_BYTES:
             raise ValueError("a SHA-256 digest is 32 bytes")
+        object.__setattr__(self, "value", value)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError("a digest cannot be changed")
+
+    def __eq__(self, other: object) -> bool:
+        return self.value == other.value if isinstance(other, Digest) else NotImplemented
+
+    def __lt__(self, other: Digest) -> bool:
+        return self.value < other.value if isinstance(other, Digest) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __reduce__(self) -> tuple[type[Digest], tuple[bytes]]:
+        return Digest, (self.value,)
+
+    def __repr__(self) -> str:
+        return f"Digest({self.hex})"
 
     @classmethod
     def of(cls, data: bytes | bytearray | memoryview) -> Digest:

@@ -38,7 +38,6 @@ from counterfoil_core.base.precision import is_exact
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.bundle.capsule import CapsuleContents, CapsuleReader
-from counterfoil_core.bundle.schema import RunClaim
 from counterfoil_core.bundle.steady import SteadyFile
 from counterfoil_core.bundle.stepparts import AddedTensor, StepPart, UpdateInputs
 from counterfoil_core.bundle.stepshares import StepShares
@@ -51,6 +50,7 @@ from counterfoil_core.parties.signatures import Keys, Parties, read_client_order
 from counterfoil_core.program.limits import Limits
 from counterfoil_core.replay.sharedreplay import step_replayer
 from counterfoil_core.replay.shares import ShareJob, State, UpdateJob, share_name
+from counterfoil_core.signing.claims import RunClaim
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.values.adjudication import (
     AdjudicationEvent,
@@ -182,7 +182,7 @@ class _Case(Parties):
             omissions=tally.counts.omissions,
             seconds=tally.seconds,
             environment=environment_after(self.environment),
-            trainer_environment=claim.environment if claim is not None else (),
+            trainer_environment=tuple(claim.environment.items()) if claim is not None else (),
             client_key=self.client_key,
             given_client_key=self.given_client_key,
             accepted_at=self.accepted_at,

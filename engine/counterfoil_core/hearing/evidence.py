@@ -19,7 +19,7 @@ from counterfoil_core.base.errors import CommitmentError, LogError, ProgramError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.turns import Turns
 from counterfoil_core.bundle.capsule import CapsuleContents, ChunkProofs, OrderPart, ProvenLeaf, RowProofs
-from counterfoil_core.bundle.schema import ArraySpec, OrderManifest, RunClaim, StepRecord
+from counterfoil_core.bundle.schema import ArraySpec, OrderManifest, StepRecord
 from counterfoil_core.bundle.shares import ShareRecord, SharesRoot
 from counterfoil_core.bundle.stepparts import AddedTensor, StepPart, UpdateInputs
 from counterfoil_core.bundle.stepshares import combined_root, exponents_digest
@@ -35,6 +35,7 @@ from counterfoil_core.order.loaded import LoadedOrder, share_inputs, step_inputs
 from counterfoil_core.program.graph import Program
 from counterfoil_core.program.limits import Limits
 from counterfoil_core.replay.shares import SharedJob, State, UpdateJob, share_claim
+from counterfoil_core.signing.claims import RunClaim
 from counterfoil_core.signing.parties import SignedShares
 
 

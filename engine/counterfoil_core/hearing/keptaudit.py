@@ -92,7 +92,9 @@ class Basis:
 
     @property
     def _stem(self) -> str:
-        settings = msgspec.msgpack.encode([getattr(self, item.name) for item in fields(self) if item.name != "file"])
+        settings = msgspec.msgpack.encode(
+            [getattr(self, item.name) for item in fields(self) if item.name != "file"], enc_hook=_packed
+        )
         return f"{self.run_root.hex[:32]}-{hashlib.sha256(settings).hexdigest()[:16]}"
 
 
@@ -171,7 +173,7 @@ def _ascending(total: int) -> Callable[[Spans], bool]:
 
 def body_of(audit: KeptAudit) -> bytes:
     """Return what a progress file holds behind its seal."""
-    return msgspec.msgpack.encode(audit, enc_hook=packed)
+    return msgspec.msgpack.encode(audit, enc_hook=_packed)
 
 
 def audit_of(body: bytes) -> KeptAudit:
@@ -184,7 +186,13 @@ def audit_of(body: bytes) -> KeptAudit:
         ) from error
 
 
-def _unpacked(kind: type, value: Any) -> Sentence:
+def _packed(value: Any) -> Any:
+    return value.value if isinstance(value, Digest) else packed(value)
+
+
+def _unpacked(kind: type, value: Any) -> Sentence | Digest:
+    if kind is Digest:
+        return Digest(value)
     found = unpacked(value)
     if kind is not Sentence or not isinstance(found, Sentence):
         raise TypeError(f"{kind.__name__} expected")

@@ -67,7 +67,7 @@ def report_of(request: AuditRequest, known: Known) -> AuditReport:
         rounded_values=tally.rounded_values,
         seconds=judged.seconds,
         environment=environment_after(known.environment),
-        trainer_environment=claim.environment if claim else (),
+        trainer_environment=tuple(claim.environment.items()) if claim else (),
         client_key=inspection.client_key if inspection else "",
         given_client_key=request.client_key.key_id if request.client_key else "",
         accepted_at=acceptance.accepted_at if acceptance else "",

@@ -27,7 +27,7 @@ from counterfoil_core.bundle.extent import Extent
 from counterfoil_core.bundle.fetched import FetchedFile
 from counterfoil_core.bundle.openfile import OpenFile
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.bundle.schema import OrderManifest, RunClaim
+from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.bundle.steady import SteadyFile
 from counterfoil_core.hearing.company import Company
 from counterfoil_core.hearing.inspection import Inspection, make_checks, recorded
@@ -43,6 +43,7 @@ from counterfoil_core.parties.beacons import check_beacon
 from counterfoil_core.parties.signatures import read_client_order
 from counterfoil_core.remote.address import Address
 from counterfoil_core.replay.sharedreplay import step_replayer
+from counterfoil_core.signing.claims import RunClaim
 from counterfoil_core.values.events import IMITATION, AuditFinished, AuditStarted, CheckChanged, Event
 from counterfoil_core.values.outcome import Check, CheckNumber, CheckState
 from counterfoil_core.values.request import AuditRequest

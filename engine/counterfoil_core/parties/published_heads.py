@@ -11,14 +11,14 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import BundleError, CommitmentError, GivenFileError, ProofError, SignatureError
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import say
-from counterfoil_core.bundle.schema import RunClaim, TreeHead
 from counterfoil_core.commit.merkle import MerkleTree, verify_consistency
-from counterfoil_core.signing.envelope import open_tree_head
+from counterfoil_core.signing.claims import RunClaim, TreeHead
 from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.signing.kinds import TREE_HEAD
+from counterfoil_core.signing.statements import open_said
 
 MAX_FILE_BYTES = 64 * 2**20
 """Room for about 60,000 heads."""
-MAX_LINE_BYTES = 16 * 2**10
 
 
 def read_tree_heads(path: str | os.PathLike[str], key: PublicKey) -> tuple[TreeHead, ...]:
@@ -60,9 +60,9 @@ def open_tree_heads(data: bytes, name: str, key: PublicKey, first: int = 1) -> t
     for number, ended in enumerate(BytesIO(data), start=first):
         line = ended.removesuffix(b"\n")
         try:
-            if len(line) > MAX_LINE_BYTES:
+            if len(line) > TREE_HEAD.most:
                 raise SignatureError(say("The line is too long."))
-            heads.append(open_tree_head(line, key))
+            heads.append(open_said(TreeHead, line, key))
         except SignatureError as error:
             raise SignatureError(
                 say("Line {0} of {1} is not a tree head of this trainer. {2}", number, name, error.sentence),

@@ -15,16 +15,10 @@ from counterfoil_core.base.errors import (
 )
 from counterfoil_core.base.sentence import joined, say
 from counterfoil_core.bundle.reader import BundleReader, OrderContents
-from counterfoil_core.bundle.schema import OrderManifest, RunClaim
-from counterfoil_core.signing.consent import (
-    Acceptance,
-    SignedOrder,
-    check_same_client,
-    open_acceptance,
-    open_signed_order,
-)
-from counterfoil_core.signing.envelope import open_claim
+from counterfoil_core.bundle.schema import OrderManifest
+from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder, check_same_client
 from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.signing.statements import open_said
 from counterfoil_core.values.orders import GivenOrder, HeldOrder, OrderFinding, accepted_by, compare_orders
 
 
@@ -62,7 +56,7 @@ class Parties:
     @property
     def trainer_key(self) -> str:
         """Key id of the key that signed the run, once check 5 has passed."""
-        return "" if self.claim is None else key_id_of(self.claim)
+        return "" if self.claim is None else self.claim.key_id
 
     @property
     def accepted_at(self) -> str:
@@ -225,7 +219,7 @@ def open_client_signature(envelope: bytes | None, manifest: OrderManifest) -> Si
     if envelope is None:
         return None
     try:
-        return open_signed_order(envelope, manifest.digest)
+        return open_said(SignedOrder, envelope, order=manifest.digest)
     except SignatureError as error:
         raise SignatureError(
             say("The file holds a client's signature that nobody can rely on. {0}", error.sentence),
@@ -275,7 +269,7 @@ def check_claim(
     Raises:
         SignatureError: It does not hold, or is about something else.
     """
-    claim = open_claim(envelope, trainer_key)
+    claim = open_said(RunClaim, envelope, trainer_key)
     if claim.order != manifest.digest:
         raise SignatureError(
             say(
@@ -306,14 +300,10 @@ def check_acceptance(envelope: bytes, claim: RunClaim, signed: SignedOrder | Non
     Raises:
         SignatureError: The acceptance does not hold, or is of another order, trainer or client.
     """
-    acceptance = open_acceptance(envelope, claim.order, PublicKey.from_pem(claim.public_key.encode()))
+    trainer = PublicKey.from_pem(claim.public_key.encode())
+    acceptance = open_said(Acceptance, envelope, trainer, order=claim.order)
     check_same_client(acceptance, signed)
     return acceptance
-
-
-def key_id_of(claim: RunClaim) -> str:
-    """Return the key id of the public key that a checked claim names."""
-    return PublicKey.from_pem(claim.public_key.encode()).key_id
 
 
 def signed_by(claim: RunClaim, trainer_key: PublicKey | None) -> str:
@@ -323,4 +313,4 @@ def signed_by(claim: RunClaim, trainer_key: PublicKey | None) -> str:
         if trainer_key
         else say("a key that the file itself names; compare it with the trainer's")
     )
-    return say("Signed by {0}, {1}.", key_id_of(claim)[:12], known)
+    return say("Signed by {0}, {1}.", claim.key_id[:12], known)

@@ -1,8 +1,4 @@
-"""Signed statements: in-toto Statement v1 in DSSE v1 envelopes.
-
-A signature covers bytes. So a verifier checks the signature over the received bytes first, and only then parses
-them and looks at what they say.
-"""
+"""Envelopes: in-toto Statement v1 in DSSE v1, signed and checked as bytes."""
 
 from __future__ import annotations
 
@@ -15,20 +11,11 @@ from securesystemslib.exceptions import Error as SecureSystemsError
 from securesystemslib.signer import Signature  # type: ignore[attr-defined]
 
 from counterfoil_core.base import canonical
-from counterfoil_core.base.errors import BundleError, KeyFileError, SignatureError
+from counterfoil_core.base.errors import KeyFileError, SignatureError
 from counterfoil_core.base.fields import Fields
 from counterfoil_core.base.sentence import say
-from counterfoil_core.bundle.schema import RunClaim, TreeHead
-from counterfoil_core.signing.intoto import (
-    PAYLOAD_TYPE,
-    RUN_PREDICATE,
-    RUN_PREDICATES,
-    SHORT_RUN_PREDICATE,
-    STATEMENT_TYPE,
-    TREE_HEAD_PREDICATE,
-    make_subject,
-)
 from counterfoil_core.signing.keys import PublicKey, SigningKey
+from counterfoil_core.signing.kinds import PAYLOAD_TYPE, STATEMENT_TYPE, Kind
 
 MOST_DETAIL = 300
 """Characters at most of what a stranger's envelope is said to be."""
@@ -61,19 +48,44 @@ def wrap_statement(statement: dict[str, Any]) -> bytes:
     return canonical.encode(Envelope(canonical.encode(statement), PAYLOAD_TYPE, {}).to_dict())
 
 
-def open_statement(envelope: bytes, key: PublicKey, *, certified: bool = False) -> dict[str, Any]:
-    """Check the signature of an envelope, then read the statement in it.
+def open_statement(envelope: bytes, key: PublicKey | None = None, kind: Kind | None = None) -> dict[str, Any]:
+    """Check the signature of an envelope, then read the statement in it, whose predicate is for the caller to look at.
 
     Args:
         envelope: A DSSE envelope as JSON bytes; may be junk.
-        key: The key that must have signed it.
-        certified: Whether certificates may lie beside the signature, as :func:`attach_certificates` puts them there.
-            They are not looked at.
+        key: The key that must have signed it; with None the one that the statement names.
+        kind: What the statement should be: whether certificates may lie beside the signature, which are not looked at,
+            whether one is needed, and whether the predicate must name the key.
 
     Raises:
-        SignatureError: The envelope is malformed, not signed by this key, or holds no canonical in-toto statement.
+        SignatureError: The envelope is malformed, not signed by this key, holds no canonical in-toto statement, or one
+            that names another key than the one that signed it.
     """
-    return _open(_parse_envelope(envelope, certified=certified), key)
+    what = say("statement") if kind is None else kind.what
+    certified, unsigned = (False, False) if kind is None else (kind.certified, not kind.needs_signature)
+    parsed, _ = _parse(envelope, certified=certified, unsigned=unsigned)
+    if not parsed.signatures:
+        statement = _statement_in(parsed)
+        if _names(statement) is not None:
+            raise SignatureError(say("The {0} names a key, and has no signature of it.", what))
+        return statement
+    key = key or _named_key(parsed.payload, what)
+    try:
+        parsed.verify([key.wrapped], 1)
+    except _MALFORMED as error:
+        raise SignatureError(
+            say("The signature does not hold for the key {0}.", key.key_id[:12]), detail=repr(error)
+        ) from error
+    statement = _statement_in(parsed)
+    named = kind is not None and kind.names_key and statement["predicateType"] in kind.predicates
+    if named and _names(statement) != key.pem:
+        raise SignatureError(say("The {0} names another public key than the one that signed it.", what))
+    return statement
+
+
+def _names(statement: dict[str, Any]) -> Any:
+    predicate = statement["predicate"]
+    return predicate.get("public_key") if isinstance(predicate, dict) else None
 
 
 def attach_certificates(envelope: bytes, chain: Sequence[bytes]) -> bytes:
@@ -141,134 +153,24 @@ def is_signed_by(payload: bytes, signature: bytes, key: PublicKey) -> bool:
     return True
 
 
-def payload_of(envelope: bytes) -> bytes:
-    """Return the payload of an envelope without a look at its signature; raises SignatureError when it is malformed."""
-    payload: bytes = _parse_envelope(envelope, certified=True).payload
+def unsigned_payload(data: bytes) -> bytes:
+    """Return the payload of an envelope that nobody signed, or what is no envelope as it is; raises SignatureError."""
+    try:
+        if "payload" not in canonical.parse(data):
+            return data
+    except (canonical.CanonicalError, TypeError) as error:
+        raise SignatureError(say("The signed payload is not canonical JSON."), detail=str(error)) from error
+    parsed, _ = _parse(data, certified=False, unsigned=True)
+    if parsed.signatures:
+        raise SignatureError(say("It is signed already."))
+    payload: bytes = parsed.payload
     return payload
 
 
-def open_claim(envelope: bytes, key: PublicKey | None = None) -> RunClaim:
-    """Check the signature of a run's claim, then read it.
-
-    Args:
-        envelope: A DSSE envelope as JSON bytes; may be junk.
-        key: The trainer's key if the reader knows it. With None the key that the claim itself names is used: this
-            shows that whoever holds that key signed the claim, and not who that is.
-
-    Raises:
-        SignatureError: The envelope is malformed, the signature does not hold, or the statement is no run's claim.
-    """
-    parsed = _parse_envelope(envelope)
-    key = key or _named_key(parsed.payload, say("run's claim"))
-    statement = _open(parsed, key)
-    if statement["predicateType"] not in RUN_PREDICATES:
-        raise SignatureError(say("What is signed is not the claim of a run."))
-    try:
-        claim = RunClaim.from_json(statement["predicate"])
-    except BundleError as error:
-        raise SignatureError(say("The signed claim of the run is malformed."), detail=str(error)) from error
-    if statement["predicateType"] != run_predicate(claim):
-        raise SignatureError(
-            say("The signed claim of the run is malformed."), detail="steps_ordered does not belong to its type"
-        )
-    if claim.public_key != key.pem:
-        raise SignatureError(say("The run's claim names another public key than the one that signed it."))
-    if statement["subject"] != run_subjects(claim):
-        raise SignatureError(say("The subjects of the run's claim are not the order and the run that it speaks of."))
-    return claim
-
-
-def run_predicate(claim: RunClaim) -> str:
-    """Return the predicate type of a run's claim."""
-    return RUN_PREDICATE if claim.steps_ordered is None else SHORT_RUN_PREDICATE
-
-
-def open_named(envelope: bytes, kind: str, what: str, key: PublicKey | None = None) -> tuple[dict[str, Any], PublicKey]:
-    """Check an envelope whose predicate names the key that signed it.
-
-    Args:
-        envelope: A DSSE envelope as JSON bytes; may be junk.
-        kind: The predicate type that the statement must have.
-        what: What it is, for the sentence of an error.
-        key: The key that must have signed it. With None that is the key which the statement names: this shows that
-            whoever holds that key signed it, and not who that is.
-
-    Returns:
-        The statement, whose predicate is a JSON object, and the key that signed it.
-
-    Raises:
-        SignatureError: The envelope is malformed, the signature does not hold, the statement is of another kind, or
-            names another key than the one that signed it.
-    """
-    parsed = _parse_envelope(envelope)
-    key = key or _named_key(parsed.payload, what)
-    statement = _open(parsed, key)
-    if statement["predicateType"] != kind or not isinstance(statement["predicate"], dict):
-        raise SignatureError(say("What is signed is not the {0}.", what))
-    if statement["predicate"].get("public_key") != key.pem:
-        raise SignatureError(say("The {0} names another public key than the one that signed it.", what))
-    return statement, key
-
-
-def open_word(envelope: bytes, kind: str, what: str) -> tuple[dict[str, Any], PublicKey | None]:
-    """Check an envelope that need not be signed; where it is, its predicate names the key.
-
-    Args:
-        envelope: A DSSE envelope as JSON bytes; may be junk.
-        kind: The predicate type that the statement must have.
-        what: What it is, for the sentence of an error.
-
-    Returns:
-        The statement, whose predicate is a JSON object, and the key that signed it; None where nobody did.
-
-    Raises:
-        SignatureError: The envelope is malformed, a signature does not hold, the statement is of another kind, or
-            names another key than the one that signed it, or one although nobody did.
-    """
-    parsed, _ = _parse(envelope, certified=False, unsigned=True)
-    if parsed.signatures:
-        return open_named(envelope, kind, what)
-    statement = _statement_in(parsed)
-    if statement["predicateType"] != kind or not isinstance(statement["predicate"], dict):
-        raise SignatureError(say("What the envelope holds is not the {0}.", what))
-    if "public_key" in statement["predicate"]:
-        raise SignatureError(say("The {0} names a key, and has no signature of it.", what))
-    return statement, None
-
-
-def open_tree_head(envelope: bytes, key: PublicKey) -> TreeHead:
-    """Check the signature of a tree head, then read it.
-
-    Args:
-        envelope: A DSSE envelope as JSON bytes; may be junk.
-        key: The key that must have signed it.
-
-    Raises:
-        SignatureError: The envelope is malformed, the signature does not hold, or the statement is no tree head.
-    """
-    statement = open_statement(envelope, key)
-    if statement["predicateType"] != TREE_HEAD_PREDICATE:
-        raise SignatureError(say("What is signed is not a tree head."))
-    try:
-        head = TreeHead.from_json(statement["predicate"])
-    except BundleError as error:
-        raise SignatureError(say("The signed tree head is malformed."), detail=str(error)) from error
-    if head.public_key != key.pem:
-        raise SignatureError(say("The tree head names another public key than the one that signed it."))
-    if statement["subject"] != head_subjects(head):
-        raise SignatureError(say("The subjects of the tree head are not the order and the history that it speaks of."))
-    return head
-
-
-def head_subjects(head: TreeHead) -> list[dict[str, Any]]:
-    """Return the subjects of a tree head: the order, and the root over the records so far."""
-    return [make_subject("order", head.order), make_subject("history", head.root, "rfc9162Sha256")]
-
-
-def run_subjects(claim: RunClaim) -> list[dict[str, Any]]:
-    """Return the subjects of a run: the order, and the run root."""
-    # A run root is no SHA-256 of a file, so it stands under an algorithm name of its own.
-    return [make_subject("order", claim.order), make_subject("run", claim.run_root, "rfc9162Sha256")]
+def payload_of(envelope: bytes) -> bytes:
+    """Return the payload of an envelope without a look at its signature; raises SignatureError when it is malformed."""
+    payload: bytes = _parse(envelope, certified=True, unsigned=True)[0].payload
+    return payload
 
 
 def _parse_envelope(envelope: bytes, *, certified: bool = False) -> Envelope:
@@ -320,16 +222,6 @@ def _binary(text: str) -> bytes:
     if base64.b64encode(data).decode() != text:
         raise ValueError("base64 that is not in its one form")
     return data
-
-
-def _open(envelope: Envelope, key: PublicKey) -> dict[str, Any]:
-    try:
-        envelope.verify([key.wrapped], 1)
-    except _MALFORMED as error:
-        raise SignatureError(
-            say("The signature does not hold for the key {0}.", key.key_id[:12]), detail=repr(error)
-        ) from error
-    return _statement_in(envelope)
 
 
 def _statement_in(envelope: Envelope) -> dict[str, Any]:

@@ -14,9 +14,10 @@ from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.bundle.shares import ShareRecord, Shares
 from counterfoil_core.bundle.stepshares import StepShares
+from counterfoil_core.signing.claims import Share
 from counterfoil_core.signing.envelope import is_signed_by
-from counterfoil_core.signing.intoto import SHARE_PREDICATE, make_statement, make_subject
 from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.signing.kinds import statement_of
 from counterfoil_core.signing.publickeys import pem_of
 
 
@@ -41,16 +42,8 @@ def parties_of(shares: Shares) -> dict[int, PublicKey]:
 
 
 def share_statement(order: Digest, step: int, before: Digest, record: ShareRecord) -> bytes:
-    """Return what a party signs of a share: the canonical JSON of an in-toto statement.
-
-    Args:
-        order: The order's digest.
-        step: The step, from 1.
-        before: The state root before it.
-        record: What the leaf of the share commits to.
-    """
-    predicate = {"step": step, "state": before.hex, "record": record.to_json()}
-    return canonical.encode(make_statement([make_subject("order", order)], SHARE_PREDICATE, predicate))
+    """Return what a party signs of a share: the canonical JSON of an in-toto statement."""
+    return canonical.encode(statement_of(Share.of(order, step, before, record)))
 
 
 class SignedShares:

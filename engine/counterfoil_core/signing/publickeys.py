@@ -66,8 +66,14 @@ def pem_of(public: str) -> str:
 
 
 def point_of(pem: str) -> str:
-    """Return the digits of a key on P-256 of its PEM text, as :func:`pem_of` writes it."""
-    return base64.b64decode("".join(pem.split("\n")[1:-2])).removeprefix(_P256_PREFIX).hex()
+    """Return the digits of a key of its PEM text, as :func:`pem_of` writes it; raises ValueError where it is none."""
+    content = base64.b64decode("".join(pem.split("\n")[1:-2]))
+    return content.removeprefix(_PREFIX).removeprefix(_P256_PREFIX).hex()
+
+
+def key_id_in(pem: str) -> str:
+    """Return the id of the key that a statement names, whose signature was checked; empty for no key."""
+    return key_id_of(point_of(pem)) if pem else ""
 
 
 def grouped(key_id: str) -> str:

@@ -36,7 +36,7 @@ _UNREPLAYED = (("log",), ("result",))
 
 def dispute(said: Signed) -> Broken:
     """Rule 9: the parts of a dispute belong together."""
-    fields = said.statement.predicate.dispute
+    fields = said.statement.dispute
     if fields is None:
         return
     steps = said.steps_recorded
@@ -128,7 +128,7 @@ def _wrong_finding(finding: FindingFields, said: Signed) -> Broken:
     if not finding.recomputed and (finding.total or margin or bound):
         yield say("The verdict's finding has a margin, a bound or elements, although nothing was recomputed.")
     # Under another profile they are 0 where every term of the operator is: then every conforming machine gives 0.
-    if isinstance(said, Verdict) and said.statement.predicate.exact_bits is not None and (bound or margin):
+    if isinstance(said, Verdict) and said.statement.exact_bits is not None and (bound or margin):
         yield say("The verdict's finding has a bound or a margin under an exact profile.")
     if finding.right is Right.UNREADABLE and finding.recomputed:
         yield say("The verdict's finding is about a log that cannot be read, and has elements.")
@@ -196,7 +196,7 @@ def _inside(index: Sequence[int], shape: Sequence[int]) -> bool:
 
 def leaf_in_run(said: Signed) -> Broken:
     """Rule 10: the run root contains the trainer's leaf, so that the trainer cannot deny it."""
-    fields, run_root = said.statement.predicate.dispute, said.run_root
+    fields, run_root = said.statement.dispute, said.run_root
     if fields is None:
         return
     if run_root is None:

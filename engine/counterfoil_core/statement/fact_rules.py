@@ -19,7 +19,7 @@ _PRODUCTS = KINDS[:2]
 
 def facts(verdict: Verdict) -> Broken:
     """Rule 20: facts come with the checks that bind them, are of the verdict's run, and follow from each other."""
-    said, fields = verdict.run_facts, verdict.statement.predicate.facts
+    said, fields = verdict.run_facts, verdict.statement.facts
     if said is None or fields is UNSET:
         return
     # A stored state that is damaged is found while the steps around it are replayed; no fact is counted from states.
@@ -33,7 +33,7 @@ def facts(verdict: Verdict) -> Broken:
     ours = (
         verdict.run_root, verdict.run_order, verdict.trainer_key, verdict.client_key, verdict.title,
         verdict.steps_recorded, verdict.steps_ordered, verdict.exact_bits,
-        verdict.statement.predicate.environment.trainer,
+        verdict.statement.environment.trainer,
     )  # fmt: skip
     if theirs != ours:
         yield contradiction(verdict, say("its facts are those of another run"))

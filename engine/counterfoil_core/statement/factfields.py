@@ -6,7 +6,7 @@ fields, so that facts are the same object wherever they are signed.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
@@ -16,10 +16,21 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.base.precision import EXACT_BITS
 from counterfoil_core.base.sentence import say
-from counterfoil_core.bundle.schema import MAX_ENVIRONMENT_TEXT, MAX_PROGRAMS, MAX_STEPS, MAX_WORDS
+from counterfoil_core.bundle.schema import MAX_ENVIRONMENT_TEXT, MAX_PROGRAMS, MAX_WORDS
+from counterfoil_core.signing import kinds
+from counterfoil_core.signing.kinds import (
+    ROOT,
+    About,
+    Dated,
+    DigestText,
+    Fields,
+    Moment,
+    Name,
+    StepNumber,
+    read_value,
+)
 from counterfoil_core.values.runfacts import DataUse, OperationCount, RunFacts
 
-MAX_NAME = 1000
 MAX_DIMENSIONS = 64
 MAX_COUNTED = 1000
 """Rows of operations: parts by kinds by precisions, with room."""
@@ -28,21 +39,14 @@ MAX_DATA = 100_000
 MAX_LINES = 1000
 """Lines of a machine."""
 
-DigestText = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
-Name = Annotated[str, Meta(max_length=MAX_NAME)]
 Words = Annotated[str, Meta(max_length=MAX_WORDS)]
 CountText = Annotated[str, Meta(pattern=r"\A(0|[1-9][0-9]{0,39})\Z")]
 """A count as text. A verdict's others have 20 digits; the operations of the largest trainings have more."""
-Moment = Annotated[str, Meta(pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z")]
-StepNumber = Annotated[int, Meta(ge=0, le=MAX_STEPS)]
 Length = Annotated[int, Meta(ge=0, le=MAX_EXACT_INTEGER)]
+_COUNTS = ("rows_read", "distinct_rows", "elements_read", "filling_rows")
 
 
-class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The fields of one JSON object: all of them, and no others."""
-
-
-class OperationFields(_Strict, frozen=True):
+class OperationFields(Fields, frozen=True):
     """Operations of one kind and precision in one part of the steps."""
 
     part: Literal["forward", "backward", "update"]
@@ -51,24 +55,24 @@ class OperationFields(_Strict, frozen=True):
     operations: CountText
 
 
-class DataFields(_Strict, frozen=True):
+class DataFields(Fields, frozen=True):
     """How much of a data array the steps read."""
 
     name: Name
     dtype: Name
     shape: Annotated[tuple[Length, ...], Meta(max_length=MAX_DIMENSIONS)]
-    digest: DigestText
+    digest: Digest
     rows_read: CountText
     distinct_rows: CountText
     elements_read: CountText
     filling_rows: CountText
 
 
-class FactsFields(_Strict, frozen=True):
-    """What a run shows of itself, as :class:`counterfoil_core.values.runfacts.RunFacts`; counts are text."""
+class FactsFields(Fields, frozen=True):
+    """What a run shows of itself; counts are text. docs/facts.md."""
 
-    order: DigestText
-    run_root: DigestText
+    order: Digest
+    run_root: Digest
     trainer_key: DigestText
     client_key: Annotated[str, Meta(pattern=r"\A([0-9a-f]{64})?\Z")]
     title: Words
@@ -80,7 +84,7 @@ class FactsFields(_Strict, frozen=True):
     precision: Name
     compute: Literal["float64", "float32"]
     exact_bits: Annotated[int, Meta(ge=EXACT_BITS[0], le=EXACT_BITS[1])] | None
-    programs: Annotated[dict[Name, DigestText], Meta(min_length=1, max_length=MAX_PROGRAMS)]
+    programs: Annotated[dict[Name, Digest], Meta(min_length=1, max_length=MAX_PROGRAMS)]
     total_operations: CountText
     operations: Annotated[tuple[OperationFields, ...], Meta(max_length=MAX_COUNTED)]
     tokens: CountText
@@ -92,54 +96,27 @@ class FactsFields(_Strict, frozen=True):
     energy_kwh: Annotated[str, Meta(pattern=r"\A([0-9]{1,12}(\.[0-9]{1,6})?)?\Z")]
 
 
-def fields_of(facts: RunFacts) -> dict[str, Any]:
-    """Return facts as JSON values; counts are text, since JSON loses large numbers."""
-    return {
-        "order": facts.order.hex,
-        "run_root": facts.run_root.hex,
-        "trainer_key": facts.trainer_key,
-        "client_key": facts.client_key,
-        "title": facts.title,
-        "steps": facts.steps,
-        "steps_ordered": facts.steps_ordered,
-        "batch_size": facts.batch_size,
-        "parameters": str(facts.parameters),
-        "optimizer": facts.optimizer,
-        "precision": facts.precision,
-        "compute": facts.compute,
-        "exact_bits": facts.exact_bits,
-        "programs": {name: digest.hex for name, digest in facts.program_digests},
-        "total_operations": str(facts.total_operations),
-        "operations": [
-            {"part": each.part, "kind": each.kind, "precision": each.precision, "operations": str(each.operations)}
-            for each in facts.operations
-        ],
-        "tokens": str(facts.tokens),
-        "data": [
-            {
-                "name": each.name,
-                "dtype": each.dtype,
-                "shape": list(each.shape),
-                "digest": each.digest.hex,
-                "rows_read": str(each.rows_read),
-                "distinct_rows": str(each.distinct_rows),
-                "elements_read": str(each.elements_read),
-                "filling_rows": str(each.filling_rows),
-            }
-            for each in facts.data
-        ],
-        "started": facts.started,
-        "signed": facts.signed,
-        "seconds": facts.seconds,
-        "machine": dict(facts.machine),
-        "energy_kwh": facts.energy_kwh,
-    }
+class FactsStatement(Dated, frozen=True):
+    """What a run shows of itself, as somebody counted it."""
+
+    KIND: ClassVar = kinds.FACTS
+    ABOUT: ClassVar = (About("run", "facts.run_root", ROOT),)
+
+    facts: FactsFields
 
 
-def written(facts: RunFacts) -> FactsFields:
+def fields_of(facts: RunFacts) -> FactsFields:
     """Return facts in the form in which they are signed; raises SignatureError where one is out of its bounds."""
+    alike = {name: getattr(facts, name) for name in FactsFields.__struct_fields__ if name != "programs"}
+    told = alike | {
+        "programs": dict(facts.program_digests),
+        "machine": dict(facts.machine),
+        **{name: str(alike[name]) for name in ("parameters", "total_operations", "tokens")},
+        "operations": [vars(each) | {"operations": str(each.operations)} for each in facts.operations],
+        "data": [vars(each) | {name: str(vars(each)[name]) for name in _COUNTS} for each in facts.data],
+    }
     try:
-        return msgspec.convert(fields_of(facts), FactsFields)
+        return msgspec.convert(msgspec.to_builtins(told, enc_hook=str), FactsFields, dec_hook=read_value)
     except msgspec.ValidationError as error:
         raise SignatureError(
             say("The facts of the run cannot be signed: one of them is longer or larger than a verdict has room for."),
@@ -150,35 +127,28 @@ def written(facts: RunFacts) -> FactsFields:
 
 def facts_from(fields: FactsFields) -> RunFacts:
     """Return the value that was signed; :func:`fields_of` of it gives these fields, but for a wrong total."""
-    return RunFacts(
-        order=Digest.from_hex(fields.order),
-        run_root=Digest.from_hex(fields.run_root),
-        trainer_key=fields.trainer_key,
-        client_key=fields.client_key,
-        title=fields.title,
-        steps=fields.steps,
-        steps_ordered=fields.steps_ordered,
-        batch_size=fields.batch_size,
-        parameters=int(fields.parameters),
-        optimizer=fields.optimizer,
-        precision=fields.precision,
-        compute=fields.compute,
-        exact_bits=fields.exact_bits,
-        program_digests=tuple((name, Digest.from_hex(digest)) for name, digest in sorted(fields.programs.items())),
-        operations=tuple(
+    alike = {name: getattr(fields, name) for name in FactsFields.__struct_fields__ if name in RunFacts.__annotations__}
+    told = alike | {
+        "program_digests": tuple(sorted(fields.programs.items())),
+        "machine": tuple(sorted(fields.machine.items())),
+        **{name: int(alike[name]) for name in ("parameters", "tokens")},
+        "operations": tuple(
             OperationCount(each.part, each.kind, int(each.operations), each.precision) for each in fields.operations
         ),
-        data=tuple(
-            DataUse(
-                each.name, each.dtype, each.shape, Digest.from_hex(each.digest), int(each.rows_read),
-                int(each.distinct_rows), int(each.elements_read), int(each.filling_rows),
-            )
+        "data": tuple(
+            DataUse(each.name, each.dtype, each.shape, each.digest, *(int(getattr(each, name)) for name in _COUNTS))
             for each in fields.data
         ),
-        started=fields.started,
-        signed=fields.signed,
-        machine=tuple(sorted(fields.machine.items())),
-        energy_kwh=fields.energy_kwh,
-        tokens=int(fields.tokens),
-        seconds=fields.seconds,
-    )  # fmt: skip
+    }
+    return RunFacts(**told)
+
+
+def differing_facts(said: FactsFields, facts: RunFacts) -> tuple[str, ...]:
+    """Return the names of the facts that are not as they were signed. Pure.
+
+    Args:
+        said: What was signed.
+        facts: What the run shows, with the energy that was signed.
+    """
+    ours = fields_of(facts)
+    return tuple(sorted(name for name in ours.__struct_fields__ if getattr(ours, name) != getattr(said, name)))

@@ -8,18 +8,27 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from counterfoil_core.base.canonical import MAX_EXACT_INTEGER, CanonicalError, float_text
-from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.base.canonical import MAX_EXACT_INTEGER, float_text
 from counterfoil_core.base.precision import EXACT_BITS
-from counterfoil_core.base.sentence import say
-from counterfoil_core.base.timestamps import read_timestamp
 from counterfoil_core.bundle.schema import MAX_ENVIRONMENT_TEXT, MAX_STEPS, MAX_WORDS
 from counterfoil_core.program.limits import MAX_OPERATORS
+from counterfoil_core.signing import kinds
+from counterfoil_core.signing.kinds import (
+    HEX_FLOAT,
+    DigestText,
+    Fields,
+    Moment,
+    Name,
+    Said,
+    StepNumber,
+    json_of,
+    statement_of,
+)
 from counterfoil_core.statement.factfields import FactsFields
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.beacon import LAST_ROUND
@@ -32,8 +41,6 @@ VERIFIER_ID = "urn:counterfoil"
 """What makes statements; the version stands beside it."""
 MAX_DIMENSIONS = 64
 MAX_SIGNIFICAND_BITS = 53
-MAX_NAME = 1000
-"""Characters of a name: of a file, a machine, an operator, a tensor, a kind."""
 MAX_SENTENCE = 1_000_000
 """Characters of the auditor's sentences; one may list steps."""
 MAX_PARTS = 101
@@ -47,12 +54,10 @@ MAX_PLACES = 10_000
 MAX_ELEMENTS = 8
 MAX_DEPTH = (MAX_STEPS + 1).bit_length()
 """Levels of the Merkle tree of the longest run."""
-MOST_QUOTED = 300
-"""Characters of a stranger's statement that an error repeats at most."""
 _COUNT = re.compile(r"0|[1-9][0-9]{0,19}")
 _EXACT_DECIMAL = re.compile(r"-?[0-9]{1,40}\.[0-9]{1,40}(e[+-][0-9]{1,5})?")
 _NO_DIGITS = ("+inf", "-inf", "nan")
-_HEX_FLOAT = re.compile(r"-?0x[01]\.[0-9a-f]+p[+-][0-9]{1,4}|-?inf|nan")
+_HEX_FLOAT = re.compile(HEX_FLOAT)
 
 
 class Count(int):
@@ -62,7 +67,7 @@ class Count(int):
     def read(cls, text: object) -> Count:
         """Read its text; raises ValueError when it is none."""
         if not isinstance(text, str) or not _COUNT.fullmatch(text):
-            raise ValueError(f"the count {text!r} is not a whole number that is written as text")
+            raise ValueError("the count is not a whole number that is written as text")
         return cls(text)
 
 
@@ -78,15 +83,10 @@ class ExactDecimal(str):
     def read(cls, text: object) -> ExactDecimal:
         """Take its text; raises ValueError when it is none."""
         if not isinstance(text, str) or not (_EXACT_DECIMAL.fullmatch(text) or text in _NO_DIGITS):
-            raise ValueError(f"the exact value {text!r} is not a decimal number")
+            raise ValueError("it is not a decimal number")
         return cls(text)
 
 
-DigestText = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
-"""A SHA-256 digest, or a hash of the same length."""
-Stamp = Annotated[str, Meta(pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z")]
-"""A moment in UTC, in whole seconds."""
-Name = Annotated[str, Meta(max_length=MAX_NAME)]
 LeafPart = Annotated[str, Meta(pattern=r"\A(shares|state|loss|fingerprints|log|result)\Z")]
 """What of a step differs."""
 Pass = Annotated[str, Meta(pattern=r"\A(forward|backward|update)\Z")]
@@ -95,13 +95,12 @@ StepPart = Annotated[str, Meta(pattern=r"\A(share (0|[1-9][0-9]{0,3})|combine|up
 """The part of a step that shares make."""
 Words = Annotated[str, Meta(max_length=MAX_WORDS)]
 """The client's words."""
-Said = Annotated[str, Meta(max_length=MAX_SENTENCE)]
+Prose = Annotated[str, Meta(max_length=MAX_SENTENCE)]
 """Sentences of the auditor."""
 Parts = Annotated[tuple[Any, ...], Meta(min_length=1, max_length=MAX_PARTS)]
 """What a sentence was made of: its template and its values (:mod:`counterfoil_core.statement.parts`)."""
 Lines = Annotated[dict[Name, Annotated[str, Meta(max_length=MAX_ENVIRONMENT_TEXT)]], Meta(max_length=MAX_LINES)]
 """What a machine is: names and texts."""
-StepNumber = Annotated[int, Meta(ge=0, le=MAX_STEPS)]
 Span = tuple[Annotated[int, Meta(ge=1, le=MAX_STEPS)], Annotated[int, Meta(ge=1, le=MAX_STEPS)]]
 """The first and the last of neighbours."""
 Spans = Annotated[tuple[Span, ...], Meta(max_length=MAX_STEPS)]
@@ -109,33 +108,25 @@ Lengths = Annotated[tuple[Annotated[int, Meta(ge=0, le=MAX_EXACT_INTEGER)], ...]
 """A shape, or an index."""
 
 
-class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """The fields of one JSON object: all of them, and no others."""
+class Strict(Fields, frozen=True, rename="camel"):
+    """The fields of one JSON object of a verdict."""
 
 
 class Number(Strict, frozen=True):
-    """A float64, written twice.
+    """A float64, written twice; both are the same number."""
 
-    Attributes:
-        hex: Exactly, in C99's ``%a`` form.
-        decimal: As people read it: the shortest text that gives the same number.
-
-    Raises:
-        ValueError: These are not the same number.
-    """
-
-    hex: str
-    decimal: str
+    hex: str  #: Exactly, in C99's ``%a`` form.
+    decimal: str  #: As people read it: the shortest text that gives the same number.
 
     def __post_init__(self) -> None:
         if not _HEX_FLOAT.fullmatch(self.hex):
-            raise ValueError(f"{self.hex!r} is not a hexadecimal floating-point number")
+            raise ValueError("it is not a hexadecimal floating-point number")
         try:
             same = repr(float.fromhex(self.hex)) == self.decimal
         except (ValueError, OverflowError):
             same = False
         if not same:
-            raise ValueError(f"{self.hex!r} is written as {self.decimal!r}, which is another number")
+            raise ValueError("it is written as another number than it is")
 
     @property
     def value(self) -> float:
@@ -194,7 +185,7 @@ class CheckFields(Strict, frozen=True):
     number: CheckNumber
     title: Name
     state: CheckState
-    detail: Said
+    detail: Prose
     detail_parts: Parts | UnsetType = UNSET
 
 
@@ -259,7 +250,7 @@ class FindingFields(Strict, frozen=True):
     """What exact arithmetic says of a dispute."""
 
     right: Right
-    sentence: Said
+    sentence: Prose
     recomputed: Count
     total: Count
     margin: Number
@@ -294,32 +285,53 @@ class DisputeFields(Strict, frozen=True):
         return bool(self.inputs) or self.operator is not None
 
 
-class SaidFields(Strict, frozen=True, kw_only=True):
+class _Optional(Said, frozen=True, kw_only=True, rename="camel"):
     """What the sentence that says why was made of."""
 
     reason_parts: Parts | UnsetType = UNSET
 
 
-class PredicateFields(SaidFields, frozen=True):
-    """What verdicts and adjudications say alike."""
+class JudgedStatement(_Optional, frozen=True, rename="camel"):
+    """What verdicts and adjudications say alike; the subjects are the file, the run in it, and what was delivered.
 
+    They name no key: who trusts an auditor has its key.
+    """
+
+    APART: ClassVar = ("subject",)
+    TIME: ClassVar = "time_verified"
+
+    subject: Annotated[tuple[SubjectFields, ...], Meta(min_length=1, max_length=3)]
     verifier: VerifierFields
-    time_verified: Stamp
+    time_verified: Moment
     resource_uri: Annotated[str, Meta(max_length=MAX_URI)]
     title: Words
     policy: PolicyFields
     input_attestations: Annotated[tuple[AttestationFields, ...], Meta(max_length=3)]
-    reason: Said
+    reason: Prose
     checks: Annotated[tuple[CheckFields, ...], Meta(max_length=len(CheckNumber))]
     seconds: Number
     dispute: DisputeFields | None
     environment: EnvironmentFields
 
     def __post_init__(self) -> None:
-        """Refuse a moment that is none, and a time that cannot have passed; raises ValueError."""
-        read_timestamp(self.time_verified)
+        """Refuse a time that cannot have passed; raises ValueError."""
         if not 0 <= self.seconds.value < math.inf:
             raise ValueError(f"{self.seconds.decimal} seconds cannot have passed")
+
+    @property
+    def predicate(self) -> dict[str, Any]:
+        """The predicate as JSON values."""
+        found: dict[str, Any] = statement_of(self)["predicate"]
+        return found
+
+    def subjects(self) -> list[dict[str, Any]]:
+        """Return what it is about, as in-toto has it."""
+        return [json_of(each) for each in self.subject]
+
+    @classmethod
+    def of_subjects(cls, subjects: Any) -> dict[str, Any]:
+        """Return the fields that stand in the subjects."""
+        return {"subject": subjects}
 
 
 class BeaconFields(Strict, frozen=True):
@@ -406,8 +418,10 @@ class FetchedFields(Strict, frozen=True):
     requests: Count
 
 
-class VerdictFields(PredicateFields, frozen=True):
-    """The predicate of a verdict."""
+class VerdictStatement(JudgedStatement, frozen=True, rename="camel"):
+    """What an auditor says about a run."""
+
+    KIND: ClassVar = kinds.VERDICT
 
     result: Outcome
     coverage: CoverageFields
@@ -430,81 +444,11 @@ class StepsFields(Strict, frozen=True):
     recorded: StepNumber | UnsetType = UNSET
 
 
-class AdjudicationFields(PredicateFields, frozen=True):
-    """The predicate of an adjudication."""
+class AdjudicationStatement(JudgedStatement, frozen=True, rename="camel"):
+    """What somebody says who judged a dispute capsule."""
+
+    KIND: ClassVar = kinds.ADJUDICATION
 
     result: AdjudicationOutcome
     steps: StepsFields
     counts: LogCountFields
-
-
-Subjects = Annotated[tuple[SubjectFields, ...], Meta(min_length=1, max_length=2)]
-"""The file that was judged, and the run in it when it is known; of a file that was not read whole the run alone."""
-
-
-VerdictSubjects = Annotated[tuple[SubjectFields, ...], Meta(min_length=1, max_length=3)]
-"""The same, and behind them the model that was delivered."""
-
-
-class VerdictStatement(Strict, frozen=True):
-    """The in-toto statement that an auditor signs."""
-
-    type_: Name = msgspec.field(name="_type")
-    subject: VerdictSubjects
-    predicate_type: Name
-    predicate: VerdictFields
-
-
-class AdjudicationStatement(Strict, frozen=True):
-    """The in-toto statement of whoever judged a dispute capsule."""
-
-    type_: Name = msgspec.field(name="_type")
-    subject: Subjects
-    predicate_type: Name
-    predicate: AdjudicationFields
-
-
-StatementT = TypeVar("StatementT", VerdictStatement, AdjudicationStatement)
-
-
-def read_statement(statement: dict[str, Any], kind: type[StatementT]) -> StatementT:
-    """Take the fields of a statement.
-
-    Args:
-        statement: JSON values of a stranger, read from canonical JSON, so that no key stands twice and the depth and
-            the size are bounded.
-        kind: What it should be.
-
-    Raises:
-        SignatureError: A field is missing, unknown, of another type, or out of its bounds; the sentence says where.
-    """
-    try:
-        return msgspec.convert(statement, kind, dec_hook=_read)
-    except msgspec.ValidationError as error:
-        words = str(error).replace("`", "'")
-        words = words if len(words) <= MOST_QUOTED else f"{words[: MOST_QUOTED // 2]}...{words[-MOST_QUOTED // 2 :]}"
-        raise SignatureError(say("The statement is not in the form of {0}: {1}.", _NAMES[kind], words)) from error
-
-
-def json_of(value: Strict) -> Any:
-    """Return a statement, or a part of one, as JSON values, keys in the order of canonical JSON.
-
-    Raises:
-        CanonicalError: A text holds a lone surrogate.
-    """
-    try:
-        return msgspec.json.decode(msgspec.json.encode(value, enc_hook=str, order="sorted"))
-    except UnicodeEncodeError as error:
-        raise CanonicalError(say("A text holds a character that has no UTF-8 form.")) from error
-
-
-def _read(kind: type[Any], value: object) -> Any:
-    if kind in (Count, ExactDecimal):
-        return kind.read(value)
-    raise NotImplementedError(kind)
-
-
-_NAMES: dict[type[Any], str] = {
-    VerdictStatement: say("a verdict"),
-    AdjudicationStatement: say("an adjudication"),
-}

@@ -17,7 +17,7 @@ from counterfoil_core.base.canonical import float_text
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.timestamps import timestamp
-from counterfoil_core.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE
+from counterfoil_core.signing.kinds import ACCEPTANCE, ORDER, ROOT, SHA256
 from counterfoil_core.statement.broken import Broken, contradiction, not_spans, outside
 from counterfoil_core.statement.dispute_rules import dispute, leaf_in_run
 from counterfoil_core.statement.fact_rules import facts
@@ -73,7 +73,7 @@ def judge(said: Signed) -> None:
 
 def maker(said: Signed) -> Broken:
     """Rule 1: a statement of another program means something else by the same fields."""
-    if said.statement.predicate.verifier.id != VERIFIER_ID:
+    if said.statement.verifier.id != VERIFIER_ID:
         yield say("The verdict was not made by Counterfoil.")
 
 
@@ -84,37 +84,37 @@ def subjects(said: Signed) -> Broken:
     """
     file, *rest = said.statement.subject
     fetched = isinstance(said, Verdict) and said.fetched is not None
-    if fetched == said.statement.predicate.resource_uri.startswith("file:"):
+    if fetched == said.statement.resource_uri.startswith("file:"):
         yield say("The verdict's file lay elsewhere, and it does not say how much was fetched; or the other way round.")
     if fetched:
-        if file.digest.keys() != {"rfc9162Sha256"} or rest:
+        if file.digest.keys() != {ROOT} or rest:
             yield say("The verdict is about a run that was fetched, and names something else than that run.")
         return
     runs, models = rest[:1], rest[1:]
-    if file.digest.keys() != {"sha256"}:
+    if file.digest.keys() != {SHA256}:
         yield say("The verdict's subjects should be the bundle file and the run.")
     for run in runs:
-        if run.name != "run" or run.digest.keys() != {"rfc9162Sha256"}:
+        if run.name != "run" or run.digest.keys() != {ROOT}:
             yield say("The verdict's second subject is not the run.")
     for model in models:
-        if model.digest.keys() != {"sha256"} or said.statement.predicate.result is not Outcome.VERIFIED:
+        if model.digest.keys() != {SHA256} or said.statement.result is not Outcome.VERIFIED:
             yield say("The verdict's third subject is not the model of a verified run.")
 
 
 def claim(said: Signed) -> Broken:
     """Rule 3: it rests on an order's signature, the trainer's acceptance, and the run's claim: each once, in order."""
-    kinds = [attestation.predicate_type for attestation in said.statement.predicate.input_attestations]
+    kinds = [attestation.predicate_type for attestation in said.statement.input_attestations]
     run = said.claim_kind
-    if kinds != [kind for kind in (ORDER_PREDICATE, ACCEPTANCE_PREDICATE, run) if kind in kinds]:
+    if kinds != [kind for kind in (ORDER.predicate, ACCEPTANCE.predicate, run) if kind in kinds]:
         yield say("The verdict rests on something else than an order's signature, its acceptance and a run's claim.")
-    keys = {attestation.key_id for attestation in said.statement.predicate.input_attestations[-2:]}
-    if ACCEPTANCE_PREDICATE in kinds and (run not in kinds or len(keys) > 1):
+    keys = {attestation.key_id for attestation in said.statement.input_attestations[-2:]}
+    if ACCEPTANCE.predicate in kinds and (run not in kinds or len(keys) > 1):
         yield say("The verdict says that another key accepted the order than the one that signed the run.")
 
 
 def ten_checks(said: Signed) -> Broken:
     """Rule 4: the checks are all there, each once, under its title."""
-    checks = said.statement.predicate.checks
+    checks = said.statement.checks
     if [check.number for check in checks] != list(CheckNumber):
         yield say("The verdict does not list every check once and in order.")
     if any(check.title != check.number.title for check in checks):
@@ -123,7 +123,7 @@ def ten_checks(said: Signed) -> Broken:
 
 def coverage(verdict: Verdict) -> Broken:
     """Rule 5: no more steps were planned than recorded, nor replayed than planned; only recorded ones differ."""
-    said = verdict.statement.predicate.coverage
+    said = verdict.statement.coverage
     yield from outside("stepsPlanned", say("verdict's coverage"), said.steps_planned, 0, verdict.steps_recorded)
     yield from outside("stepsReplayed", say("verdict's coverage"), said.steps_replayed, 0, said.steps_planned)
     yield from not_spans(said.mismatched_steps, verdict.steps_recorded, say("mismatched steps"))
@@ -131,7 +131,7 @@ def coverage(verdict: Verdict) -> Broken:
 
 def capsule_steps(adjudication: Adjudication) -> Broken:
     """Rule 6: a capsule begins before the step that it disputes, and no more steps are replayed than lie between."""
-    said = adjudication.statement.predicate.steps
+    said = adjudication.statement.steps
     yield from outside("disputed", say("adjudication's steps"), said.disputed, 0, adjudication.steps_recorded)
     yield from outside("agreed", say("adjudication's steps"), said.agreed, 0, said.disputed)
     yield from outside("replayed", say("adjudication's steps"), said.replayed, 0, said.disputed - said.agreed)
@@ -139,7 +139,7 @@ def capsule_steps(adjudication: Adjudication) -> Broken:
 
 def sample(verdict: Verdict) -> Broken:
     """Rule 7: a random sample is the one that its nonce and the run root draw, with the probability that it has."""
-    fields, chosen = verdict.statement.predicate.coverage.sample, verdict.sample
+    fields, chosen = verdict.statement.coverage.sample, verdict.sample
     if fields is None or chosen is None:
         return
     yield from outside("segments", say("verdict's sample"), fields.segments, 1, max(verdict.steps_recorded, 1))
@@ -182,7 +182,7 @@ def account(verdict: Verdict) -> Broken:
 
     Under an exact profile there is no log, and no account of one.
     """
-    predicate = verdict.statement.predicate
+    predicate = verdict.statement
     if predicate.steering is not None:
         yield from _wrong_account(predicate.steering, predicate.counts.log_entries, predicate.counts.corrections)
     counts = predicate.counts
@@ -274,7 +274,7 @@ def _wrong_orders(said: Signed) -> Broken:
 
 def replayed(verdict: Verdict) -> Broken:
     """Rule 12: what was replayed fits what was planned, counted and concluded of it."""
-    states, predicate = verdict.states, verdict.statement.predicate
+    states, predicate = verdict.states, verdict.statement
     covered, counts, steering, chosen = predicate.coverage, predicate.counts, predicate.steering, verdict.sample
     replay, log = states[CheckNumber.REPLAY], states[CheckNumber.LOG]
     steps = covered.steps_replayed
@@ -314,7 +314,7 @@ def replayed(verdict: Verdict) -> Broken:
 def disputed(verdict: Verdict) -> Broken:
     """Rule 13: DISPUTED goes with a dispute that accuses, and no other result does."""
     step, outcome = verdict.disputed_step, verdict.outcome
-    differing = verdict.statement.predicate.coverage.mismatched_steps
+    differing = verdict.statement.coverage.mismatched_steps
     if outcome is Outcome.DISPUTED and step is None:
         yield contradiction(verdict, say("it says DISPUTED, but names no step"))
     if (outcome is Outcome.DISPUTED) != verdict.accuses:
@@ -329,7 +329,7 @@ def verified(verdict: Verdict) -> Broken:
     """Rule 14: VERIFIED needs that everything chosen was replayed, and that nothing was found."""
     if verdict.outcome is not Outcome.VERIFIED:
         return
-    states, predicate = verdict.states, verdict.statement.predicate
+    states, predicate = verdict.states, verdict.statement
     covered = predicate.coverage
     warned = {number for number, state in states.items() if state is CheckState.WARNING}
     if any(state not in _DONE for state in states.values()):
@@ -354,7 +354,7 @@ def verified(verdict: Verdict) -> Broken:
 
 def places(verdict: Verdict) -> Broken:
     """Rule 17: no segment was replayed at two places, and none that was not chosen."""
-    said, chosen = verdict.statement.predicate.replayed_at, verdict.sample
+    said, chosen = verdict.statement.replayed_at, verdict.sample
     if said is UNSET:
         return
     spans = [span for place in said for span in place.segments]
@@ -414,7 +414,7 @@ def rejected(said: Adjudication) -> Broken:
 
 def sentences(said: Signed) -> Broken:
     """Rule 19: what stands beside a sentence gives that very sentence, or it would say something else elsewhere."""
-    predicate = said.statement.predicate
+    predicate = said.statement
     told = [("reason", predicate.reason, predicate.reason_parts)]
     told += [(f"check {one.number.value}", one.detail, one.detail_parts) for one in predicate.checks]
     if predicate.dispute is not None and predicate.dispute.finding is not None:
@@ -459,7 +459,7 @@ RULES = (
 
 
 def _faulty_log(said: Verdict | Adjudication) -> bool:
-    counts = said.statement.predicate.counts
+    counts = said.statement.counts
     return bool(counts.contradictions or counts.omissions)
 
 

@@ -14,9 +14,9 @@ from msgspec import UNSET
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.sentence import say
 from counterfoil_core.remote.ranges import Fetched
-from counterfoil_core.signing.intoto import ACCEPTANCE_PREDICATE, ORDER_PREDICATE, RUN_PREDICATE, SHORT_RUN_PREDICATE
+from counterfoil_core.signing.kinds import ACCEPTANCE, ORDER, ROOT, RUN, SHA256
 from counterfoil_core.statement.factfields import facts_from
-from counterfoil_core.statement.model import AdjudicationStatement, OrderDigestFields, VerdictStatement, json_of
+from counterfoil_core.statement.model import AdjudicationStatement, OrderDigestFields, VerdictStatement
 from counterfoil_core.statement.parts import shown_as
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.beacon import Beacon
@@ -37,15 +37,10 @@ _SHARED = (
 
 @dataclass(frozen=True)
 class Signed(ABC):
-    """What an auditor signed. Its signature holds, and it does not contradict itself.
+    """What an auditor signed. Its signature holds, and it does not contradict itself."""
 
-    Attributes:
-        statement: All that it says, field by field as docs/verdict.md lists them.
-        key_id: SHA-256 key id of the key that signed.
-    """
-
-    statement: VerdictStatement | AdjudicationStatement
-    key_id: str
+    statement: VerdictStatement | AdjudicationStatement  #: All that it says, as docs/verdict.md lists it.
+    key_id: str  #: SHA-256 key id of the key that signed.
 
     kind: ClassVar[str]
     """What it is called in a sentence."""
@@ -55,12 +50,12 @@ class Signed(ABC):
     @property
     def reason(self) -> str:
         """One or two plain sentences that say why the result is what it is, and what they were made of."""
-        return shown_as(self.statement.predicate.reason, self.statement.predicate.reason_parts)
+        return shown_as(self.statement.reason, self.statement.reason_parts)
 
     @property
     def title(self) -> str:
         """Title of the order."""
-        return self.statement.predicate.title
+        return self.statement.title
 
     @property
     def bundle_name(self) -> str:
@@ -70,63 +65,63 @@ class Signed(ABC):
     @property
     def bundle_digest(self) -> Digest | None:
         """SHA-256 of that file; None where it lay elsewhere and was not read whole."""
-        said = self.statement.subject[0].digest.get("sha256")
+        said = self.statement.subject[0].digest.get(SHA256)
         return None if said is None else Digest.from_hex(said)
 
     @property
     def run_root(self) -> Digest | None:
         """The signed run root; None when it could not be read, or its signature does not hold."""
-        roots = [subject.digest.get("rfc9162Sha256") for subject in self.statement.subject[:2]]
+        roots = [subject.digest.get(ROOT) for subject in self.statement.subject[:2]]
         return next((Digest.from_hex(root) for root in roots if root is not None), None)
 
     @property
     def order_digest(self) -> Digest | None:
         """Digest of the order that was asked for: the client's if it was given, else the file's own; None if unread."""
-        return _digest(self.statement.predicate.policy.order_digest)
+        return _digest(self.statement.policy.order_digest)
 
     @property
     def order_source(self) -> OrderSource:
         """``client`` when the client's own order was given, ``signature`` when the client's key was, or ``bundle``."""
-        return self.statement.predicate.policy.order_source
+        return self.statement.policy.order_source
 
     @property
     def run_order(self) -> Digest | None:
         """Digest of the order that the file holds; None when it could not be read."""
-        return _digest(self.statement.predicate.policy.run_order_digest)
+        return _digest(self.statement.policy.run_order_digest)
 
     @property
     def trainer_key(self) -> str:
         """SHA-256 key id of the key whose signature of the run holds; empty when none does."""
-        return self._signer(RUN_PREDICATE, SHORT_RUN_PREDICATE)
+        return self._signer(*RUN.predicates)
 
     @property
     def client_key(self) -> str:
         """SHA-256 key id of the key that signed the order as its client; empty for an unsigned order."""
-        return self._signer(ORDER_PREDICATE)
+        return self._signer(ORDER.predicate)
 
     @property
     def accepted(self) -> bool:
         """Whether the trainer's key accepted the order when training began."""
-        return bool(self._signer(ACCEPTANCE_PREDICATE))
+        return bool(self._signer(ACCEPTANCE.predicate))
 
     @property
     def given_client_key(self) -> str:
         """SHA-256 key id of the client's key that the auditor gave; empty when none was given."""
-        return self.statement.predicate.policy.client_key_id or ""
+        return self.statement.policy.client_key_id or ""
 
     @property
     def claim_kind(self) -> str:
         """Predicate type that the run's claim has, by the number of steps that is said."""
-        return SHORT_RUN_PREDICATE if self.said_recorded is not None else RUN_PREDICATE
+        return RUN.predicate if self.said_recorded is None else RUN.short
 
     def _signer(self, *kinds: str) -> str:
-        attestations = self.statement.predicate.input_attestations
+        attestations = self.statement.input_attestations
         return next((one.key_id for one in attestations if one.predicate_type in kinds), "")
 
     @property
     def given_key(self) -> str:
         """SHA-256 key id of the trainer's key that the auditor gave; empty when none was given."""
-        return self.statement.predicate.policy.trainer_key_id or ""
+        return self.statement.policy.trainer_key_id or ""
 
     @property
     def trainer_key_source(self) -> Literal["given", "bundle"]:
@@ -150,13 +145,13 @@ class Signed(ABC):
         """All ten checks, in order."""
         return tuple(
             Check(check.number, check.state, shown_as(check.detail, check.detail_parts))
-            for check in self.statement.predicate.checks
+            for check in self.statement.checks
         )
 
     @property
     def found(self) -> str:
         """What is proven of its dispute, in plain sentences; empty where there is none."""
-        dispute = self.statement.predicate.dispute
+        dispute = self.statement.dispute
         if dispute is None or dispute.finding is None:
             return ""
         return shown_as(dispute.finding.sentence, dispute.finding.sentence_parts)
@@ -164,18 +159,18 @@ class Signed(ABC):
     @property
     def states(self) -> dict[CheckNumber, CheckState]:
         """Where each check stands."""
-        return {check.number: check.state for check in self.statement.predicate.checks}
+        return {check.number: check.state for check in self.statement.checks}
 
     @property
     def disputed_step(self) -> int | None:
         """The first step that differs; None when none does."""
-        dispute = self.statement.predicate.dispute
+        dispute = self.statement.dispute
         return None if dispute is None else dispute.step
 
     @property
     def accuses(self) -> bool:
         """Whether its dispute accuses the trainer."""
-        dispute = self.statement.predicate.dispute
+        dispute = self.statement.dispute
         return dispute is not None and accuses(
             dispute.confirmed, None if dispute.finding is None else dispute.finding.right
         )
@@ -183,13 +178,12 @@ class Signed(ABC):
     @property
     def signed_at(self) -> str:
         """When it was signed, ISO 8601 in UTC, as the signer says."""
-        return self.statement.predicate.time_verified
+        return self.statement.time_verified
 
     @property
     def predicate(self) -> dict[str, Any]:
         """The whole predicate as JSON values."""
-        fields: dict[str, Any] = json_of(self.statement.predicate)
-        return fields
+        return self.statement.predicate
 
     @property
     @abstractmethod
@@ -228,13 +222,13 @@ class Verdict(Signed):
     @property
     def outcome(self) -> Outcome:
         """The conclusion."""
-        return self.statement.predicate.result
+        return self.statement.result
 
     @property
     def model(self) -> tuple[str, Digest] | None:
         """Name and OpenSSF Model Signing digest of the folder whose weights are the run's; None when none was given."""
         subjects = self.statement.subject
-        return (subjects[2].name, Digest.from_hex(subjects[2].digest["sha256"])) if len(subjects) > 2 else None
+        return (subjects[2].name, Digest.from_hex(subjects[2].digest[SHA256])) if len(subjects) > 2 else None
 
     @property
     def headline(self) -> str:
@@ -244,23 +238,23 @@ class Verdict(Signed):
     @property
     def steps_ordered(self) -> int:
         """Number of steps ordered."""
-        return self.statement.predicate.coverage.steps_ordered
+        return self.statement.coverage.steps_ordered
 
     @property
     def said_recorded(self) -> int | None:
         """Number of steps of a run that is said to end before its last ordered step; None of any other."""
-        said = self.statement.predicate.coverage.steps_recorded
+        said = self.statement.coverage.steps_recorded
         return None if said is UNSET else said
 
     @property
     def steps_replayed(self) -> int:
         """Number of steps replayed and judged."""
-        return self.statement.predicate.coverage.steps_replayed
+        return self.statement.coverage.steps_replayed
 
     @property
     def sample(self) -> Sample | None:
         """The segments that were chosen; None when the audit ended before it could choose."""
-        fields = self.statement.predicate.coverage.sample
+        fields = self.statement.coverage.sample
         if fields is None:
             return None
         said = fields.beacon
@@ -277,7 +271,7 @@ class Verdict(Signed):
     @property
     def steering(self) -> Steering | None:
         """How far the trainer could have steered the matching steps; None when nothing was replayed."""
-        fields = self.statement.predicate.steering
+        fields = self.statement.steering
         if fields is None:
             return None
         rows = (
@@ -289,12 +283,12 @@ class Verdict(Signed):
     @property
     def exact_bits(self) -> int | None:
         """S of an exact profile; None of another one, and when the order was not read."""
-        return self.statement.predicate.exact_bits
+        return self.statement.exact_bits
 
     @property
     def replayed_at(self) -> tuple[ReplayedAt, ...]:
         """Where the segments were replayed; empty when one machine replayed them all."""
-        places = self.statement.predicate.replayed_at
+        places = self.statement.replayed_at
         return tuple(
             ReplayedAt(Place(place.machine, tuple(sorted(place.environment.items()))), place.segments, place.by)
             for place in (() if places is UNSET else places)
@@ -303,19 +297,19 @@ class Verdict(Signed):
     @property
     def fetched(self) -> Fetched | None:
         """How much was fetched of a run that lay elsewhere; None where the run was a file, which was hashed."""
-        said, place = self.statement.predicate.fetched, self.statement.predicate.resource_uri
+        said, place = self.statement.fetched, self.statement.resource_uri
         return None if said is UNSET else Fetched(place, int(said.size), int(said.bytes), int(said.requests), True)
 
     @property
     def run_facts(self) -> RunFacts | None:
         """What the auditor counted of the run, if that was asked for; None where it was not."""
-        said = self.statement.predicate.facts
+        said = self.statement.facts
         return None if said is UNSET else facts_from(said)
 
     @property
     def without_bound(self) -> tuple[str, ...] | None:
         """Operator kinds with a margin that no error bound proves; None when the order's program was not read."""
-        return self.statement.predicate.without_bound
+        return self.statement.without_bound
 
 
 @dataclass(frozen=True)
@@ -332,33 +326,33 @@ class Adjudication(Signed):
     @property
     def outcome(self) -> AdjudicationOutcome:
         """The conclusion about the dispute."""
-        return self.statement.predicate.result
+        return self.statement.result
 
     @property
     def steps_ordered(self) -> int:
         """Number of steps of the order."""
-        return self.statement.predicate.steps.ordered
+        return self.statement.steps.ordered
 
     @property
     def said_recorded(self) -> int | None:
         """Number of steps of a run that is said to end before its last ordered step; None of any other."""
-        said = self.statement.predicate.steps.recorded
+        said = self.statement.steps.recorded
         return None if said is UNSET else said
 
     @property
     def agreed_step(self) -> int:
         """The step after which the capsule's state is taken."""
-        return self.statement.predicate.steps.agreed
+        return self.statement.steps.agreed
 
     @property
     def step(self) -> int:
         """The step that the capsule disputes; 0 when it could not be read."""
-        return self.statement.predicate.steps.disputed
+        return self.statement.steps.disputed
 
     @property
     def steps_replayed(self) -> int:
         """Number of steps replayed and judged."""
-        return self.statement.predicate.steps.replayed
+        return self.statement.steps.replayed
 
 
 def _digest(fields: OrderDigestFields | None) -> Digest | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import overload
 
 from counterfoil_core.base import canonical
 from counterfoil_core.base.cancel import CancelToken
@@ -21,10 +21,11 @@ from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import run_tree
 from counterfoil_core.parties.beacons import can_check, signature_holds
 from counterfoil_core.parties.signatures import check_claim
-from counterfoil_core.signing.envelope import open_statement, parse_statement, payload_of, sign_statement
-from counterfoil_core.signing.intoto import ADJUDICATION_PREDICATE, VERDICT_PREDICATE
+from counterfoil_core.signing.envelope import parse_statement, payload_of
 from counterfoil_core.signing.keys import PublicKey, SigningKey
-from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement, read_statement
+from counterfoil_core.signing.kinds import ADJUDICATION, statement_of
+from counterfoil_core.signing.statements import open_said, read_said, sign_said
+from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement
 from counterfoil_core.statement.rules import judge
 from counterfoil_core.statement.signed import Adjudication, Verdict
 from counterfoil_core.statement.write import adjudication_statement, verdict_statement
@@ -33,59 +34,32 @@ from counterfoil_core.values.report import AuditReport
 
 
 def preview_verdict(report: AuditReport, signed_at: datetime, model: tuple[str, Digest] | None = None) -> bytes:
-    """Return exactly the bytes that :func:`sign_verdict` signs for the same report and time.
-
-    Args:
-        report: The report of the audit's last event.
-        signed_at: The time of the verdict, with its zone; counted in whole seconds.
-        model: Name and OpenSSF Model Signing digest of the folder whose weights were found to be the run's.
-
-    Returns:
-        An in-toto Statement v1 as canonical JSON.
-
-    Raises:
-        SignatureError: There is nothing to make a statement about: the audit could not read the bundle file, or
-            imitated other hardware.
-    """
-    return canonical.encode(verdict_statement(report, signed_at, model))
+    """Return exactly the bytes that :func:`sign_verdict` signs for the same report and time; as verdict_statement."""
+    return canonical.encode(statement_of(verdict_statement(report, signed_at, model)))
 
 
 def preview_adjudication(report: AdjudicationReport, signed_at: datetime) -> bytes:
     """Return exactly the bytes that :func:`sign_adjudication` signs; as :func:`preview_verdict` for a verdict."""
-    return canonical.encode(adjudication_statement(report, signed_at))
+    return canonical.encode(statement_of(adjudication_statement(report, signed_at)))
 
 
 def sign_verdict(report: AuditReport, key: SigningKey, signed_at: datetime | None = None) -> bytes:
-    """Sign what an audit found.
+    """Sign what an audit found; returns the DSSE envelope as JSON bytes.
 
     Args:
         report: The report of the audit's last event.
         key: The auditor's key.
         signed_at: The time of the verdict, with its zone; now unless given.
 
-    Returns:
-        A DSSE envelope as JSON bytes.
-
     Raises:
         SignatureError: The audit could not read the bundle file, so that there is nothing to make a statement about.
     """
-    return sign_statement(verdict_statement(report, signed_at or datetime.now(UTC)), key)
+    return sign_said(verdict_statement(report, signed_at or datetime.now(UTC)), key)
 
 
 def sign_adjudication(report: AdjudicationReport, key: SigningKey) -> bytes:
-    """Sign what the replay of a dispute capsule found.
-
-    Args:
-        report: The report of the adjudication's last event.
-        key: The key of whoever judged it.
-
-    Returns:
-        A DSSE envelope as JSON bytes.
-
-    Raises:
-        SignatureError: The capsule could not be read, so that there is nothing to make a statement about.
-    """
-    return sign_statement(adjudication_statement(report, datetime.now(UTC)), key)
+    """Sign what the replay of a dispute capsule found; as :func:`sign_verdict`."""
+    return sign_said(adjudication_statement(report, datetime.now(UTC)), key)
 
 
 def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
@@ -100,28 +74,12 @@ def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
     Raises:
         SignatureError: The envelope is malformed, not signed by this key, no verdict, or contradicts itself.
     """
-    return _verdict(open_statement(envelope, key, certified=True), key)
-
-
-def verify_adjudication(envelope: bytes, key: PublicKey) -> Adjudication:
-    """Check a signed adjudication as :func:`verify_verdict` checks a verdict.
-
-    Args:
-        envelope: A DSSE envelope as JSON bytes; may be junk.
-        key: The public key of whoever judged the dispute.
-
-    Raises:
-        SignatureError: The envelope is malformed, not signed by this key, no adjudication, or contradicts itself.
-    """
-    return _adjudication(open_statement(envelope, key, certified=True), key)
+    return judged(open_said(VerdictStatement, envelope, key), key.key_id)
 
 
 def verify_signed(envelope: bytes, key: PublicKey) -> Verdict | Adjudication:
-    """Check whatever an auditor signed, a verdict or an adjudication; raises SignatureError."""
-    statement = open_statement(envelope, key, certified=True)
-    if statement["predicateType"] == ADJUDICATION_PREDICATE:
-        return _adjudication(statement, key)
-    return _verdict(statement, key)
+    """Check whatever an auditor signed, a verdict or an adjudication, as :func:`verify_verdict`."""
+    return judged(open_said(_form(envelope), envelope, key), key.key_id)
 
 
 def trainer_of(envelope: bytes) -> str:
@@ -136,31 +94,35 @@ def trainer_of(envelope: bytes) -> str:
     Raises:
         SignatureError: The envelope is malformed, or holds neither.
     """
-    statement = parse_statement(payload_of(envelope))
-    if statement["predicateType"] == ADJUDICATION_PREDICATE:
-        return Adjudication(read_statement(statement, AdjudicationStatement), "").trainer_key
-    if statement["predicateType"] != VERDICT_PREDICATE:
-        raise SignatureError(say("What is signed is not a verdict of Counterfoil."))
-    return Verdict(read_statement(statement, VerdictStatement), "").trainer_key
+    return _signed(read_said(_form(envelope), parse_statement(payload_of(envelope))), "").trainer_key
 
 
-def _verdict(statement: dict[str, Any], key: PublicKey) -> Verdict:
-    if statement["predicateType"] != VERDICT_PREDICATE:
-        raise SignatureError(say("What is signed is not a verdict of Counterfoil."))
-    verdict = Verdict(read_statement(statement, VerdictStatement), key.key_id)
-    judge(verdict)
-    beacon = None if verdict.sample is None else verdict.sample.beacon
+@overload
+def judged(said: VerdictStatement, key_id: str) -> Verdict: ...
+@overload
+def judged(said: VerdictStatement | AdjudicationStatement, key_id: str) -> Verdict | Adjudication: ...
+def judged(said: VerdictStatement | AdjudicationStatement, key_id: str) -> Verdict | Adjudication:
+    """Judge a statement by every rule that it must keep; raises SignatureError where one is broken.
+
+    Args:
+        said: What was read.
+        key_id: Key id of the key that signed it.
+    """
+    found = _signed(said, key_id)
+    judge(found)
+    beacon = found.sample.beacon if isinstance(found, Verdict) and found.sample is not None else None
     if beacon is not None and can_check() and not signature_holds(beacon):
         raise SignatureError(say("The verdict's nonce is of a round that its beacon did not sign."))
-    return verdict
+    return found
 
 
-def _adjudication(statement: dict[str, Any], key: PublicKey) -> Adjudication:
-    if statement["predicateType"] != ADJUDICATION_PREDICATE:
-        raise SignatureError(say("What is signed is not an adjudication of Counterfoil."))
-    adjudication = Adjudication(read_statement(statement, AdjudicationStatement), key.key_id)
-    judge(adjudication)
-    return adjudication
+def _signed(said: VerdictStatement | AdjudicationStatement, key_id: str) -> Verdict | Adjudication:
+    return Verdict(said, key_id) if isinstance(said, VerdictStatement) else Adjudication(said, key_id)
+
+
+def _form(envelope: bytes) -> type[VerdictStatement] | type[AdjudicationStatement]:
+    kind = parse_statement(payload_of(envelope))["predicateType"]
+    return AdjudicationStatement if kind == ADJUDICATION.predicate else VerdictStatement
 
 
 def check_bundle_file(

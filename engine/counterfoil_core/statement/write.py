@@ -21,19 +21,10 @@ from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.timestamps import timestamp
 from counterfoil_core.remote.ranges import Fetched
-from counterfoil_core.signing.intoto import (
-    ACCEPTANCE_PREDICATE,
-    ADJUDICATION_PREDICATE,
-    ORDER_PREDICATE,
-    RUN_PREDICATE,
-    SHORT_RUN_PREDICATE,
-    STATEMENT_TYPE,
-    VERDICT_PREDICATE,
-)
-from counterfoil_core.statement.factfields import written
+from counterfoil_core.signing.kinds import ACCEPTANCE, ORDER, ROOT, RUN, SHA256, Fields
+from counterfoil_core.statement.factfields import fields_of
 from counterfoil_core.statement.model import (
     VERIFIER_ID,
-    AdjudicationFields,
     AdjudicationStatement,
     AttestationFields,
     BeaconFields,
@@ -56,12 +47,9 @@ from counterfoil_core.statement.model import (
     SteeringFields,
     SteeringRowFields,
     StepsFields,
-    Strict,
     SubjectFields,
-    VerdictFields,
     VerdictStatement,
     VerifierFields,
-    json_of,
 )
 from counterfoil_core.statement.parts import parts_of
 from counterfoil_core.values.adjudication import AdjudicationReport
@@ -71,18 +59,22 @@ from counterfoil_core.values.report import AuditReport, Report, Steering
 from counterfoil_core.values.sampling import Sample, ranges
 from counterfoil_core.values.workers import ReplayedAt
 
-Fields = TypeVar("Fields", bound=Strict)
+FieldsT = TypeVar("FieldsT", bound=Fields)
 
 
 def verdict_statement(
     report: AuditReport, signed_at: datetime, model: tuple[str, Digest] | None = None
-) -> dict[str, Any]:
-    """Return the in-toto Statement v1 that says what ``report`` says; raises SignatureError as sign_verdict does.
+) -> VerdictStatement:
+    """Return what a verdict says of ``report``.
 
     Args:
         report: The report of an audit.
-        signed_at: When it is signed.
-        model: Name and digest of the folder whose weights were found to be the run's final state.
+        signed_at: When it is signed, with its zone; counted in whole seconds.
+        model: Name and OpenSSF Model Signing digest of the folder whose weights were found to be the run's.
+
+    Raises:
+        SignatureError: There is nothing to make a statement about: the audit could not read the bundle file, or
+            imitated other hardware.
     """
     if not report.is_about:
         raise SignatureError(
@@ -94,58 +86,47 @@ def verdict_statement(
             say("There is no verdict to sign: the run was replayed on imitated hardware."),
             remedy=say("Audit it without imitated hardware."),
         )
-    return _json(
-        VerdictStatement(
-            type_=STATEMENT_TYPE,
-            subject=(*_subjects(report.bundle_name, report.bundle_digest, report.run_root), *_model(model)),
-            predicate_type=VERDICT_PREDICATE,
-            predicate=VerdictFields(
-                **_shared(report, report.bundle_name if report.fetched is None else report.fetched, signed_at),
-                result=report.outcome,
-                coverage=_like(
-                    CoverageFields,
-                    report,
-                    mismatched_steps=tuple(ranges(report.mismatched_steps)),
-                    sample=None if report.sample is None else _sample(report.sample),
-                    steps_recorded=_recorded(report),
-                ),
-                counts=_like(CountFields, report),
-                steering=None if report.steering is None else _steering(report.steering),
-                without_bound=report.without_bound,
-                exact_bits=report.exact_bits,
-                replayed_at=_places(report.replayed_at) or UNSET,
-                fetched=UNSET if report.fetched is None else _like(FetchedFields, report.fetched),
-                facts=UNSET if report.facts is None else written(report.facts),
-            ),
-        )
+    delivered = () if model is None else (SubjectFields(model[0], {SHA256: model[1].hex}),)
+    return VerdictStatement(
+        subject=(*_subjects(report.bundle_name, report.bundle_digest, report.run_root), *delivered),
+        **_shared(report, report.bundle_name if report.fetched is None else report.fetched, signed_at),
+        result=report.outcome,
+        coverage=_like(
+            CoverageFields,
+            report,
+            mismatched_steps=tuple(ranges(report.mismatched_steps)),
+            sample=None if report.sample is None else _sample(report.sample),
+            steps_recorded=_recorded(report),
+        ),
+        counts=_like(CountFields, report),
+        steering=None if report.steering is None else _steering(report.steering),
+        without_bound=report.without_bound,
+        exact_bits=report.exact_bits,
+        replayed_at=_places(report.replayed_at) or UNSET,
+        fetched=UNSET if report.fetched is None else _like(FetchedFields, report.fetched),
+        facts=UNSET if report.facts is None else fields_of(report.facts),
     )
 
 
-def adjudication_statement(report: AdjudicationReport, signed_at: datetime) -> dict[str, Any]:
-    """Return the in-toto Statement v1 of an adjudication; raises SignatureError when the capsule could not be read."""
+def adjudication_statement(report: AdjudicationReport, signed_at: datetime) -> AdjudicationStatement:
+    """Return what an adjudication says; raises SignatureError when the capsule could not be read."""
     if report.capsule_digest is None:
         raise SignatureError(
             say("There is nothing to sign: the capsule could not be read, or changed while it was read."),
             remedy=say("Look at the reason that the adjudication gave."),
         )
-    return _json(
-        AdjudicationStatement(
-            type_=STATEMENT_TYPE,
-            subject=_subjects(report.capsule_name, report.capsule_digest, report.run_root),
-            predicate_type=ADJUDICATION_PREDICATE,
-            predicate=AdjudicationFields(
-                **_shared(report, report.capsule_name, signed_at),
-                result=report.outcome,
-                steps=StepsFields(
-                    ordered=report.steps_ordered,
-                    agreed=report.agreed_step,
-                    disputed=report.step,
-                    replayed=report.steps_replayed,
-                    recorded=_recorded(report),
-                ),
-                counts=_like(LogCountFields, report),
-            ),
-        )
+    return AdjudicationStatement(
+        subject=_subjects(report.capsule_name, report.capsule_digest, report.run_root),
+        **_shared(report, report.capsule_name, signed_at),
+        result=report.outcome,
+        steps=StepsFields(
+            ordered=report.steps_ordered,
+            agreed=report.agreed_step,
+            disputed=report.step,
+            replayed=report.steps_replayed,
+            recorded=_recorded(report),
+        ),
+        counts=_like(LogCountFields, report),
     )
 
 
@@ -154,27 +135,17 @@ def _recorded(report: Report) -> int | UnsetType:
     return report.steps_recorded if report.steps_recorded < report.steps_ordered else UNSET
 
 
-def _json(statement: VerdictStatement | AdjudicationStatement) -> dict[str, Any]:
-    fields: dict[str, Any] = json_of(statement)
-    return fields
-
-
 def _subjects(name: str, file_digest: Digest | None, run_root: Digest | None) -> tuple[SubjectFields, ...]:
     printable = name.encode("utf-8", "replace").decode()
-    # A run root is no SHA-256 of a file, so it stands under an algorithm name of its own.
-    run = {} if run_root is None else {"rfc9162Sha256": run_root.hex}
+    run = {} if run_root is None else {ROOT: run_root.hex}
     if file_digest is None:
         return (SubjectFields(printable, run),)
-    file = SubjectFields(printable, {"sha256": file_digest.hex})
+    file = SubjectFields(printable, {SHA256: file_digest.hex})
     return (file, SubjectFields("run", run)) if run else (file,)
 
 
-def _model(model: tuple[str, Digest] | None) -> tuple[SubjectFields, ...]:
-    return () if model is None else (SubjectFields(model[0], {"sha256": model[1].hex}),)
-
-
 def _shared(report: Report, file: str | Fetched, signed_at: datetime) -> dict[str, Any]:
-    """What verdicts and adjudications say alike, as the fields of PredicateFields."""
+    """What verdicts and adjudications say alike, as the fields of JudgedStatement."""
     return {
         "verifier": VerifierFields(VERIFIER_ID, __version__),
         "time_verified": timestamp(signed_at),
@@ -203,9 +174,9 @@ def _shared(report: Report, file: str | Fetched, signed_at: datetime) -> dict[st
 def _attestations(report: Report) -> tuple[AttestationFields, ...]:
     """What signed things the report rests on: the client's signature on the order, its acceptance, the run's claim."""
     signed = (
-        (ORDER_PREDICATE, report.client_key),
-        (ACCEPTANCE_PREDICATE, report.trainer_key if report.accepted_at else ""),
-        (SHORT_RUN_PREDICATE if report.steps_recorded < report.steps_ordered else RUN_PREDICATE, report.trainer_key),
+        (ORDER.predicate, report.client_key),
+        (ACCEPTANCE.predicate, report.trainer_key if report.accepted_at else ""),
+        (RUN.short if report.steps_recorded < report.steps_ordered else RUN.predicate, report.trainer_key),
     )
     return tuple(AttestationFields(kind, key) for kind, key in signed if key)
 
@@ -246,7 +217,7 @@ def _dispute(dispute: Dispute) -> DisputeFields:
     return _like(DisputeFields, dispute, comparisons=comparisons, part=part, signer=signer, finding=found)
 
 
-def _like(kind: type[Fields], value: object, **other: object) -> Fields:
+def _like(kind: type[FieldsT], value: object, **other: object) -> FieldsT:
     """Write a value: each field holds what the value has under that name, in the form that the field's type asks for.
 
     Args:
@@ -272,10 +243,10 @@ def _written(value: Any, hint: Any) -> Any:
         return tuple(_written(each, hint) for each in value)
     if isinstance(value, Digest):
         return value.hex
-    forms = (Count, ExactDecimal, Strict)
+    forms = (Count, ExactDecimal, Fields)
     form = next((each for each in (hint, *get_args(hint)) if isinstance(each, type) and issubclass(each, forms)), None)
     if value is None or form is None:
         return value
     if form is Number:
         return Number.of(value)
-    return _like(form, value) if issubclass(form, Strict) else form(value)
+    return _like(form, value) if issubclass(form, Fields) else form(value)

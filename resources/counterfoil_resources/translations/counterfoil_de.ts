@@ -7716,12 +7716,12 @@ Lauf zu finden</translation>
             <translation>Aktivierungen passen nicht in den Speicher, daher laufen Vorwärtsläufe zweimal: das {0:.3g}-fache der Zeit.</translation>
         </message>
         <message>
-            <source>Add --bundle FILE to see that it is about your file.</source>
-            <translation>Mit --bundle DATEI sieht man, dass es um die eigene Datei geht.</translation>
-        </message>
-        <message>
             <source>Add --order FILE with the client's own order, and --trainer-key FILE with the trainer's key.</source>
             <translation>Dazu --order DATEI mit dem Auftrag des Auftraggebers, und --trainer-key DATEI mit dem Schlüssel des Trainers.</translation>
+        </message>
+        <message>
+            <source>Add the name of your file to see that it is about that.</source>
+            <translation>Mit dem Namen der eigenen Datei dahinter sieht man, dass es um sie geht.</translation>
         </message>
         <message>
             <source>Adding them once more in another way gave this machine's result again.</source>
@@ -7886,10 +7886,6 @@ Lauf zu finden</translation>
         <message>
             <source>Ask for the whole file.</source>
             <translation>Bitten Sie um die ganze Datei.</translation>
-        </message>
-        <message>
-            <source>Ask its auditor for a verdict of 'counterfoil audit --facts', or count them yourself.</source>
-            <translation>Bitten Sie den Prüfer um ein Urteil mit 'counterfoil audit --facts', oder zählen Sie sie selbst.</translation>
         </message>
         <message>
             <source>Ask the auditor for the verdict that stands in its place.</source>
@@ -8834,6 +8830,10 @@ Lauf zu finden</translation>
         <message>
             <source>It is not shown that the model is one that no sound machine could have come to.</source>
             <translation>Es ist nicht gezeigt, dass keine einwandfreie Maschine zu diesem Modell hätte kommen können.</translation>
+        </message>
+        <message>
+            <source>It is signed already.</source>
+            <translation>Sie ist schon unterschrieben.</translation>
         </message>
         <message>
             <source>It is signed with none of the auditors' keys that were given.</source>
@@ -10244,14 +10244,6 @@ Lauf zu finden</translation>
             <translation>Der Umschlag hat {0} Unterschriften; er muss eine haben.</translation>
         </message>
         <message>
-            <source>The environment of the run's claim holds something that is not text.</source>
-            <translation>Die Umgebung in der Erklärung des Laufs enthält etwas, das kein Text ist.</translation>
-        </message>
-        <message>
-            <source>The environment of the run's claim is longer than any machine's.</source>
-            <translation>Die Umgebung in der Erklärung des Laufs ist länger als die irgendeines Rechners.</translation>
-        </message>
-        <message>
             <source>The environment variable {0} names no open file descriptor.</source>
             <translation>Die Umgebungsvariable {0} nennt keinen offenen Dateideskriptor.</translation>
         </message>
@@ -10280,14 +10272,6 @@ Lauf zu finden</translation>
             <translation>Das Feld {0} ({1}) hat {2} Zeichen; erlaubt sind {3}.</translation>
         </message>
         <message>
-            <source>The field {0} of the {1} has {2} entries; {3} are allowed.</source>
-            <translation>Ein Feld hat {2} Einträge, erlaubt sind {3}: {0} ({1}).</translation>
-        </message>
-        <message>
-            <source>The field {0} of the {1} holds something else than numbers.</source>
-            <translation>Das Feld {0} der {1} enthält anderes als Zahlen.</translation>
-        </message>
-        <message>
             <source>The field {0} of the {1} is longer than a chunk.</source>
             <translation>Das Feld {0} im {1} ist länger als ein Block.</translation>
         </message>
@@ -10302,10 +10286,6 @@ Lauf zu finden</translation>
         <message>
             <source>The field {0} of the {1} is not base64.</source>
             <translation>Das Feld {0} im {1} ist kein Base64.</translation>
-        </message>
-        <message>
-            <source>The field {0} of the {1} is not what docs/comparison.md says.</source>
-            <translation>Ein Feld ist nicht, was docs/comparison.md sagt: {0} ({1}).</translation>
         </message>
         <message>
             <source>The field {0} of the {1} is {2}; it must lie in {3} to {4}.</source>
@@ -10758,10 +10738,6 @@ Lauf zu finden</translation>
         <message>
             <source>The name {0} is not allowed in a bundle.</source>
             <translation>Der Name {0} ist in einem Bündel nicht erlaubt.</translation>
-        </message>
-        <message>
-            <source>The names in the {0} are not sorted, or one stands there twice.</source>
-            <translation>Die Namen in der {0} sind nicht sortiert, oder einer steht zweimal darin.</translation>
         </message>
         <message>
             <source>The names of the order's module are none, not sorted, or there twice.</source>
@@ -11484,12 +11460,8 @@ Lauf zu finden</translation>
             <translation>Der Lauf ist fertig; seine Prüfung kommt zum Ergebnis.</translation>
         </message>
         <message>
-            <source>The run's claim names another public key than the one that signed it.</source>
-            <translation>Die Erklärung des Laufs nennt einen anderen öffentlichen Schlüssel als den, der sie unterschrieben hat.</translation>
-        </message>
-        <message>
-            <source>The run's claim names another public key than the one that signs it.</source>
-            <translation>Die Erklärung des Laufs nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreibt.</translation>
+            <source>The run's claim has as many steps as were ordered, and says that it has fewer.</source>
+            <translation>Die Erklärung des Laufs hat so viele Schritte, wie beauftragt waren, und sagt, es seien weniger.</translation>
         </message>
         <message>
             <source>The runs are of different orders; what differs: {0}.</source>
@@ -11552,10 +11524,6 @@ Lauf zu finden</translation>
             <translation>Der Umschlag der Unterschrift ist fehlerhaft.</translation>
         </message>
         <message>
-            <source>The signed claim of the run is malformed.</source>
-            <translation>Die unterschriebene Erklärung des Laufs ist fehlerhaft.</translation>
-        </message>
-        <message>
             <source>The signed payload is not an in-toto statement of version 1.</source>
             <translation>Der unterschriebene Inhalt ist kein in-toto-Statement der Version 1.</translation>
         </message>
@@ -11574,10 +11542,6 @@ Lauf zu finden</translation>
         <message>
             <source>The signed statement says, among the rest, what was found:</source>
             <translation>Die unterschriebene Aussage sagt unter anderem, was gefunden wurde:</translation>
-        </message>
-        <message>
-            <source>The signed tree head is malformed.</source>
-            <translation>Der unterschriebene Baumkopf ist fehlerhaft.</translation>
         </message>
         <message>
             <source>The signed verdict is written. Export it again to print the report.</source>
@@ -11700,36 +11664,8 @@ Lauf zu finden</translation>
             <translation>Die Struktur der Datei nennt {0} Bytes ab Byte {1}, die außerhalb der Datei liegen.</translation>
         </message>
         <message>
-            <source>The subject of the {0} is not the order that it speaks of.</source>
-            <translation>Der Gegenstand ({0}) ist nicht der Auftrag, von dem die Rede ist.</translation>
-        </message>
-        <message>
-            <source>The subject of the {0} is not the run that it speaks of.</source>
-            <translation>Der Gegenstand der Erklärung ({0}) ist nicht der Lauf, von dem sie spricht.</translation>
-        </message>
-        <message>
-            <source>The subject of the {0} is not the verdict that it speaks of.</source>
-            <translation>Der Gegenstand ({0}) ist nicht das Urteil, von dem die Rede ist.</translation>
-        </message>
-        <message>
-            <source>The subjects of the run's claim are not the order and the run that it speaks of.</source>
-            <translation>Die Erklärung des Laufs gilt nicht dem Auftrag und dem Lauf, von denen sie spricht.</translation>
-        </message>
-        <message>
-            <source>The subjects of the tree head are not the order and the history that it speaks of.</source>
-            <translation>Der Baumkopf gilt nicht dem Auftrag und dem Verlauf, von denen er spricht.</translation>
-        </message>
-        <message>
-            <source>The subjects of the {0} are not a run and rules.</source>
-            <translation>Die Gegenstände sind nicht ein Lauf und Regeln ({0}).</translation>
-        </message>
-        <message>
-            <source>The subjects of the {0} are not the keys that it revokes.</source>
-            <translation>Die Gegenstände sind nicht die Schlüssel, die widerrufen werden ({0}).</translation>
-        </message>
-        <message>
-            <source>The subjects of the {0} are not the order and the script that it speaks of.</source>
-            <translation>Die Gegenstände sind nicht der Auftrag und das Skript, von denen gesprochen wird ({0}).</translation>
+            <source>The subjects of the {0} are not what it speaks of.</source>
+            <translation>Die Erklärung ({0}) nennt als Gegenstand etwas anderes als das, wovon sie spricht.</translation>
         </message>
         <message>
             <source>The system failed to read {0}, which says nothing about the file itself.</source>
@@ -11754,10 +11690,6 @@ Lauf zu finden</translation>
         <message>
             <source>The tensors that the last checkpoint leaves out are not sorted, or named twice.</source>
             <translation>Die Tensoren, die der letzte gespeicherte Zustand auslässt, sind nicht sortiert oder zweimal genannt.</translation>
-        </message>
-        <message>
-            <source>The text of the {0} must have 1 to {1} characters.</source>
-            <translation>Der Text ({0}) muss 1 bis {1} Zeichen haben.</translation>
         </message>
         <message>
             <source>The token {0} needs its PIN.</source>
@@ -11868,14 +11800,6 @@ Lauf zu finden</translation>
             <translation>Die Werte des Trainers beim Operator {0} sind richtig. Die dieses Rechners liegen um bis zu das {1:.3g}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
-            <source>The tree head names another public key than the one that signed it.</source>
-            <translation>Der Baumkopf nennt einen anderen öffentlichen Schlüssel als den, der ihn unterschrieben hat.</translation>
-        </message>
-        <message>
-            <source>The tree head names another public key than the one that signs it.</source>
-            <translation>Der Baumkopf nennt einen anderen öffentlichen Schlüssel als den, der ihn unterschreibt.</translation>
-        </message>
-        <message>
             <source>The tree heads in {0} are damaged.</source>
             <translation>Die Baumköpfe in {0} sind beschädigt.</translation>
         </message>
@@ -11978,10 +11902,6 @@ Lauf zu finden</translation>
         <message>
             <source>The verdict states another probability than its sample has.</source>
             <translation>Das Urteil nennt eine andere Wahrscheinlichkeit, als seine Stichprobe hat.</translation>
-        </message>
-        <message>
-            <source>The verdict states no facts of its run.</source>
-            <translation>Das Urteil macht keine Angaben zu seinem Lauf.</translation>
         </message>
         <message>
             <source>The verdict was not made by Counterfoil.</source>
@@ -12212,18 +12132,6 @@ Lauf zu finden</translation>
             <translation>Die Aussage ({0}) widerspricht sich: {1}.</translation>
         </message>
         <message>
-            <source>The {0} gives a cause that is none.</source>
-            <translation>Ein Grund ist keiner ({0}).</translation>
-        </message>
-        <message>
-            <source>The {0} has a SHA-256 that is none.</source>
-            <translation>Die {0} hat einen SHA-256, der keiner ist.</translation>
-        </message>
-        <message>
-            <source>The {0} has a name that is none of a file without a folder.</source>
-            <translation>Die {0} hat einen Namen, der keiner einer Datei ohne Ordner ist.</translation>
-        </message>
-        <message>
             <source>The {0} has a path of {1} hashes.</source>
             <translation>Der {0} hat einen Pfad von {1} Hashes.</translation>
         </message>
@@ -12240,10 +12148,6 @@ Lauf zu finden</translation>
             <translation>Mehr als {1} Zeilen: {0}.</translation>
         </message>
         <message>
-            <source>The {0} has no files.</source>
-            <translation>Die {0} hat keine Dateien.</translation>
-        </message>
-        <message>
             <source>The {0} has paths that are none.</source>
             <translation>Der {0} hat Pfade, die keine sind.</translation>
         </message>
@@ -12256,28 +12160,12 @@ Lauf zu finden</translation>
             <translation>Das Feld {1} ist unbekannt ({0}).</translation>
         </message>
         <message>
-            <source>The {0} has {1} files; it must have 1 to {2}.</source>
-            <translation>Die {0} hat {1} Dateien; es müssen 1 bis {2} sein.</translation>
-        </message>
-        <message>
-            <source>The {0} has {1} keys; it must have 1 to {2}.</source>
-            <translation>Es sind {1} Schlüssel, erlaubt sind 1 bis {2} ({0}).</translation>
-        </message>
-        <message>
             <source>The {0} holds {1}, which its format and its order do not know.</source>
             <translation>Die Datei ({0}) enthält {1}, was ihr Format und ihr Auftrag nicht kennen.</translation>
         </message>
         <message>
             <source>The {0} in the file is empty.</source>
             <translation>In der Datei ist leer: {0}.</translation>
-        </message>
-        <message>
-            <source>The {0} is about no run.</source>
-            <translation>Es geht um keinen Lauf ({0}).</translation>
-        </message>
-        <message>
-            <source>The {0} is about something else than a run.</source>
-            <translation>Die {0} handelt von etwas anderem als einem Lauf.</translation>
         </message>
         <message>
             <source>The {0} is about the order {1}, but the file holds the order {2}.</source>
@@ -12304,10 +12192,6 @@ Lauf zu finden</translation>
             <translation>Die {0} handelt nicht von den Zeilen eines einzigen Auftrags.</translation>
         </message>
         <message>
-            <source>The {0} is of a kind that there is not.</source>
-            <translation>Von einer Art, die es nicht gibt: {0}.</translation>
-        </message>
-        <message>
             <source>The {0} is of another format than {1}.</source>
             <translation>Der {0} hat ein anderes Format als {1}.</translation>
         </message>
@@ -12318,10 +12202,6 @@ Lauf zu finden</translation>
         <message>
             <source>The {0} lacks {1}.</source>
             <translation>In der Datei ({0}) fehlt {1}.</translation>
-        </message>
-        <message>
-            <source>The {0} names a key id that is none: 64 hexadecimal digits.</source>
-            <translation>Eine Schlüsselkennung ist keine: 64 hexadezimale Ziffern ({0}).</translation>
         </message>
         <message>
             <source>The {0} names a key, and has no signature of it.</source>
@@ -12338,10 +12218,6 @@ Lauf zu finden</translation>
         <message>
             <source>The {0} names no public key that Counterfoil takes. {1}</source>
             <translation>{0}: Es wird kein öffentlicher Schlüssel genannt, den Counterfoil annimmt. {1}</translation>
-        </message>
-        <message>
-            <source>The {0} names no version, or no commit.</source>
-            <translation>Die {0} nennt keine Version oder keinen Commit.</translation>
         </message>
         <message>
             <source>The {0} names {1} files; it should name 1 to {2}.</source>
@@ -12764,20 +12640,8 @@ Lauf zu finden</translation>
             <translation>Was abweicht, ist die Aktualisierung, aus dem, was als Zusammenführung der Anteile unterschrieben wurde.</translation>
         </message>
         <message>
-            <source>What is signed is not a tree head.</source>
-            <translation>Was unterschrieben wurde, ist kein Baumkopf.</translation>
-        </message>
-        <message>
             <source>What is signed is not a verdict of Counterfoil.</source>
             <translation>Was unterschrieben wurde, ist kein Urteil von Counterfoil.</translation>
-        </message>
-        <message>
-            <source>What is signed is not an adjudication of Counterfoil.</source>
-            <translation>Was unterschrieben wurde, ist kein Schiedsspruch von Counterfoil.</translation>
-        </message>
-        <message>
-            <source>What is signed is not the claim of a run.</source>
-            <translation>Was unterschrieben wurde, ist nicht die Erklärung eines Laufs.</translation>
         </message>
         <message>
             <source>What is signed is not the {0}.</source>
@@ -12790,10 +12654,6 @@ Lauf zu finden</translation>
         <message>
             <source>What the data call these columns: text=content, or prompt=question,completion=answer.</source>
             <translation>Wie diese Spalten in den Daten heißen: text=content, oder prompt=question,completion=answer.</translation>
-        </message>
-        <message>
-            <source>What the envelope holds is not the {0}.</source>
-            <translation>Was der Umschlag enthält, ist etwas anderes ({0}).</translation>
         </message>
         <message>
             <source>What the last checkpoint leaves out is not written properly.</source>
@@ -13672,6 +13532,10 @@ Lauf zu finden</translation>
             <translation>sie ist zu groß</translation>
         </message>
         <message>
+            <source>it is written otherwise</source>
+            <translation>sie ist anders geschrieben</translation>
+        </message>
+        <message>
             <source>it knows a run and no order</source>
             <translation>sie kennt einen Lauf und keinen Auftrag</translation>
         </message>
@@ -14048,6 +13912,10 @@ Lauf zu finden</translation>
             <translation>nicht getestet</translation>
         </message>
         <message>
+            <source>note about data</source>
+            <translation>Notiz zu Daten</translation>
+        </message>
+        <message>
             <source>nothing</source>
             <translation>nichts</translation>
         </message>
@@ -14212,6 +14080,10 @@ Lauf zu finden</translation>
             <translation>Zustand</translation>
         </message>
         <message>
+            <source>statement</source>
+            <translation>Erklärung</translation>
+        </message>
+        <message>
             <source>statement on rows</source>
             <translation>Erklärung zu Zeilen</translation>
         </message>
@@ -14250,6 +14122,10 @@ Lauf zu finden</translation>
         <message>
             <source>subnormal numbers</source>
             <translation>das Rechnen mit subnormalen Zahlen</translation>
+        </message>
+        <message>
+            <source>summary</source>
+            <translation>Zusammenfassung</translation>
         </message>
         <message>
             <source>takes integers, which have to be converted first</source>

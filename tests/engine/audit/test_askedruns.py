@@ -12,11 +12,12 @@ import pytest
 from counterfoil.audit.askedruns import check_run, count_facts, facts_as_json
 from counterfoil.audit.runfacts import facts_of
 from counterfoil.audit.runrules import read_rules, subject_of
-from counterfoil.audit.statement.facts import fields_of
 from counterfoil.audit.values.runrules import check_rules
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, GivenFileError, OrderMismatchError, SignatureError
+from counterfoil_core.signing.kinds import json_of
+from counterfoil_core.statement.factfields import fields_of
 from counterfoil_core.values.runfacts import FactsProgress
 from support.jobs import Job
 
@@ -35,7 +36,7 @@ def test_facts_are_those_of_the_command_and_come_in_parts(digits_job: Job) -> No
     assert facts == facts_of(digits_job.run)
     assert [(each.done, each.total) for each in seen] == [(done, 4) for done in range(4)]
     assert len({each.what for each in seen}) == 4
-    assert json.loads(facts_as_json(facts)) == fields_of(facts)
+    assert json.loads(facts_as_json(facts)) == json_of(fields_of(facts))
 
 
 def test_rules_come_out_as_the_command_has_them(digits_job: Job, tmp_path: Path) -> None:

@@ -7,16 +7,17 @@ import json
 import pytest
 
 from counterfoil.audit.overview import inspect
-from counterfoil.signing.claims import sign_claim
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import StepRecorded
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, FileWriteError, GivenFileError, SignatureError
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import run_tree
-from counterfoil_core.parties.published_heads import MAX_LINE_BYTES, read_tree_heads
-from counterfoil_core.signing.envelope import open_claim, open_statement
-from counterfoil_core.signing.intoto import TREE_HEAD_PREDICATE
+from counterfoil_core.parties.published_heads import read_tree_heads
+from counterfoil_core.signing.claims import RunClaim
+from counterfoil_core.signing.envelope import open_statement
+from counterfoil_core.signing.kinds import TREE_HEAD
+from counterfoil_core.signing.statements import open_said, sign_said
 from counterfoil_core.values.events import StepReplayed
 from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 from support.heads import heads_of, record_with_heads, write_heads
@@ -32,7 +33,7 @@ def test_every_head_is_the_root_over_the_steps_so_far(published, trainer_key):
     run, heads = published
     with BundleReader.open(run) as reader:
         records = reader.step_records()
-        claim = open_claim(reader.claim())
+        claim = open_said(RunClaim, reader.claim())
     found = heads_of(heads, trainer_key.public)
     assert [head.size for head in found] == [3, 5, 7]
     for head in found:
@@ -43,7 +44,7 @@ def test_every_head_is_the_root_over_the_steps_so_far(published, trainer_key):
 
 def test_heads_change_nothing_about_the_run(published, digits_job):
     with BundleReader.open(published[0]) as one, BundleReader.open(digits_job.run) as two:
-        assert open_claim(one.claim()).run_root == open_claim(two.claim()).run_root
+        assert open_said(RunClaim, one.claim()).run_root == open_said(RunClaim, two.claim()).run_root
 
 
 @pytest.mark.parametrize(("every", "sizes"), [(1, [2, 3, 4, 5, 6, 7]), (4, [5, 7]), (100, [7])])
@@ -55,7 +56,7 @@ def test_the_last_step_always_has_a_head(tmp_path, digits_job, trainer_key, ever
 def test_a_line_is_a_signed_statement_that_can_be_published_by_itself(published, trainer_key):
     line = published[1].read_bytes().splitlines()[0]
     assert set(json.loads(line)) == {"payload", "payloadType", "signatures"}
-    assert open_statement(line, trainer_key.public)["predicateType"] == TREE_HEAD_PREDICATE
+    assert open_statement(line, trainer_key.public)["predicateType"] == TREE_HEAD.predicate
 
 
 def test_what_was_published_stays_when_training_is_stopped(tmp_path, digits_job, trainer_key):
@@ -99,7 +100,7 @@ def test_some_heads_are_as_good_as_all(published, digits_job, trainer_key):
 
 
 @pytest.mark.parametrize(
-    "line", [b"", b"junk", b"{}", b"[" * 5000, b"x" * (MAX_LINE_BYTES + 1)], ids=["empty", "junk", "{}", "deep", "long"]
+    "line", [b"", b"junk", b"{}", b"[" * 5000, b"x" * (TREE_HEAD.most + 1)], ids=["empty", "junk", "{}", "deep", "long"]
 )
 def test_a_line_that_is_no_head_is_named(published, trainer_key, line):
     heads = published[1]
@@ -111,8 +112,8 @@ def test_a_line_that_is_no_head_is_named(published, trainer_key, line):
 def test_another_signed_statement_is_no_head(published, trainer_key):
     run, heads = published
     with BundleReader.open(run) as reader:
-        claim = open_claim(reader.claim())
-    heads.write_bytes(sign_claim(claim, trainer_key) + b"\n")
+        claim = open_said(RunClaim, reader.claim())
+    heads.write_bytes(sign_said(claim, trainer_key) + b"\n")
     with pytest.raises(SignatureError, match="not a tree head"):
         read_tree_heads(heads, trainer_key.public)
 

@@ -19,8 +19,8 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from hypothesis import given, strategies as st
 
 from counterfoil.audit import ledger as module
+from counterfoil.audit.afterwards import verdict_digest
 from counterfoil.audit.ledger import read_ledger
-from counterfoil.audit.statement.afterwards import sign_reply, sign_withdrawal, verdict_digest
 from counterfoil.audit.values.ledger import (
     LedgerRun,
     LedgerVerdict,
@@ -32,12 +32,14 @@ from counterfoil.audit.values.ledger import (
     with_policy,
 )
 from counterfoil.cli import main
+from counterfoil.signing.kinds import Reply, Withdrawal
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CancelledError, GivenFileError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.statements import sign_said
 from counterfoil_core.statement.verdict import sign_adjudication, sign_verdict
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.outcome import CheckState
@@ -141,10 +143,10 @@ def test_a_copy_counts_once(tmp_path: Path) -> None:
 def test_what_its_auditor_took_back_does_not_count(tmp_path: Path) -> None:
     verdict = signed(GOOD)
     digest = verdict_digest(verdict)
-    put(tmp_path, verdict=verdict, forged=sign_withdrawal(digest, "no", None, STRANGER))
+    put(tmp_path, verdict=verdict, forged=sign_said(Withdrawal(digest, "no", None), STRANGER))
     assert outcomes(tmp_path) == [RunOutcome.CLEAN]
     assert "does not count" in reasons(tmp_path)["forged.json"]
-    put(tmp_path, back=sign_withdrawal(digest, "wrong run", None, AUDITOR))
+    put(tmp_path, back=sign_said(Withdrawal(digest, "wrong run", None), AUDITOR))
     assert outcomes(tmp_path) == []
     assert "withdrew it" in reasons(tmp_path)["verdict.json"]
     assert "wrong run" in reasons(tmp_path)["verdict.json"]
@@ -152,8 +154,8 @@ def test_what_its_auditor_took_back_does_not_count(tmp_path: Path) -> None:
 
 def test_replies_are_noted_and_what_is_about_nothing_is_named(tmp_path: Path) -> None:
     verdict = signed(BAD)
-    put(tmp_path, verdict=verdict, answer=sign_reply(verdict_digest(verdict), "we differ", TRAINER))
-    put(tmp_path, lost=sign_reply(Digest.of(b"another"), "to nobody", TRAINER))
+    put(tmp_path, verdict=verdict, answer=sign_said(Reply(verdict_digest(verdict), "we differ"), TRAINER))
+    put(tmp_path, lost=sign_said(Reply(Digest.of(b"another"), "to nobody"), TRAINER))
     ((run,),) = (trainer.runs for trainer in read(tmp_path).trainers)
     assert (run.outcome, run.verdicts[0].replied, run.verdicts[0].disputed_step) == (RunOutcome.DISPUTED, True, 37)
     assert reasons(tmp_path) == {"lost.json": "It is about no verdict in this folder that holds."}

@@ -26,7 +26,7 @@ from counterfoil_core.hearing import segments
 from counterfoil_core.hearing.adjudicator import part_name
 from counterfoil_core.judge.partjudgement import judge_sum
 from counterfoil_core.signing.keys import SigningKey
-from counterfoil_core.statement.verdict import sign_adjudication, verify_adjudication
+from counterfoil_core.statement.verdict import sign_adjudication, verify_signed
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.dispute import COMBINE, UPDATE, Right
 from counterfoil_core.values.events import AuditFinished
@@ -144,7 +144,7 @@ def test_a_lie_becomes_a_capsule_that_anybody_can_confirm(
     assert ruling.right is Right.REPLAY
     assert ruling.parts == (("state", "loss", "fingerprints") if part == UPDATE else ("shares",))
     assert part_name(part_of(contents)) == part
-    statement = verify_adjudication(sign_adjudication(report, trainer_key), trainer_key.public)
+    statement = verify_signed(sign_adjudication(report, trainer_key), trainer_key.public)
     assert statement.predicate["dispute"]["part"] == part
     for same in ("step", "trainer_leaf", "inclusion_proof", "trainer_loss", "confirmed", "operator", "inputs", "part"):
         assert getattr(audit, same) == getattr(ruling, same), same

@@ -25,6 +25,7 @@ from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.remote.address import Address
 from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import statement_of
 from counterfoil_core.statement.verdict import check_bundle_file, sign_verdict, verify_verdict
 from counterfoil_core.statement.write import verdict_statement
 from counterfoil_core.values.outcome import CheckNumber, Outcome
@@ -93,8 +94,8 @@ def test_a_verdict_on_it_names_the_run_and_claims_no_digest_of_a_file(digits_job
     verdict = verify_verdict(envelope, trainer_key.public)
     assert (verdict.bundle_name, verdict.bundle_digest, verdict.run_root) == ("run.cfoil", None, local.run_root)
     assert verdict.fetched == remote.fetched
-    assert verdict.statement.predicate.resource_uri == served.url, "without what may be secret"
-    here, there = (verdict_statement(report, TIME) for report in (local, remote))
+    assert verdict.statement.resource_uri == served.url, "without what may be secret"
+    here, there = (statement_of(verdict_statement(report, TIME)) for report in (local, remote))
     root = here["subject"][1]["digest"]
     assert there["subject"] == [{"name": "run.cfoil", "digest": root}]
     assert set(there["predicate"]) - set(here["predicate"]) == {"fetched"}
@@ -118,7 +119,7 @@ def test_a_verdict_on_it_is_compared_with_the_run_in_a_file(digits_job: Job, lar
 @pytest.fixture(scope="module")
 def signed(digits_job: Job, trainer_key: SigningKey) -> dict[str, Any]:
     with serving(digits_job.run) as served:
-        return verdict_statement(audited(Address(served.url)).report, TIME)
+        return statement_of(verdict_statement(audited(Address(served.url)).report, TIME))
 
 
 def _file(value: dict[str, Any]) -> None:
@@ -243,7 +244,7 @@ def test_the_commands_take_an_address_and_say_what_was_fetched(
         report = json.loads(capsys.readouterr().out)
         assert report["bundle_digest"] is None
         assert report["fetched"]["compared"]
-    assert main(["verify", verdict, "--key", str(tmp_path / "auditor.pub.pem"), "--bundle", str(digits_job.run)]) == 0
+    assert main(["verify", verdict, "--key", str(tmp_path / "auditor.pub.pem"), str(digits_job.run)]) == 0
     assert "not hashed" in capsys.readouterr().out
 
 

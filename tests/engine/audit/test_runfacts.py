@@ -22,7 +22,6 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from counterfoil.audit.programfacts import kind_of, operations_of, rows_used, tokens_read
 from counterfoil.audit.runfacts import facts_of
-from counterfoil.audit.statement.facts import differing, open_facts, sign_facts
 from counterfoil.cli import main
 from counterfoil.cli.terminal import shows
 from counterfoil.program.capture import capture
@@ -36,7 +35,10 @@ from counterfoil_core.base.precision import ExactPrecision, Precision
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.operators.node import TensorType
 from counterfoil_core.program.graph import Program
+from counterfoil_core.signing.envelope import payload_of, sign_statement
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.statements import open_said, sign_said
+from counterfoil_core.statement.factfields import FactsStatement, differing_facts, fields_of
 from counterfoil_core.statement.verdict import preview_verdict, sign_verdict, verify_verdict
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.runfacts import (
@@ -271,33 +273,36 @@ def test_energy_is_a_decimal_number(digits_job: Job, energy: str) -> None:
 
 
 def test_what_was_signed_is_compared_fact_by_fact(found: RunFacts) -> None:
-    envelope = sign_facts(found, KEY, datetime(2026, 3, 1, tzinfo=UTC))
-    signed = open_facts(envelope, KEY.public)
-    assert (signed.key_id, signed.energy_kwh, signed.signed_at) == (KEY.public.key_id, "12.5", "2026-03-01T00:00:00Z")
-    assert differing(signed, found) == ()
+    envelope = sign_said(FactsStatement(fields_of(found)), KEY, datetime(2026, 3, 1, tzinfo=UTC))
+    said = open_said(FactsStatement, envelope, KEY.public)
+    assert (said.key_id, said.facts.energy_kwh, said.signed_at) == (KEY.public.key_id, "12.5", "2026-03-01T00:00:00Z")
+    assert differing_facts(said.facts, found) == ()
     more = replace(found.operations[0], operations=found.operations[0].operations + 1)
     other = replace(found, steps=found.steps + 1, operations=(more, *found.operations[1:]))
-    assert differing(signed, other) == ("operations", "steps", "total_operations")
-    assert differing(replace(signed, fields={**signed.fields, "green": True}), found) == ("green",)
-    assert differing(replace(signed, fields={"run_root": found.run_root.hex}), found)
+    assert differing_facts(said.facts, other) == ("operations", "steps", "total_operations")
+    for change in (lambda facts: facts.update(green=True), lambda facts: facts.pop("tokens")):
+        statement = json.loads(payload_of(envelope))
+        change(statement["predicate"]["facts"])
+        with pytest.raises(SignatureError, match="not in the form of the facts of a run"):
+            open_said(FactsStatement, sign_statement(statement, KEY), KEY.public)
 
 
 def test_another_key_and_a_flipped_byte_are_refused(found: RunFacts) -> None:
-    envelope = sign_facts(found, KEY)
+    envelope = sign_said(FactsStatement(fields_of(found)), KEY)
     with pytest.raises(SignatureError):
-        open_facts(envelope, OTHER_KEY.public)
+        open_said(FactsStatement, envelope, OTHER_KEY.public)
     told = json.loads(envelope)
     payload = base64.b64decode(told["payload"])
     told["payload"] = base64.b64encode(payload.replace(b'"12.5"', b'"11.5"')).decode()
     with pytest.raises(SignatureError):
-        open_facts(json.dumps(told).encode(), KEY.public)
+        open_said(FactsStatement, json.dumps(told).encode(), KEY.public)
     with pytest.raises(SignatureError, match="longer than"):
-        open_facts(b" " * (2**26 + 1), KEY.public)
+        open_said(FactsStatement, b" " * (2**26 + 1), KEY.public)
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 def test_openssl_alone_finds_that_the_signature_holds(found: RunFacts, tmp_path: Path) -> None:
-    (tmp_path / "facts.json").write_bytes(sign_facts(found, KEY))
+    (tmp_path / "facts.json").write_bytes(sign_said(FactsStatement(fields_of(found)), KEY))
     (tmp_path / "key.pem").write_text(KEY.public.pem)
     # The lines of docs/check-a-verdict.md.
     lines = """
@@ -311,7 +316,7 @@ def test_openssl_alone_finds_that_the_signature_holds(found: RunFacts, tmp_path:
     assert "Signature Verified Successfully" in done.stdout
     told = json.loads((tmp_path / "payload.json").read_text())
     assert told["predicate"]["facts"]["total_operations"] == str(found.total_operations)
-    (tmp_path / "facts.json").write_bytes(sign_facts(found, OTHER_KEY))
+    (tmp_path / "facts.json").write_bytes(sign_said(FactsStatement(fields_of(found)), OTHER_KEY))
     done = subprocess.run(["sh", "-c", lines], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "Signature Verified Successfully" not in done.stdout
 
@@ -390,19 +395,17 @@ def test_facts_of_shares_count_every_share(tmp_path: Path, trainer_key: SigningK
 
 def test_facts_of_a_verdict_are_counted_again(digits_job: Job, gpt2_job: Job) -> None:
     report = audited(digits_job.run, facts=True).report
-    signed = open_facts(sign_verdict(report, KEY), KEY.public)
-    assert differing(signed, facts_of(digits_job.run)) == ()
-    assert "run_root" in differing(signed, facts_of(gpt2_job.run))
+    said = verify_verdict(sign_verdict(report, KEY), KEY.public).statement.facts
+    assert said
+    assert differing_facts(said, facts_of(digits_job.run)) == ()
+    assert "run_root" in differing_facts(said, facts_of(gpt2_job.run))
     assert report.facts is not None
     first, *rest = report.facts.operations
     more = replace(report.facts, operations=(replace(first, operations=first.operations + 1), *rest))
     # It adds up, so that no reader of the verdict alone can tell; whoever has the run can.
-    signed = open_facts(sign_verdict(replace(report, facts=more), KEY), KEY.public)
-    assert differing(signed, facts_of(digits_job.run)) == ("operations", "total_operations")
-    with pytest.raises(SignatureError, match="states no facts"):
-        open_facts(sign_verdict(replace(report, facts=None), KEY), KEY.public)
-    with pytest.raises(SignatureError):
-        open_facts(sign_verdict(report, KEY), OTHER_KEY.public)
+    said = verify_verdict(sign_verdict(replace(report, facts=more), KEY), KEY.public).statement.facts
+    assert said
+    assert differing_facts(said, facts_of(digits_job.run)) == ("operations", "total_operations")
 
 
 def test_a_run_that_is_not_what_was_signed_has_no_facts(digits_job: Job, tmp_path: Path) -> None:
@@ -434,9 +437,10 @@ def test_the_command_signs_them_into_a_verdict(
     assert f"operations {operations:,}" in " ".join(capsys.readouterr().out.split())
     assert main(["verify", "facts.json", "--key", "auditor.pub.pem", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["predicate"]["facts"]["total_operations"] == str(operations)
-    assert main(["verify-facts", "facts.json", run, "--key", "auditor.pub.pem"]) == 0
-    assert main(["verify-facts", "plain.json", run, "--key", "auditor.pub.pem"]) == 3
-    assert "states no facts" in capsys.readouterr().err
+    assert main(["verify", "facts.json", run, "--key", "auditor.pub.pem"]) == 0
+    assert "The run shows each of the facts that it states." in " ".join(capsys.readouterr().out.split())
+    assert main(["verify", "plain.json", run, "--key", "auditor.pub.pem"]) == 0
+    assert "shows each" not in capsys.readouterr().out
     assert main(["audit", run, "--facts"]) == 4
     assert "--facts belongs to --verdict" in " ".join(capsys.readouterr().err.split())
     assert main(["audit", run, "--facts", "--partial", "one.part"]) == 4
@@ -451,13 +455,15 @@ def test_the_commands_count_sign_and_check(
     assert main(["facts", run, "--key", "auditor.pem", "--out", "facts.json", "--energy-kwh", "3", "--json"]) == 0
     told = json.loads(capsys.readouterr().out.split("\n", 2)[2])
     assert told["total_operations"] == facts_of(digits_job.run).total_operations
-    assert main(["verify-facts", "facts.json", run, "--key", "auditor.pub.pem"]) == 0
+    assert main(["verify", "facts.json", run, "--key", "auditor.pub.pem"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "The signature holds, and the run shows each of them." in said
     assert "energy 3 kWh" in said
-    lie = sign_facts(replace(facts_of(digits_job.run), parameters=1), key_from_seed(b"\3" * 32))
+    lie = sign_said(
+        FactsStatement(fields_of(replace(facts_of(digits_job.run), parameters=1))), key_from_seed(b"\3" * 32)
+    )
     Path("lie.json").write_bytes(lie)
     Path("liar.pub.pem").write_text(key_from_seed(b"\3" * 32).public.pem)
-    assert main(["verify-facts", "lie.json", run, "--key", "liar.pub.pem"]) == 3
+    assert main(["verify", "lie.json", run, "--key", "liar.pub.pem"]) == 3
     assert "something else of: parameters" in " ".join(capsys.readouterr().out.split())
     assert main(["facts", run, "--out", "facts.json"]) == 4

@@ -14,16 +14,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from counterfoil.audit.afterwards import verdict_digest
 from counterfoil.audit.runrules import _rules, given_verdict, read_rules, subject_of
-from counterfoil.audit.statement.afterwards import sign_withdrawal, verdict_digest
-from counterfoil.audit.statement.ruled import open_results, results_of, sign_results
 from counterfoil.audit.values.runrules import GivenVerdict, RuleOutcome, RuleSubject, RunRules, check_rules, outcome_of
 from counterfoil.cli import main
+from counterfoil.cli.rules import results_of
+from counterfoil.signing.kinds import Cause, Revocation, RevocationList, RulesStatement, Withdrawal
 from counterfoil.signing.privatekeys import key_from_seed
-from counterfoil.signing.revocations import Cause, Revocation, open_revocations, sign_revocations
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError, GivenFileError, SignatureError
 from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.statements import open_said, sign_said
 from counterfoil_core.statement.verdict import sign_verdict
 from support.jobs import Job
 from support.reports import verified_report
@@ -222,16 +223,16 @@ def test_the_examples_are_rules(path: Path, subject: RuleSubject) -> None:
 def test_a_statement_is_checked_again(subject: RuleSubject, tmp_path: Path) -> None:
     results = check_rules(RunRules(steps=(0, 100)), subject)
     rules = Digest.of(b"rules")
-    envelope = sign_results(rules, subject.facts.run_root, results, KEY)
-    found = open_results(envelope, KEY.public)
+    envelope = sign_said(RulesStatement(rules, results_of(results), subject.facts.run_root), KEY)
+    found = open_said(RulesStatement, envelope, KEY.public)
     assert (found.rules, found.run_root, found.results) == (rules, subject.facts.run_root, results_of(results))
     with pytest.raises(SignatureError):
-        open_results(envelope, OTHER.public)
+        open_said(RulesStatement, envelope, OTHER.public)
     told = json.loads(envelope)
     payload = base64.b64decode(told["payload"])
     told["payload"] = base64.b64encode(payload.replace(b'"HELD"', b'"HELT"')).decode()
     with pytest.raises(SignatureError):
-        open_results(json.dumps(told).encode(), KEY.public)
+        open_said(RulesStatement, json.dumps(told).encode(), KEY.public)
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
@@ -242,7 +243,9 @@ def test_a_stranger_checks_the_signature_and_a_rule(subject: RuleSubject, digits
     text = "[hyperparameters]\nsteps = [1, 1000]\n"
     rules = _rules(tomllib.loads(text))
     results = check_rules(rules, subject)
-    (tmp_path / "said.json").write_bytes(sign_results(Digest.of(text.encode()), subject.facts.run_root, results, KEY))
+    (tmp_path / "said.json").write_bytes(
+        sign_said(RulesStatement(Digest.of(text.encode()), results_of(results), subject.facts.run_root), KEY)
+    )
     (tmp_path / "key.pem").write_text(KEY.public.pem)
     lines = """
         sed -n 's/.*"payload":"\\([^"]*\\)".*/\\1/p' said.json | openssl base64 -d -A > payload.json
@@ -272,14 +275,14 @@ def test_a_verdict_that_was_taken_back_or_whose_key_was_revoked_does_not_count()
     digest = verdict_digest(envelope)
     fresh = given_verdict(envelope, [KEY.public])
     assert (fresh.withdrawn, fresh.reaches_end, fresh.replayed) == (False, True, 1.0)
-    by_auditor = ("w.json", sign_withdrawal(digest, "wrong run", None, KEY))
-    by_another = ("o.json", sign_withdrawal(digest, "wrong run", None, OTHER))
-    of_another = ("x.json", sign_withdrawal(Digest.of(b"another"), "wrong run", None, KEY))
+    by_auditor = ("w.json", sign_said(Withdrawal(digest, "wrong run", None), KEY))
+    by_another = ("o.json", sign_said(Withdrawal(digest, "wrong run", None), OTHER))
+    of_another = ("x.json", sign_said(Withdrawal(Digest.of(b"another"), "wrong run", None), KEY))
     assert given_verdict(envelope, [KEY.public], [by_auditor]).withdrawn
     assert not given_verdict(envelope, [KEY.public], [by_another, of_another, ("junk", b"{")]).withdrawn
     for key, since, gone in ((KEY, "2020-01-01T00:00:00Z", True), (OTHER, "2020-01-01T00:00:00Z", False)):
         entry = Revocation(key.public.key_id, since, Cause.COMPROMISED, "lost")
-        listed = open_revocations(sign_revocations([entry], 1, THIRD), THIRD.public)
+        listed = open_said(RevocationList, sign_said(RevocationList.of_keys([entry], 1), THIRD), THIRD.public)
         assert given_verdict(envelope, [KEY.public], revoked=listed).withdrawn is gone
 
 
@@ -290,18 +293,18 @@ def test_the_commands(digits_job: Job, tmp_path: Path, capsys: Any, monkeypatch:
     Path("strict.toml").write_text("[hyperparameters]\nsteps = [0, 0]\n")
     Path("asks.toml").write_text(f"[verdict]\nauditors = ['{'0' * 64}']\n")
     assert main(["keygen", "k.pem", "--no-passphrase"]) == 0
-    assert [main(["rules", "check", f"{name}.toml", run]) for name in ("rules", "strict", "asks")] == [0, 1, 2]
-    assert main(["rules", "check", "rules.toml", run, "--key", "k.pem", "--out", "said.json"]) == 0
-    verify = ["rules", "verify", "said.json", "rules.toml", run, "--key", "k.pub.pem"]
+    assert [main(["rules", f"{name}.toml", run]) for name in ("rules", "strict", "asks")] == [0, 1, 2]
+    assert main(["rules", "rules.toml", run, "--key", "k.pem", "--out", "said.json"]) == 0
+    verify = ["verify", "said.json", "rules.toml", run, "--key", "k.pub.pem"]
     capsys.readouterr()
     assert main(verify) == 0
     assert "every rule comes out as it was signed" in " ".join(capsys.readouterr().out.split())
     Path("rules.toml").write_text("[hyperparameters]\nsteps = [1, 1001]\n")
     assert main(verify) == 3
     assert "it is about other rules" in capsys.readouterr().out
-    assert main(["rules", "check", "rules.toml", run, "--out", "x.json"]) == 4
+    assert main(["rules", "rules.toml", run, "--out", "x.json"]) == 4
     capsys.readouterr()
-    assert main(["rules", "check", "rules.toml", run, "--json"]) == 0
+    assert main(["rules", "rules.toml", run, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["results"][0]["outcome"] == "HELD"
 
 
@@ -310,9 +313,9 @@ def test_a_file_that_asks_for_nothing_is_an_error(
     text: str, digits_job: Job, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "rules.toml").write_text(text)
-    assert main(["rules", "check", str(tmp_path / "rules.toml"), str(digits_job.run)]) == 4
+    assert main(["rules", str(tmp_path / "rules.toml"), str(digits_job.run)]) == 4
     said = " ".join(capsys.readouterr().err.split())
     assert "asks for nothing" in said
     assert "docs/rules.md lists the" in said
     (tmp_path / "rules.toml").write_text("[hyperparameters]\nsteps = [1, 1000]")
-    assert main(["rules", "check", str(tmp_path / "rules.toml"), str(digits_job.run)]) == 0
+    assert main(["rules", str(tmp_path / "rules.toml"), str(digits_job.run)]) == 0

@@ -15,7 +15,7 @@ from counterfoil_core.base.errors import RefusedError, SignatureError
 from counterfoil_core.bundle.extent import Extent
 from counterfoil_core.program.limits import Estimate
 from counterfoil_core.signing.envelope import open_statement, sign_statement
-from counterfoil_core.signing.intoto import VERDICT_PREDICATE, make_statement
+from counterfoil_core.signing.kinds import VERDICT, make_statement
 from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
 from counterfoil_core.values.events import AuditStarted, ResumedFromCheckpoint, StepReplayed
 from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
@@ -95,7 +95,7 @@ def resigned(report, key, **changes):
     """The verdict with parts of its sample replaced, signed again by the same auditor."""
     statement = open_statement(sign_verdict(report, key), key.public)
     statement["predicate"]["coverage"]["sample"] |= changes
-    return sign_statement(make_statement(statement["subject"], VERDICT_PREDICATE, statement["predicate"]), key)
+    return sign_statement(make_statement(statement["subject"], VERDICT.predicate, statement["predicate"]), key)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 import counterfoil
 from counterfoil.audit.values.accountprose import bound_by
 from counterfoil.base.joberrors import RecordingError
-from counterfoil.signing import claims
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training.order import OrderDraft
 from counterfoil_core.base.digest import Digest
@@ -26,16 +25,11 @@ from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.bundle.shares import ShareRecord, Shares
 from counterfoil_core.bundle.stepshares import read_shares
-from counterfoil_core.signing import parties
+from counterfoil_core.signing.claims import Share
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.signing.parties import share_statement
 from counterfoil_core.signing.publickeys import key_id_of
-from counterfoil_core.statement.verdict import (
-    sign_adjudication,
-    sign_verdict,
-    verify_adjudication,
-    verify_verdict,
-)
+from counterfoil_core.statement.verdict import sign_adjudication, sign_verdict, verify_signed, verify_verdict
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.outcome import Outcome
 from support.bundles import change, opened_for_change
@@ -224,7 +218,7 @@ def test_a_capsule_about_a_share_names_its_party_and_holds_what_it_signed(
     assert found.dispute is not None
     assert found.dispute.signer == OTHER.public.key_id
     assert f"The party with the key {OTHER.public.key_id} signed what share 2 gave." in found.reason
-    said = verify_adjudication(sign_adjudication(found, trainer_key), trainer_key.public)
+    said = verify_signed(sign_adjudication(found, trainer_key), trainer_key.public)
     assert said.predicate["dispute"]["signer"] == OTHER.public.key_id
     bent = bytes([contents.shared.signature[0] ^ 1, *contents.shared.signature[1:]])
     for number, signature in enumerate((bent, b"")):
@@ -362,11 +356,12 @@ def test_a_party_is_not_framed_by_its_record_of_a_discarded_recording(tmp_path: 
 def test_control_without_the_state_in_what_is_signed_it_would_be(
     tmp_path: Path, trainer_key: SigningKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stateless(order: Digest, step: int, before: Digest, record: ShareRecord) -> bytes:
-        return share_statement(order, step, ROOT, record)
+    of = Share.of
 
-    for module in (parties, claims):
-        monkeypatch.setattr(module, "share_statement", stateless)
+    def stateless(order: Digest, step: int, before: Digest, record: ShareRecord) -> Share:
+        return of(order, step, ROOT, record)
+
+    monkeypatch.setattr(Share, "of", stateless)
     run, order = framed(tmp_path, trainer_key)
     found = audited(run, order).report.dispute
     assert found is not None

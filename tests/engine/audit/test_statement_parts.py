@@ -19,7 +19,9 @@ from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.base.sentence import Sentence, joined, say
 from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.keys import SigningKey
-from counterfoil_core.statement.model import VerdictStatement, read_statement
+from counterfoil_core.signing.kinds import statement_of
+from counterfoil_core.signing.statements import read_said
+from counterfoil_core.statement.model import VerdictStatement
 from counterfoil_core.statement.parts import parts_of, sentence_of
 from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
 from counterfoil_core.statement.write import verdict_statement
@@ -146,7 +148,7 @@ def test_a_real_audit_signs_what_its_sentences_are_made_of(digits_job: Job, key:
 
 def said_in_two_ways(**changed: Any) -> dict[str, Any]:
     report = replace(verified_report(), reason=say("All {0} steps match.", 60))
-    statement = verdict_statement(report, TIME)
+    statement = statement_of(verdict_statement(report, TIME))
     statement["predicate"].update(changed)
     return statement
 
@@ -183,8 +185,8 @@ def test_the_parts_of_checks_are_those_of_checks() -> None:
         replace(check, detail=say("{0} of {1}", 3, 4)) if check.number is CheckNumber.REPLAY else check
         for check in verified_report().checks
     )
-    statement = verdict_statement(replace(verified_report(), checks=checks), TIME)
+    statement = statement_of(verdict_statement(replace(verified_report(), checks=checks), TIME))
     found = [check.get("detailParts") for check in statement["predicate"]["checks"]]
     assert found == [None] * 7 + [["{0} of {1}", 3, 4], None, None]
     assert Check(CheckNumber.REPLAY, CheckState.PASSED, "3 of 4") in (checks[7],)
-    read_statement(statement, VerdictStatement)
+    read_said(VerdictStatement, statement)

@@ -19,18 +19,17 @@ from counterfoil.cli.jsonform import as_json
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.signing.envelope import sign_statement
-from counterfoil_core.signing.intoto import SHORT_RUN_PREDICATE
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import RUN, statement_of
+from counterfoil_core.signing.statements import read_said
 from counterfoil_core.statement.dispute_rules import _wrong_finding
 from counterfoil_core.statement.model import (
     MAX_INPUTS,
     MAX_LINES,
     MAX_SENTENCE,
-    MOST_QUOTED,
     AdjudicationStatement,
     Number,
     VerdictStatement,
-    read_statement,
 )
 from counterfoil_core.statement.rules import RULES, judge
 from counterfoil_core.statement.signed import Adjudication, Verdict
@@ -80,14 +79,14 @@ def sampled_statement() -> dict[str, Any]:
         steps_replayed=15,
         checks=checks(COVERAGE=CheckState.WARNING),
     )
-    return verdict_statement(report, TIME)
+    return statement_of(verdict_statement(report, TIME))
 
 
 def shared_statement() -> dict[str, Any]:
     """A verdict on a run of twelve segments that two machines replayed."""
     one, other = (Place(name, (("device", "cpu"),)) for name in ("one", "other"))
     replayed_at = (ReplayedAt(one, ((1, 4), (9, 12))), ReplayedAt(other, ((5, 8),)))
-    return verdict_statement(replace(verified_report(), replayed_at=replayed_at), TIME)
+    return statement_of(verdict_statement(replace(verified_report(), replayed_at=replayed_at), TIME))
 
 
 def fact(statement: dict[str, Any], **changed: Any) -> dict[str, Any]:
@@ -104,7 +103,7 @@ def unread_statement() -> dict[str, Any]:
         run_root=None, trainer_key="", accepted_at="", steps_ordered=0, steps_recorded=0, steps_planned=0, sample=None,
         steps_replayed=0, steering=None, checks=checks(**{number.name: CheckState.SKIPPED for number in CheckNumber}),
     )  # fmt: skip
-    return verdict_statement(report, TIME)
+    return statement_of(verdict_statement(report, TIME))
 
 
 def segments_of(statement: dict[str, Any], number: int) -> list[list[int]]:
@@ -116,18 +115,18 @@ def segments_of(statement: dict[str, Any], number: int) -> list[list[int]]:
 def ends_early(statement: dict[str, Any], part: str, **recorded: int) -> None:
     """Let a statement be about a run of so many steps, with the claim that such a run has."""
     statement["predicate"][part].update(recorded)
-    statement["predicate"]["inputAttestations"][-1].update(predicateType=SHORT_RUN_PREDICATE)
+    statement["predicate"]["inputAttestations"][-1].update(predicateType=RUN.short)
 
 
 STATEMENTS: dict[str, Callable[[], dict[str, Any]]] = {
-    "verified": lambda: verdict_statement(verified_report(), TIME),
+    "verified": lambda: statement_of(verdict_statement(verified_report(), TIME)),
     "sampled": sampled_statement,
     "shared": shared_statement,
-    "facts": lambda: verdict_statement(replace(verified_report(), facts=run_facts()), TIME),
-    "exact": lambda: verdict_statement(exact_report(), TIME),
-    "disputed": lambda: verdict_statement(disputed_report(), TIME),
-    "confirmed": lambda: adjudication_statement(adjudication_report(AdjudicationOutcome.CONFIRMED), TIME),
-    "rejected": lambda: adjudication_statement(adjudication_report(AdjudicationOutcome.REJECTED), TIME),
+    "facts": lambda: statement_of(verdict_statement(replace(verified_report(), facts=run_facts()), TIME)),
+    "exact": lambda: statement_of(verdict_statement(exact_report(), TIME)),
+    "disputed": lambda: statement_of(verdict_statement(disputed_report(), TIME)),
+    "confirmed": lambda: statement_of(adjudication_statement(adjudication_report(AdjudicationOutcome.CONFIRMED), TIME)),
+    "rejected": lambda: statement_of(adjudication_statement(adjudication_report(AdjudicationOutcome.REJECTED), TIME)),
 }
 BROKEN: list[tuple[int, str, Change, str]] = [
     (1, "verified", lambda s: s["predicate"]["verifier"].update(id="urn:other"), "not made by Counterfoil"),
@@ -326,7 +325,7 @@ def test_under_an_exact_profile_a_finding_has_neither_bound_nor_margin(sizes: tu
         return verify_signed(sign_statement(STATEMENTS[name](), key), key.public)
 
     margin, bound = (Number(float(size).hex(), size) for size in sizes)
-    exact, finding = read("exact"), read("disputed").statement.predicate.dispute.finding
+    exact, finding = read("exact"), read("disputed").statement.dispute.finding
     said = [str(each) for each in _wrong_finding(msgspec.structs.replace(finding, margin=margin, bound=bound), exact)]
     assert any("under an exact profile" in each and "has a bound or a margin" in each for each in said) == (
         sizes != ("0.0", "0.0")
@@ -460,7 +459,7 @@ def keeps(statement: dict[str, Any], name: str) -> bool:
     """Whether a reader takes a statement whose signature holds."""
     kind = AdjudicationStatement if name in ("confirmed", "rejected") else VerdictStatement
     try:
-        read = read_statement(statement, kind)
+        read = read_said(kind, statement)
         judge(Adjudication(read, "") if isinstance(read, AdjudicationStatement) else Verdict(read, ""))
     except SignatureError:
         return False
@@ -546,7 +545,7 @@ def test_a_refusal_repeats_little_of_what_a_stranger_wrote(key: SigningKey) -> N
         change(value)
         with pytest.raises(SignatureError) as caught:
             verify_signed(sign_statement(value, key), key.public)
-        assert len(caught.value.sentence) < MOST_QUOTED + 100
+        assert len(caught.value.sentence) < 400
 
 
 OTHER = {"sha256": "ab" * 32}
@@ -561,7 +560,7 @@ def refused_for_another_order() -> dict[str, Any]:
         steps_planned=0, steps_replayed=0, steering=None, rounded_values=0, log_entries=0, log_bytes=0, corrections=0,
         without_bound=None,
     )  # fmt: skip
-    return verdict_statement(report, TIME)
+    return statement_of(verdict_statement(report, TIME))
 
 
 def passed(statement: dict[str, Any], number: int, state: str = "passed") -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.statement import afterwards as module
-from counterfoil.audit.statement.afterwards import sign_reply, sign_withdrawal, statements_beside
+from counterfoil.audit import afterwards as module
+from counterfoil.audit.afterwards import statements_beside
+from counterfoil.signing.kinds import Reply, Withdrawal
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.signing.keys import SigningKey
-from counterfoil_core.signing.predicates import MAX_BYTES
+from counterfoil_core.signing.kinds import WITHDRAWAL
+from counterfoil_core.signing.statements import sign_said
 
 VERDICT, OTHER = Digest.of(b"verdict"), Digest.of(b"another")
 
@@ -25,14 +27,14 @@ def verdict(tmp_path: Path) -> Path:
 def test_only_statements_about_this_verdict_are_found(verdict: Path, trainer_key: SigningKey) -> None:
     folder = verdict.parent
     ours = {
-        "back.json": sign_withdrawal(VERDICT, "why", None, trainer_key),
-        "Reply.JSON": sign_reply(VERDICT, "no", trainer_key),
+        "back.json": sign_said(Withdrawal(VERDICT, "why", None), trainer_key),
+        "Reply.JSON": sign_said(Reply(VERDICT, "no"), trainer_key),
     }
     for name, content in ours.items():
         (folder / name).write_bytes(content)
-    (folder / "other.json").write_bytes(sign_reply(OTHER, "no", trainer_key))
+    (folder / "other.json").write_bytes(sign_said(Reply(OTHER, "no"), trainer_key))
     (folder / "notes.json").write_text(f'{{"verdict": "{VERDICT.hex}"}}')
-    (folder / "large.json").write_bytes(ours["back.json"].ljust(MAX_BYTES + 1))
+    (folder / "large.json").write_bytes(ours["back.json"].ljust(WITHDRAWAL.most + 1))
     (folder / "folder.json").mkdir()
     os.mkfifo(folder / "pipe.json")
     found, unread = statements_beside(verdict, VERDICT)
@@ -45,7 +47,7 @@ def test_what_was_not_looked_at_is_said(
 ) -> None:
     monkeypatch.setattr(module, "MAX_BESIDE", 2)
     for number in range(3):
-        (verdict.parent / f"{number}.json").write_bytes(sign_reply(VERDICT, str(number), trainer_key))
+        (verdict.parent / f"{number}.json").write_bytes(sign_said(Reply(VERDICT, str(number)), trainer_key))
     found, unread = statements_beside(verdict, VERDICT)
     assert [name for name, _ in found] == ["0.json", "1.json"]
     assert unread == (

@@ -26,8 +26,11 @@ from counterfoil_core.base.stopping import StopRule
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.panel.panel import run_panel
-from counterfoil_core.signing.envelope import open_claim, sign_statement
+from counterfoil_core.signing.claims import RunClaim
+from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import json_of, statement_of
+from counterfoil_core.signing.statements import open_said
 from counterfoil_core.statement.verdict import sign_verdict, verify_verdict
 from counterfoil_core.statement.write import verdict_statement
 from counterfoil_core.values.adjudication import AdjudicationOutcome
@@ -85,7 +88,7 @@ def test_a_rule_that_could_never_fire_is_refused(patience: int) -> None:
 
 def test_the_run_ends_there_with_its_last_state_digested_and_stored(job: Job) -> None:
     with BundleReader.open(job.run) as reader:
-        claim = open_claim(reader.claim())
+        claim = open_said(RunClaim, reader.claim())
         assert (claim.steps, claim.steps_ordered) == (ENDS, ORDERED)
         assert RULE.fires(reader.losses()) == len(reader.losses()) == reader.extent.steps == ENDS
         assert reader.checkpoint_steps() == (4, ENDS)
@@ -96,9 +99,9 @@ def test_the_run_ends_there_with_its_last_state_digested_and_stored(job: Job) ->
 def test_a_rule_that_does_not_fire_leaves_every_byte_of_the_claim(tmp_path: Path, trainer_key: SigningKey) -> None:
     job = record_job(tmp_path, stopping_order().stopping_early(StopRule(8)), trainer_key)
     with BundleReader.open(job.run) as reader:
-        claim = open_claim(reader.claim())
+        claim = open_said(RunClaim, reader.claim())
         assert (claim.steps, claim.steps_ordered) == (ORDERED, None)
-        assert "steps_ordered" not in claim.to_json()
+        assert "steps_ordered" not in json_of(claim)
     report = verified(job.run, job.order)
     assert (report.headline, report.steps_recorded) == ("VERIFIED", ORDERED)
     assert "does not fire before the last step" in report.checks[CheckNumber.COMMITMENTS - 1].detail
@@ -223,7 +226,9 @@ def _as_whole(predicate: dict[str, Any]) -> None:
     ],
 )
 def test_a_verdict_that_contradicts_itself_about_the_end_is_refused(job, trainer_key, edit, rule):
-    said = copy.deepcopy(verdict_statement(verified(job.run, job.order), datetime(2026, 1, 31, 12, tzinfo=UTC)))
+    said = copy.deepcopy(
+        statement_of(verdict_statement(verified(job.run, job.order), datetime(2026, 1, 31, 12, tzinfo=UTC)))
+    )
     assert verify_verdict(sign_statement(said, trainer_key), trainer_key.public).outcome is Outcome.VERIFIED
     edit(said["predicate"])
     with pytest.raises(SignatureError) as caught:

@@ -20,6 +20,7 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import GivenFileError, SignatureError
 from counterfoil_core.signing.envelope import claimed_key_ids, sign_statement
 from counterfoil_core.signing.keys import SigningKey, load_public_key
+from counterfoil_core.signing.kinds import statement_of
 from counterfoil_core.statement.verdict import (
     check_bundle_file,
     preview_verdict,
@@ -46,7 +47,7 @@ def key(key_path: Path) -> SigningKey:
 
 
 def statement(report: Any) -> dict[str, Any]:
-    return copy.deepcopy(verdict_statement(report, datetime(2026, 1, 31, 12, tzinfo=UTC)))
+    return copy.deepcopy(statement_of(verdict_statement(report, datetime(2026, 1, 31, 12, tzinfo=UTC))))
 
 
 def test_a_verdict_says_what_the_report_said(key: SigningKey) -> None:
@@ -205,7 +206,7 @@ def test_an_unknown_field_is_refused(key: SigningKey) -> None:
 def test_another_predicate_type_is_refused(key: SigningKey) -> None:
     value = statement(verified_report())
     value["predicateType"] = "https://slsa.dev/verification_summary/v1"
-    refused(value, key, "not a verdict")
+    refused(value, key, "not the verdict")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import statement_of
 from counterfoil_core.statement.verdict import verdict_statement, verify_verdict
 from counterfoil_core.values.dispute import ACCUSING, DisputedElement, Finding, Right
 from counterfoil_core.values.outcome import Outcome
@@ -51,7 +52,7 @@ def report(right: Right = Right.REPLAY, **fields: Any) -> AuditReport:
 
 
 def statement(made: AuditReport) -> dict[str, Any]:
-    return copy.deepcopy(verdict_statement(made, datetime(2026, 1, 31, 12, tzinfo=UTC)))
+    return copy.deepcopy(statement_of(verdict_statement(made, datetime(2026, 1, 31, 12, tzinfo=UTC))))
 
 
 def finding_of(value: dict[str, Any]) -> dict[str, Any]:

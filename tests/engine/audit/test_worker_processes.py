@@ -13,6 +13,7 @@ from counterfoil.audit.parts import helpers
 from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.processes import Processes
 from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.signing.kinds import statement_of
 from counterfoil_core.statement.write import verdict_statement
 from counterfoil_core.values.events import WorkersReported
 from counterfoil_core.values.outcome import Outcome
@@ -69,7 +70,7 @@ def test_one_is_killed_and_one_has_no_such_device(
     same_end(events, alone, tmp_path)
     report = ended(events).report
     assert report.outcome is Outcome.VERIFIED
-    assert "replayedAt" not in verdict_statement(report, datetime(2026, 1, 31, tzinfo=UTC))["predicate"]
+    assert "replayedAt" not in statement_of(verdict_statement(report, datetime(2026, 1, 31, tzinfo=UTC)))["predicate"]
     last = [event for event in events if isinstance(event, WorkersReported)][-1].workers
     assert "CUDA" in last[1].trouble
     assert last[0].segments == 3

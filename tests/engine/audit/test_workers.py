@@ -136,7 +136,7 @@ def test_the_verdict_says_where(digits_job, cheat, trainer_key, monkeypatch):
         verdict = verify_verdict(
             sign_verdict(report, trainer_key, datetime(2026, 1, 31, tzinfo=UTC)), trainer_key.public
         )
-        assert verdict.statement.predicate.replayed_at
+        assert verdict.statement.replayed_at
     machines = {at.place.machine: at.segments for at in honest.replayed_at}
     assert set(machines) <= {"machine-1", "machine-2"}
     assert sorted(number for spans in machines.values() for one, two in spans for number in range(one, two + 1)) == [

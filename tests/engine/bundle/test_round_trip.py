@@ -18,7 +18,8 @@ from counterfoil_core.base.errors import BundleError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import run_tree
-from counterfoil_core.signing.envelope import open_claim
+from counterfoil_core.signing.claims import RunClaim
+from counterfoil_core.signing.statements import open_said
 from support.bundles import make_claim, make_contents, same_state, test_key, write_bundle, write_run
 from support.packages import sources
 
@@ -57,7 +58,7 @@ def test_a_run_comes_back(tmp_path: Path, steps: int, commit_every: int, checkpo
             assert same_state(state, contents.steps[step - 1].state)
         records = reader.step_records()
         assert records == contents.records()
-        claim = open_claim(reader.claim(), key.public)
+        claim = open_said(RunClaim, reader.claim(), key.public)
         assert claim == make_claim(contents, key)
         assert claim.run_root == run_tree(records).root
 

@@ -14,7 +14,7 @@ from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import BundleError
 from counterfoil_core.base.precision import PROFILES, ExactPrecision, Precision, precision_from_json
-from counterfoil_core.bundle.schema import OrderManifest, RunClaim, StepRecord, check_name, run_tree
+from counterfoil_core.bundle.schema import OrderManifest, StepRecord, check_name, run_tree
 from counterfoil_core.bundle.sources import Source, SourceFile
 from counterfoil_core.commit.merkle import MerkleTree, leaf_hash
 from support.bundles import make_contents
@@ -170,18 +170,6 @@ def test_the_step_record_is_what_the_page_says() -> None:
         start.to_bytes() == f'{{"fingerprints":null,"log":null,"loss":null,"state_root":"{zeros}","step":0}}'.encode()
     )
     assert run_tree([start, record]).root == MerkleTree(map(leaf_hash, [start.to_bytes(), record.to_bytes()])).root
-
-
-def test_a_claim_round_trips() -> None:
-    claim = RunClaim(Digest.of(b"a"), Digest.of(b"b"), 3, (("a", "1"), ("b", "2")), "2026-01-01T00:00:00Z", "PEM")
-    assert RunClaim.from_json(claim.to_json()) == claim
-    for field in claim.to_json():
-        value = claim.to_json()
-        del value[field]
-        with pytest.raises(BundleError):
-            RunClaim.from_json(value)
-        with pytest.raises(BundleError):
-            RunClaim.from_json({**claim.to_json(), field: None})
 
 
 @pytest.mark.parametrize("name", PROFILES)

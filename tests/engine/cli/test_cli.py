@@ -82,11 +82,11 @@ def test_the_whole_job(job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     with table.open(encoding="utf-8", newline="") as file:
         assert [row["match"] for row in csv.DictReader(file)] == ["match"] * 3
     check = ["verify", str(verdict), "--key", str(job / "auditor.pub.pem")]
-    assert main([*check, "--bundle", str(job / "run.cfoil")]) == 0
+    assert main([*check, str(job / "run.cfoil")]) == 0
     assert "signature holds" in capsys.readouterr().out
     assert main([*check, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["order_source"] == "client"
-    assert main([*check, "--bundle", str(job / "tampered.cfoil")]) == 3
+    assert main([*check, str(job / "tampered.cfoil")]) == 3
     assert "another file" in capsys.readouterr().err
     assert main(["verify", str(verdict), "--key", str(job / "trainer.pub.pem")]) == 3
 
@@ -186,7 +186,7 @@ def test_a_dispute_as_a_capsule(job: Path, tmp_path: Path, capsys: pytest.Captur
     sign = ["--verdict", str(signed), "--key", str(job / "auditor.pem")]
     assert main([*judge, "--trainer-key", str(job / "trainer.pub.pem"), *sign]) == 1
     assert "CONFIRMED  Step 2 is not what was ordered" in " ".join(capsys.readouterr().out.split(" "))
-    check = ["verify", str(signed), "--key", str(job / "auditor.pub.pem"), "--bundle", str(capsule)]
+    check = ["verify", str(signed), "--key", str(job / "auditor.pub.pem"), str(capsule)]
     assert main(check) == 1
     assert "step 2 of 3, replayed from the state after step 1" in capsys.readouterr().out
     assert main([*judge, "--json"]) == 1
@@ -546,7 +546,7 @@ def test_a_verdict_is_signed_where_the_key_is(job: Path, tmp_path: Path, capsys:
     assert main(["verify", str(unsigned), "--key", public]) == 3
     signed = str(tmp_path / "signed.json")
     assert main(["sign", str(unsigned), "--key", str(job / "auditor.pem"), "--out", signed]) == 0
-    assert main(["verify", signed, "--key", public, "--bundle", run]) == 0
+    assert main(["verify", signed, "--key", public, run]) == 0
     capsys.readouterr()
     both = ["--unsigned", str(tmp_path / "w.json"), "--verdict", signed, "--key", str(job / "auditor.pem")]
     assert main(["audit", run, *both]) == 4

@@ -57,7 +57,7 @@ def test_a_run_is_followed_to_a_signed_verdict(
     assert re.search(r"Followed to the end: [1-6] steps match\. The run is audited now\.", said)
     assert "VERIFIED All 6 steps were replayed" in said
     assert re.search(r"loss (\d\.\d{4}), the trainer's \1", said)
-    assert main(["verify", str(verdict), "--key", str(tmp_path / "auditor.pub.pem"), "--bundle", str(run)]) == 0
+    assert main(["verify", str(verdict), "--key", str(tmp_path / "auditor.pub.pem"), str(run)]) == 0
     assert len((tmp_path / "steps.csv").read_text().splitlines()) == 7
     assert main(["audit", str(run), "--order", str(digits_job.order), "--threads", "1", "--json"]) == 0
 

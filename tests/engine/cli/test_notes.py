@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from counterfoil.cli import main
-from counterfoil.signing.claims import sign_order
 from counterfoil.signing.privatekeys import load_private_key
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.claims import SignedOrder
+from counterfoil_core.signing.statements import sign_said
 from support.bundles import opened_for_change
 from support.jobs import Job, digits_order
 
@@ -46,7 +47,7 @@ def test_a_note_holds_for_every_bundle_of_the_same_data(
     # Another order of the same data, and a run.
     digits_order(seed=3).write(desk / "other.cfoil", trial=False)
     for bundle in (digits_job.order, digits_job.run, desk / "other.cfoil"):
-        code, said = run(capsys, "verify-note", note, bundle, "--key", desk / "sampler.pub.pem", "--weights", weights)
+        code, said = run(capsys, "verify", note, bundle, "--key", desk / "sampler.pub.pem", "--weights", weights)
         assert code == 0, said
         assert "and names these weights. Whether it is true it does not prove." in said
     quoted = [line for line in said.splitlines() if line.startswith("  | ")]
@@ -57,22 +58,22 @@ def test_what_a_note_does_not_hold_for(
     digits_job: Job, gpt2_job: Job, desk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sampler = load_private_key(desk / "sampler.pem", None)
-    (desk / "order.json").write_bytes(sign_order(Digest.of(b"order"), sampler))
+    (desk / "order.json").write_bytes(sign_said(SignedOrder(Digest.of(b"order")), sampler))
     note, key = desk / "note.json", desk / "sampler.pub.pem"
     assert run(capsys, "note", digits_job.order, "--says", "x", "--key", desk / "sampler.pem", "--out", note)[0] == 0
-    assert run(capsys, "verify-note", note, digits_job.order, "--key", key)[0] == 0
+    assert run(capsys, "verify", note, digits_job.order, "--key", key)[0] == 0
 
     def refused(*arguments: object) -> str:
-        code, said = run(capsys, "verify-note", *arguments)
+        code, said = run(capsys, "verify", *arguments)
         assert code == 3, said
         return said
 
     assert "does not hold" in refused(note, digits_job.order, "--key", desk / "other.pub.pem")
     assert "names no weights" in refused(note, digits_job.order, "--key", key, "--weights", desk / "w.safetensors")
     assert "about other data" in refused(note, gpt2_job.order, "--key", key)
-    assert "not the note" in refused(desk / "order.json", digits_job.order, "--key", key)
+    assert "is another one" in refused(desk / "order.json", digits_job.order, "--key", key)
     assert run(capsys, "note", digits_job.order, "--says", "x", "--key", desk / "sampler.pem", "--out", note)[0] == 4
-    assert run(capsys, "verify-note", note, desk / "no.cfoil", "--key", key)[0] == 4
+    assert run(capsys, "verify", note, desk / "no.cfoil", "--key", key)[0] == 4
 
 
 def test_data_that_are_not_the_orders_are_not_signed(
@@ -93,7 +94,7 @@ def test_data_that_lie_in_a_file_of_their_own(desk: Path, capsys: pytest.Capture
     code, said = run(capsys, *command)
     assert (code, "--data" in said) == (4, True), said
     assert run(capsys, *command, "--data", data)[0] == 0
-    assert run(capsys, "verify-note", note, order, "--key", desk / "sampler.pub.pem")[0] == 0
+    assert run(capsys, "verify", note, order, "--key", desk / "sampler.pub.pem")[0] == 0
     changed = bytearray(data.read_bytes())
     changed[-1] ^= 1
     data.write_bytes(changed)

@@ -223,7 +223,7 @@ def test_a_run_that_may_stop_early_from_the_order_to_the_verdict(tmp_path, monke
     assert "4 of 12 ordered steps" in inspected
     audited = said("audit", "run.cfoil", "--order", "job.cfoil", "--verdict", "v.json", "--key", "auditor.pem")
     assert "VERIFIED for 4 of 12 ordered steps" in audited
-    verified = said("verify", "v.json", "--key", "auditor.pub.pem", "--bundle", "run.cfoil")
+    verified = said("verify", "v.json", "--key", "auditor.pub.pem", "run.cfoil")
     assert "4 of 4 judged; the run has 4 of 12 ordered steps" in verified
     card = said("export", "model-card", "v.json", "--key", "auditor.pub.pem")
     assert "4 of 4 replayed; the run has 4 of 12 ordered steps" in card

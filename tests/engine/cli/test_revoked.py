@@ -12,13 +12,14 @@ import pytest
 from counterfoil.audit.signers import Signers, signers_of_capsule, signers_of_run
 from counterfoil.cli import main
 from counterfoil.cli.revoked import Revoked, check_same_signers, revoked_signers
+from counterfoil.signing.kinds import Cause, Revocation, RevocationList
 from counterfoil.signing.privatekeys import key_from_seed, load_private_key
-from counterfoil.signing.revocations import Cause, Revocation, RevocationList, open_revocations, sign_revocations
 from counterfoil.training.recipes import digits
 from counterfoil.training.recorder import record
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.base.errors import FileChangedError
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.statements import open_said, sign_said
 from support.jobs import captured_once, replaced
 from support.reports import verified_report
 
@@ -28,7 +29,7 @@ SIGNED = Signers(TRAINER.public.key_id, "2026-03-01T00:00:00Z", CLIENT.public.ke
 
 
 def listed(*revocations: Revocation) -> RevocationList:
-    return open_revocations(sign_revocations(revocations, 1, LIST), LIST.public)
+    return open_said(RevocationList, sign_said(RevocationList.of_keys(revocations, 1), LIST), LIST.public)
 
 
 def revoked(key: SigningKey, since: str, cause: Cause = Cause.RETIRED) -> Revocation:

@@ -13,7 +13,8 @@ from counterfoil.signing.privatekeys import load_private_key
 from counterfoil.training.calibration import calibrate
 from counterfoil.training.order import sign_order_file
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.signing.consent import open_signed_order
+from counterfoil_core.signing.claims import SignedOrder
+from counterfoil_core.signing.statements import open_said
 from support.interrupted import go_on, stop_after
 from support.jobs import digits_order
 
@@ -31,7 +32,7 @@ def desk(tmp_path: Path) -> Path:
 def signer_of(path: Path) -> str | None:
     with BundleReader.open(path) as reader:
         signature = reader.order_signature()
-        return None if signature is None else open_signed_order(signature, reader.manifest.digest).key_id
+        return None if signature is None else open_said(SignedOrder, signature, order=reader.manifest.digest).key_id
 
 
 def key_id(desk: Path, name: str) -> str:

@@ -24,8 +24,9 @@ from counterfoil.cli import main
 from counterfoil.delivery import locating
 from counterfoil.delivery.locating import RowUse, locate_rows
 from counterfoil.delivery.rowproof import prove_rows, read_proofs, verify_row, write_proofs
-from counterfoil.delivery.rowuse import open_row_use, sign_row_use
+from counterfoil.delivery.rowuse import rows_statement, uses_of
 from counterfoil.program.rowreads import positions_read
+from counterfoil.signing.kinds import RowsStatement
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil_core.base import canonical
@@ -37,6 +38,7 @@ from counterfoil_core.bundle.sources import Source, SourceFile
 from counterfoil_core.operators.node import Node, TensorType, Value
 from counterfoil_core.program.graph import Input, Program
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.statements import open_said, sign_said
 from support.jobs import Job, digits_order, record_job
 
 KEY, OTHER = key_from_seed(b"\1" * 32), key_from_seed(b"\2" * 32)
@@ -194,10 +196,10 @@ def test_absence_is_signed_without_a_row_and_openssl_checks_it(
     absent.flat[0] ^= 1
     np.save(tmp_path / "row.npy", absent)
     uses = locate_rows(tmp_path / "row.npy", digits_job.run)
-    envelope = sign_row_use(uses, KEY)
-    assert open_row_use(envelope, KEY.public).uses == uses
+    envelope = sign_said(rows_statement(uses), KEY)
+    assert uses_of(open_said(RowsStatement, envelope, KEY.public)) == uses
     with pytest.raises(SignatureError):
-        open_row_use(envelope, OTHER.public)
+        open_said(RowsStatement, envelope, OTHER.public)
     payload = base64.b64decode(json.loads(envelope)["payload"])
     told = json.loads(payload)["predicate"]["rows"][0]
     assert (told["places"], told["steps"]) == ([], [])
@@ -479,9 +481,9 @@ def test_a_statement_that_says_otherwise_than_the_run_is_not_so(
     (tmp_path / "other.pem").write_text(OTHER.public.pem)
 
     def said(uses: list[RowUse], *more: str, key: str = "key.pem") -> int:
-        (tmp_path / "said.json").write_bytes(sign_row_use(uses, KEY))
+        (tmp_path / "said.json").write_bytes(sign_said(rows_statement(uses), KEY))
         capsys.readouterr()
-        return main(["verify-row", str(tmp_path / "said.json"), *more, "--key", str(tmp_path / key)])
+        return main(["verify", str(tmp_path / "said.json"), *more, "--key", str(tmp_path / key)])
 
     (tmp_path / "proof.json").write_bytes(write_proofs(prove_rows([use], digits_job.run, neighbours=True)))
     proof = ["--row", str(row), "--proof", str(tmp_path / "proof.json")]

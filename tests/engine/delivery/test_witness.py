@@ -21,9 +21,10 @@ import torch
 from counterfoil.base.joberrors import RecordingError, TargetExistsError
 from counterfoil.cli import main
 from counterfoil.delivery import snapshots, witnessing
-from counterfoil.delivery.snapshots import Kind, Line, make_line, open_log, sign_line, take_snapshot
+from counterfoil.delivery.snapshots import make_line, open_log, sign_line, take_snapshot
 from counterfoil.delivery.witnesscheck import Belongs, By, place_snapshots
 from counterfoil.delivery.witnessing import Witness, newest_state, seconds_until_next, watch_recording
+from counterfoil.signing.kinds import Line, LineKind
 from counterfoil.signing.privatekeys import generate_key, key_from_seed
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil.training.statefile import encode_state, read_state, state_name
@@ -104,7 +105,7 @@ def test_waits_are_exponential() -> None:
 def test_nothing_is_taken_before_its_time(log: Path) -> None:
     with Witness(log, KEY, wait=lambda mean: 1000 * mean) as witness:
         assert not witness.look({"w": np.ones(3, np.float32)})
-    assert [line.kind for line in open_log(log.read_bytes(), KEY.public).lines] == [Kind.BEGUN, Kind.ENDED]
+    assert [line.kind for line in open_log(log.read_bytes(), KEY.public).lines] == [LineKind.BEGUN, LineKind.ENDED]
 
 
 def test_tensors_of_torch_are_seen_as_those_of_numpy(log: Path) -> None:
@@ -211,16 +212,16 @@ def test_a_log_is_its_witnesss(log: Path) -> None:
 
 def test_lines_that_contradict_each_other_are_refused_though_signed() -> None:
     seen = take_snapshot({"w": np.ones(3, np.float32)}, 0)
-    first = sign_line(make_line(Kind.BEGUN, None, 0, 600), KEY)
+    first = sign_line(make_line(LineKind.BEGUN, None, 0, 600), KEY)
     for line in (
-        make_line(Kind.SNAPSHOT, first, 1, 600),
-        make_line(Kind.ENDED, first, 1, 600, seen),
-        make_line(Kind.SNAPSHOT, first, 1, 601, seen),
-        make_line(Kind.SNAPSHOT, first, 2, 600, seen),
+        make_line(LineKind.SNAPSHOT, first, 1, 600),
+        make_line(LineKind.ENDED, first, 1, 600, seen),
+        make_line(LineKind.SNAPSHOT, first, 1, 601, seen),
+        make_line(LineKind.SNAPSHOT, first, 2, 600, seen),
     ):
         with pytest.raises(SignatureError):
             open_log(first + b"\n" + sign_line(line, KEY) + b"\n", KEY.public)
-    open_log(first + b"\n" + sign_line(make_line(Kind.SNAPSHOT, first, 1, 600, seen), KEY) + b"\n", KEY.public)
+    open_log(first + b"\n" + sign_line(make_line(LineKind.SNAPSHOT, first, 1, 600, seen), KEY) + b"\n", KEY.public)
 
 
 def test_no_line_fits_into_another_log_of_the_same_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,9 +258,9 @@ def test_a_shard_is_found_where_the_witness_saw_a_part_of_the_state(digits_job: 
     step = max(states)
     name = max(states[step], key=lambda each: states[step][each].nbytes)
     part = {name: states[step][name]}
-    lines = [sign_line(make_line(Kind.BEGUN, None, 0, 600), KEY)]
+    lines = [sign_line(make_line(LineKind.BEGUN, None, 0, 600), KEY)]
     for number, seen in enumerate([take_snapshot(part, 0), take_snapshot(flipped(part), 0)], 1):
-        lines.append(sign_line(make_line(Kind.SNAPSHOT, lines[-1], number, 600, seen), KEY))
+        lines.append(sign_line(make_line(LineKind.SNAPSHOT, lines[-1], number, 600, seen), KEY))
     true, strange = place_snapshots(open_log(b"".join(line + b"\n" for line in lines), KEY.public), [digits_job.run])
     assert step in [seen.step for seen in true.steps]
     assert {seen.by for seen in true.steps} == {By.SHARD}
@@ -345,7 +346,7 @@ def test_a_folder_that_is_taken_away_leaves_a_trace_and_does_not_end_the_witness
 ) -> None:
     place, step = tmp_path / "run.cfoil", max(stored(digits_job))
     folder = recording(digits_job, place, step)
-    kinds: list[Kind] = []
+    kinds: list[LineKind] = []
 
     def told(line: Line) -> None:
         kinds.append(line.kind)
@@ -359,7 +360,14 @@ def test_a_folder_that_is_taken_away_leaves_a_trace_and_does_not_end_the_witness
 
     with Witness(log, KEY, wait=at_once, told=told) as witness:
         watch_recording(place, digits_job.order, witness, CancelToken(), 60)
-    assert kinds == [Kind.BEGUN, Kind.SNAPSHOT, Kind.ABSENT, Kind.ABSENT, Kind.SNAPSHOT, Kind.ENDED]
+    assert kinds == [
+        LineKind.BEGUN,
+        LineKind.SNAPSHOT,
+        LineKind.ABSENT,
+        LineKind.ABSENT,
+        LineKind.SNAPSHOT,
+        LineKind.ENDED,
+    ]
     opened = open_log(log.read_bytes(), KEY.public)
     assert opened.absent == 2
     assert opened.ended
@@ -438,7 +446,7 @@ def test_exit_codes(digits_job: Job, tmp_path: Path, log: Path, capsys: pytest.C
 
 
 def test_junk_never_leaves_our_errors() -> None:
-    good = sign_line(make_line(Kind.BEGUN, None, 0, 600), KEY) + b"\n"
+    good = sign_line(make_line(LineKind.BEGUN, None, 0, 600), KEY) + b"\n"
     draws = np.random.default_rng(0)
     for _ in range(300):
         data = bytearray(good)
@@ -455,4 +463,4 @@ def test_junk_never_leaves_our_errors() -> None:
 
 
 def test_the_digest_before_the_first_line_is_zero() -> None:
-    assert make_line(Kind.BEGUN, None, 0, 600).before == Digest(bytes(32))
+    assert make_line(LineKind.BEGUN, None, 0, 600).before == Digest(bytes(32))

@@ -15,21 +15,9 @@ from counterfoil.signer.environment import drop_passphrase, take_descriptor
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil_core.base import canonical
 from counterfoil_core.base.errors import KeyFileError, SignatureError
-from counterfoil_core.signing.intoto import (
-    COMPARISON_PREDICATE,
-    FACTS_PREDICATE,
-    NOTE_PREDICATE,
-    ORDER_PREDICATE,
-    REVOCATIONS_PREDICATE,
-    ROW_USE_PREDICATE,
-    RULES_PREDICATE,
-    RUN_PREDICATE,
-    SHARE_PREDICATE,
-    TREE_HEAD_PREDICATE,
-    VERDICT_PREDICATE,
-    make_statement,
-)
+from counterfoil_core.signing import kinds
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import make_statement
 
 posix = pytest.mark.skipif(os.name != "posix", reason="descriptors and terminals of POSIX")
 ORDER, OTHER = ("a.order", {"sha256": "ab" * 32}), ("a.order", {"sha256": "cd" * 32})
@@ -43,43 +31,43 @@ def test_a_verdict_about_another_file_is_not_signed(trainer_key: SigningKey) -> 
     def gate() -> Gate:
         return Gate(Purpose.AUDIT, trainer_key.public, about="run.cfoil")
 
-    gate().check(statement("run.cfoil", {"sha256": "ab" * 32}, VERDICT_PREDICATE, {}))
+    gate().check(statement("run.cfoil", {"sha256": "ab" * 32}, kinds.VERDICT.predicate, {}))
     with pytest.raises(SignatureError, match=r"another file than run\.cfoil"):
-        gate().check(statement("other.cfoil", {"sha256": "ab" * 32}, VERDICT_PREDICATE, {}))
+        gate().check(statement("other.cfoil", {"sha256": "ab" * 32}, kinds.VERDICT.predicate, {}))
 
 
 def test_a_trainers_signer_keeps_to_one_order(trainer_key: SigningKey) -> None:
     public = trainer_key.public
     gate, named = Gate(Purpose.TRAIN, public), {"public_key": public.pem}
-    gate.check(statement(*ORDER, TREE_HEAD_PREDICATE, named))
-    gate.check(statement(*ORDER, TREE_HEAD_PREDICATE, named))
+    gate.check(statement(*ORDER, kinds.TREE_HEAD.predicate, named))
+    gate.check(statement(*ORDER, kinds.TREE_HEAD.predicate, named))
     with pytest.raises(SignatureError, match="another order"):
-        gate.check(statement(*OTHER, TREE_HEAD_PREDICATE, named))
+        gate.check(statement(*OTHER, kinds.TREE_HEAD.predicate, named))
     with pytest.raises(SignatureError, match="another order"):
-        gate.check(statement(*OTHER, RUN_PREDICATE, named))
+        gate.check(statement(*OTHER, kinds.RUN.predicate, named))
     with pytest.raises(SignatureError, match="another public key"):
-        gate.check(statement(*ORDER, RUN_PREDICATE, {"public_key": "other"}))
-    gate.check(statement(*ORDER, RUN_PREDICATE, named))
+        gate.check(statement(*ORDER, kinds.RUN.predicate, {"public_key": "other"}))
+    gate.check(statement(*ORDER, kinds.RUN.predicate, named))
     with pytest.raises(SignatureError, match="already signed"):
-        gate.check(statement(*ORDER, RUN_PREDICATE, named))
+        gate.check(statement(*ORDER, kinds.RUN.predicate, named))
 
 
 @pytest.mark.parametrize(
     ("purpose", "kind", "what"),
     [
-        (Purpose.NOTE, NOTE_PREDICATE, "a note about data"),
-        (Purpose.FACTS, FACTS_PREDICATE, "the facts of a run"),
-        (Purpose.RULES, RULES_PREDICATE, "what a run showed of rules"),
-        (Purpose.COMPARISON, COMPARISON_PREDICATE, "the comparison of an order with a script"),
-        (Purpose.ROWS, ROW_USE_PREDICATE, "what a run did with rows"),
-        (Purpose.REVOCATIONS, REVOCATIONS_PREDICATE, "a list of revoked keys"),
+        (Purpose.NOTE, kinds.NOTE.predicate, "a note about data"),
+        (Purpose.FACTS, kinds.FACTS.predicate, "the facts of a run"),
+        (Purpose.RULES, kinds.RULES.predicate, "what a run showed of rules"),
+        (Purpose.COMPARISON, kinds.COMPARISON.predicate, "the comparison of an order with a script"),
+        (Purpose.ROWS, kinds.ROW_USE.predicate, "what a run did with rows"),
+        (Purpose.REVOCATIONS, kinds.REVOCATIONS.predicate, "a list of revoked keys"),
     ],
 )
 def test_a_signer_of_one_statement_signs_one(purpose: Purpose, kind: str, what: str, trainer_key: SigningKey) -> None:
     public = trainer_key.public
     gate, named = Gate(purpose, public), {"public_key": public.pem}
     with pytest.raises(SignatureError, match=f"signs {what}, and nothing else"):
-        gate.check(statement(*ORDER, ORDER_PREDICATE, named))
+        gate.check(statement(*ORDER, kinds.ORDER.predicate, named))
     with pytest.raises(SignatureError, match="another public key"):
         gate.check(statement(*ORDER, kind, {"public_key": "other"}))
     gate.check(statement(*ORDER, kind, named))
@@ -90,27 +78,27 @@ def test_a_signer_of_one_statement_signs_one(purpose: Purpose, kind: str, what: 
 def test_a_clients_signer_signs_an_order_and_its_comparison_with_the_script(trainer_key: SigningKey) -> None:
     public = trainer_key.public
     gate, named = Gate(Purpose.ORDER, public), {"public_key": public.pem}
-    gate.check(statement(*ORDER, ORDER_PREDICATE, named))
-    for kind in (ORDER_PREDICATE, COMPARISON_PREDICATE):
+    gate.check(statement(*ORDER, kinds.ORDER.predicate, named))
+    for kind in (kinds.ORDER.predicate, kinds.COMPARISON.predicate):
         with pytest.raises(SignatureError, match="another order"):
             gate.check(statement(*OTHER, kind, named))
         with pytest.raises(SignatureError, match="another public key"):
             gate.check(statement(*ORDER, kind, {"public_key": "other"}))
-    gate.check(statement(*ORDER, COMPARISON_PREDICATE, named))
+    gate.check(statement(*ORDER, kinds.COMPARISON.predicate, named))
     with pytest.raises(SignatureError, match="already signed"):
-        gate.check(statement(*ORDER, COMPARISON_PREDICATE, named))
+        gate.check(statement(*ORDER, kinds.COMPARISON.predicate, named))
     with pytest.raises(SignatureError, match="or the comparison of an order with a script, and nothing else"):
-        Gate(Purpose.ORDER, public).check(statement(*ORDER, RUN_PREDICATE, named))
+        Gate(Purpose.ORDER, public).check(statement(*ORDER, kinds.RUN.predicate, named))
 
 
 def test_a_partys_signer_signs_shares_of_one_order(trainer_key: SigningKey) -> None:
     gate = Gate(Purpose.SHARES, trainer_key.public)
     for step in (1, 2):
-        gate.check(statement(*ORDER, SHARE_PREDICATE, {"step": step}))
+        gate.check(statement(*ORDER, kinds.SHARE.predicate, {"step": step}))
     with pytest.raises(SignatureError, match="another order"):
-        gate.check(statement(*OTHER, SHARE_PREDICATE, {"step": 3}))
+        gate.check(statement(*OTHER, kinds.SHARE.predicate, {"step": 3}))
     with pytest.raises(SignatureError, match="signs what a share of a step gave, and nothing else"):
-        gate.check(statement(*ORDER, RUN_PREDICATE, {"public_key": trainer_key.public.pem}))
+        gate.check(statement(*ORDER, kinds.RUN.predicate, {"public_key": trainer_key.public.pem}))
 
 
 @posix

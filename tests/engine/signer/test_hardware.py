@@ -16,8 +16,8 @@ import pytest
 from counterfoil.base.joberrors import SignerError
 from counterfoil.cli import main
 from counterfoil.signer.client import Passphrase, start_signer
-from counterfoil.signing.claims import public_keys
 from counterfoil.signing.hardware import parse_uri
+from counterfoil.signing.partykeys import public_keys
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_core.base import canonical
 from counterfoil_core.base.errors import KeyFileError, SignatureError

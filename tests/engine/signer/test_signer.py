@@ -25,14 +25,8 @@ from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil_core.base import canonical
 from counterfoil_core.base.errors import FileWriteError, KeyFileError, SignatureError
 from counterfoil_core.signing.envelope import open_statement
-from counterfoil_core.signing.intoto import (
-    ADJUDICATION_PREDICATE,
-    RUN_PREDICATE,
-    TREE_HEAD_PREDICATE,
-    VERDICT_PREDICATE,
-    make_statement,
-)
 from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.signing.kinds import ADJUDICATION, RUN, TREE_HEAD, VERDICT, make_statement
 
 SECRET = "correct horse battery staple"
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and descriptors of POSIX")
@@ -51,7 +45,7 @@ def signer(key: Path) -> Iterator[SignerProcess]:
         yield signer
 
 
-def statement(kind: str = VERDICT_PREDICATE, name: str = "run.cfoil", **predicate: Any) -> bytes:
+def statement(kind: str = VERDICT.predicate, name: str = "run.cfoil", **predicate: Any) -> bytes:
     return canonical.encode(make_statement([{"name": name, "digest": {"sha256": "00"}}], kind, predicate))
 
 
@@ -68,7 +62,7 @@ def frame(kind: bytes, body: bytes) -> bytes:
 # What it signs.
 
 
-@pytest.mark.parametrize("kind", [VERDICT_PREDICATE, ADJUDICATION_PREDICATE])
+@pytest.mark.parametrize("kind", [VERDICT.predicate, ADJUDICATION.predicate])
 def test_it_signs_what_an_auditor_signs(signer: SignerProcess, key: Path, kind: str) -> None:
     public = load_public_key(key.with_name("auditor.pub.pem"))
     assert signer.public == public
@@ -77,7 +71,7 @@ def test_it_signs_what_an_auditor_signs(signer: SignerProcess, key: Path, kind: 
     assert envelope == load_private_key(key, SECRET).sign(statement(kind, result="VERIFIED"))
 
 
-_PLAIN = make_statement([{"name": "run.cfoil"}], VERDICT_PREDICATE, {})
+_PLAIN = make_statement([{"name": "run.cfoil"}], VERDICT.predicate, {})
 
 
 def _with_subjects(*subjects: Any) -> bytes:
@@ -85,11 +79,11 @@ def _with_subjects(*subjects: Any) -> bytes:
 
 
 REFUSED = {
-    "a run's claim": (statement(RUN_PREDICATE), "signs a verdict or an adjudication, and nothing else"),
-    "a tree head": (statement(TREE_HEAD_PREDICATE), "and nothing else"),
+    "a run's claim": (statement(RUN.predicate), "signs a verdict or an adjudication, and nothing else"),
+    "a tree head": (statement(TREE_HEAD.predicate), "and nothing else"),
     "another type": (statement("https://slsa.dev/provenance/v1"), "and nothing else"),
     "another file": (statement(name="other.cfoil"), "another file than run.cfoil"),
-    "no subject": (canonical.encode(make_statement([], VERDICT_PREDICATE, {})), "has no subject"),
+    "no subject": (canonical.encode(make_statement([], VERDICT.predicate, {})), "has no subject"),
     "a second subject that is none": (_with_subjects({"name": "run.cfoil"}, "run"), "has no subject"),
     "a first subject that is none": (_with_subjects("run.cfoil", {"name": "run"}), "has no subject"),
     "subjects by name": (canonical.encode({**_PLAIN, "subject": {"name": "run.cfoil"}}), "has no subject"),
@@ -119,17 +113,17 @@ def test_a_trainers_signer(key: Path) -> None:
     with start_signer(key, "train", Passphrase.given(SECRET)) as signer:
         pem = signer.public.pem
         for _ in range(2):
-            signer.sign(statement(TREE_HEAD_PREDICATE, "order", public_key=pem))
+            signer.sign(statement(TREE_HEAD.predicate, "order", public_key=pem))
         for payload, sentence in (
             (statement(), "the claim of a run or a tree head, and nothing else"),
-            (statement(RUN_PREDICATE, "order", public_key="other"), "another public key"),
-            (statement(RUN_PREDICATE, "another order", public_key=pem), "another order"),
+            (statement(RUN.predicate, "order", public_key="other"), "another public key"),
+            (statement(RUN.predicate, "another order", public_key=pem), "another order"),
         ):
             with pytest.raises(SignatureError, match=sentence):
                 signer.sign(payload)
-        signer.sign(statement(RUN_PREDICATE, "order", public_key=pem))
+        signer.sign(statement(RUN.predicate, "order", public_key=pem))
         with pytest.raises(SignatureError, match="already signed"):
-            signer.sign(statement(TREE_HEAD_PREDICATE, "order", public_key=pem))
+            signer.sign(statement(TREE_HEAD.predicate, "order", public_key=pem))
 
 
 # Keys and passphrases.
@@ -209,7 +203,7 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
         "base.inputs", "base.obstacles", "base.plaintext", "base.precision", "base.sentence", "base.stopping",
         "base.timestamps", "base.turns", "bundle", "bundle.extent", "bundle.pattern", "bundle.schema", "bundle.shares",
         "bundle.sources", "commit", "commit.merkle", "signing", "signing.edwards", "signing.envelope",
-        "signing.intoto", "signing.keys", "signing.publickeys",
+        "signing.keys", "signing.kinds", "signing.publickeys",
     }  # fmt: skip
 
 

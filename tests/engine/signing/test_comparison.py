@@ -8,37 +8,37 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.signer.client import Passphrase, start_signer
-from counterfoil.signing.claims import sign_order
-from counterfoil.signing.comparedsteps import FROM_CODE, FROM_SCRIPT
-from counterfoil.signing.comparison import (
-    MAX_BYTES,
-    Comparison,
+from counterfoil.signing.comparedsteps import (
+    FROM_CODE,
+    FROM_SCRIPT,
     FoundComparison,
     Standing,
     compared_in,
-    comparison_beside,
     comparison_line,
     comparison_path,
-    open_comparison,
     ranges_of,
     standing_of,
-    write_comparison,
 )
+from counterfoil.signing.comparison import comparison_beside, write_comparison
+from counterfoil.signing.kinds import Comparison
 from counterfoil.signing.privatekeys import PrivateKey, generate_key, load_private_key
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.signing import kinds
+from counterfoil_core.signing.claims import SignedOrder
 from counterfoil_core.signing.envelope import sign_statement, wrap_statement
-from counterfoil_core.signing.intoto import COMPARISON_PREDICATE, ORDER_PREDICATE, make_statement
+from counterfoil_core.signing.kinds import COMPARISON, make_statement
+from counterfoil_core.signing.statements import open_said, sign_said
 
 ORDER, OTHER, SCRIPT = (Digest.of(text) for text in (b"order", b"other", b"script"))
 MADE = Comparison(
@@ -59,7 +59,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> tuple[PrivateKey, PrivateK
 
 
 def statement(
-    key: PrivateKey | None = None, subject: Digest = ORDER, kind: str = COMPARISON_PREDICATE, **changes: Any
+    key: PrivateKey | None = None, subject: Digest = ORDER, kind: str = COMPARISON.predicate, **changes: Any
 ) -> dict[str, Any]:
     """A statement whose fields somebody chose himself; a field that is ``left out`` is left out."""
     predicate = {
@@ -105,7 +105,7 @@ def test_an_unsigned_one_is_an_envelope_without_signatures_and_without_a_time(tm
 def test_the_process_that_holds_the_key_signs_an_order_and_then_its_comparison(tmp_path: Path) -> None:
     generate_key(tmp_path / "client.pem", None)
     with start_signer(tmp_path / "client.pem", "order", Passphrase.none()) as signer:
-        sign_order(ORDER, signer)
+        sign_said(SignedOrder(ORDER), signer)
         with pytest.raises(SignatureError, match="another order"):
             write_comparison(tmp_path / "other.cfoil", replace(MADE, order=OTHER), signer)
         write_comparison(tmp_path / "job.cfoil", MADE, signer)
@@ -168,9 +168,9 @@ def test_what_is_not_of_its_form_is_refused(
         value = "today"
     key = keys[0] if signed else None
     wrap: Callable[[dict[str, Any]], bytes] = wrap_statement if key is None else lambda made: sign_statement(made, key)
-    assert open_comparison(wrap(statement(key)))[0].compared == ((1, 400),), "the control"
+    assert open_said(Comparison, wrap(statement(key))).compared == ((1, 400),), "the control"
     with pytest.raises(SignatureError):
-        open_comparison(wrap(statement(key, **{name: value})))
+        open_said(Comparison, wrap(statement(key, **{name: value})))
 
 
 def test_what_nobody_may_write_is_not_written(tmp_path: Path) -> None:
@@ -189,20 +189,20 @@ def test_what_is_about_something_else_is_refused(keys: tuple[PrivateKey, Private
     key = keys[0]
     for bad in (
         wrap_statement(statement(subject=OTHER)),
-        wrap_statement(statement(kind=ORDER_PREDICATE)),
+        wrap_statement(statement(kind=kinds.ORDER.predicate)),
         sign_statement(statement(key, subject=OTHER), key),
-        sign_statement(statement(key, kind=ORDER_PREDICATE), key),
-        sign_order(ORDER, key),
-        b"junk", b"{}", b"[]", b"", b" " * (MAX_BYTES + 1),
+        sign_statement(statement(key, kind=kinds.ORDER.predicate), key),
+        sign_said(SignedOrder(ORDER), key),
+        b"junk", b"{}", b"[]", b"", b" " * (COMPARISON.most + 1),
     ):  # fmt: skip
         with pytest.raises(SignatureError):
-            open_comparison(bad)
+            open_said(Comparison, bad)
 
 
 def test_a_signature_is_of_the_key_that_is_named_and_of_these_bytes(keys: tuple[PrivateKey, PrivateKey]) -> None:
     key, other = keys
     envelope = json.loads(sign_statement(statement(key), key))
-    assert open_comparison(canonical.encode(envelope))[1] == key.public.key_id, "the control"
+    assert open_said(Comparison, canonical.encode(envelope)).key_id == key.public.key_id, "the control"
     for bad in (
         canonical.encode(envelope | {"signatures": []}),  # it still names the key
         canonical.encode(envelope | {"signatures": envelope["signatures"] * 2}),
@@ -213,7 +213,7 @@ def test_a_signature_is_of_the_key_that_is_named_and_of_these_bytes(keys: tuple[
         sign_statement(statement(key), other),
     ):
         with pytest.raises(SignatureError):
-            open_comparison(bad)
+            open_said(Comparison, bad)
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import base64
-import dataclasses
 import hashlib
 import json
 import os
@@ -22,24 +21,19 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 from hypothesis import given, strategies as st
+from msgspec import structs
 from securesystemslib.dsse import Envelope
 
-from counterfoil.signing.claims import sign_claim
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import FileWriteError, KeyFileError, SignatureError
-from counterfoil_core.bundle.schema import RunClaim
-from counterfoil_core.signing.envelope import open_claim, open_statement, sign_statement
-from counterfoil_core.signing.intoto import (
-    PAYLOAD_TYPE,
-    RUN_PREDICATE,
-    STATEMENT_TYPE,
-    VERDICT_PREDICATE,
-    make_statement,
-)
+from counterfoil_core.signing.claims import RunClaim
+from counterfoil_core.signing.envelope import open_statement, sign_statement
 from counterfoil_core.signing.keys import PublicKey, SigningKey, load_public_key
+from counterfoil_core.signing.kinds import PAYLOAD_TYPE, RUN, STATEMENT_TYPE, VERDICT, make_statement
 from counterfoil_core.signing.publickeys import key_id_of, pem_of
+from counterfoil_core.signing.statements import open_said, sign_said
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +56,7 @@ def claim(key: SigningKey) -> RunClaim:
         order=Digest.of(b"order"),
         run_root=Digest.of(b"run"),
         steps=7,
-        environment=(("device", "cpu"), ("torch", "2.13")),
+        environment={"device": "cpu", "torch": "2.13"},
         signed_at="2026-01-01T00:00:00Z",
         public_key=key.public.pem,
     )
@@ -192,7 +186,7 @@ def test_junk_in_a_key_file_gives_our_error(tmp_path_factory: pytest.TempPathFac
 
 
 def test_a_statement_round_trips(key: SigningKey) -> None:
-    statement = make_statement([{"name": "x", "digest": {"sha256": "00"}}], VERDICT_PREDICATE, {"result": "VERIFIED"})
+    statement = make_statement([{"name": "x", "digest": {"sha256": "00"}}], VERDICT.predicate, {"result": "VERIFIED"})
     envelope = sign_statement(statement, key)
     assert open_statement(envelope, key.public) == statement
     assert payload_of(envelope) == canonical.encode(statement)
@@ -200,7 +194,7 @@ def test_a_statement_round_trips(key: SigningKey) -> None:
 
 
 def test_the_signature_holds_for_bare_ed25519(key: SigningKey, claim: RunClaim) -> None:
-    envelope = json.loads(sign_claim(claim, key))
+    envelope = json.loads(sign_said(claim, key))
     bare = load_pem_public_key(key.public.pem.encode())
     assert isinstance(bare, Ed25519PublicKey)
     (signature,) = envelope["signatures"]
@@ -210,7 +204,7 @@ def test_the_signature_holds_for_bare_ed25519(key: SigningKey, claim: RunClaim) 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 @pytest.mark.parametrize("spoil", [False, True])
 def test_the_signature_holds_for_openssl(key: SigningKey, claim: RunClaim, tmp_path: Path, spoil: bool) -> None:
-    envelope = json.loads(sign_claim(claim, key))
+    envelope = json.loads(sign_said(claim, key))
     message = bytearray(pae(envelope["payloadType"], base64.b64decode(envelope["payload"])))
     message[-1] ^= spoil
     (tmp_path / "message").write_bytes(message)
@@ -222,7 +216,7 @@ def test_the_signature_holds_for_openssl(key: SigningKey, claim: RunClaim, tmp_p
 
 
 def test_another_key_does_not_open_a_statement(key: SigningKey, other: SigningKey, claim: RunClaim) -> None:
-    envelope = sign_claim(claim, key)
+    envelope = sign_said(claim, key)
     with pytest.raises(SignatureError, match="does not hold"):
         open_statement(envelope, other.public)
 
@@ -236,16 +230,16 @@ def test_the_key_id_alone_does_not_make_a_signature(key: SigningKey, other: Sign
 
 
 def test_the_payload_type_is_signed(key: SigningKey, claim: RunClaim) -> None:
-    envelope = json.loads(sign_claim(claim, key))
+    envelope = json.loads(sign_said(claim, key))
     envelope["payloadType"] = "text/plain"
     with pytest.raises(SignatureError, match="does not hold"):
-        open_claim(json.dumps(envelope).encode(), key.public)
+        open_said(RunClaim, json.dumps(envelope).encode(), key.public)
 
 
 STATEMENT: dict[str, Any] = {
     "_type": STATEMENT_TYPE,
     "subject": [],
-    "predicateType": VERDICT_PREDICATE,
+    "predicateType": VERDICT.predicate,
     "predicate": {},
 }
 
@@ -276,11 +270,11 @@ def test_the_control_statement_opens(key: SigningKey) -> None:
 
 
 def test_a_claim_round_trips(key: SigningKey, claim: RunClaim) -> None:
-    envelope = sign_claim(claim, key)
-    assert open_claim(envelope) == claim
-    assert open_claim(envelope, key.public) == claim
+    envelope = sign_said(claim, key)
+    assert open_said(RunClaim, envelope) == claim
+    assert open_said(RunClaim, envelope, key.public) == claim
     statement = json.loads(payload_of(envelope))
-    assert statement["predicateType"] == RUN_PREDICATE == "urn:counterfoil:run:v1"
+    assert statement["predicateType"] == RUN.predicate == "urn:counterfoil:run:v1"
     assert statement["subject"] == [
         {"name": "order", "digest": {"sha256": claim.order.hex}},
         {"name": "run", "digest": {"rfc9162Sha256": claim.run_root.hex}},
@@ -289,34 +283,34 @@ def test_a_claim_round_trips(key: SigningKey, claim: RunClaim) -> None:
 
 def test_a_claim_for_another_key_is_not_signed(other: SigningKey, claim: RunClaim) -> None:
     with pytest.raises(SignatureError, match="another public key"):
-        sign_claim(claim, other)
+        sign_said(claim, other)
 
 
 def test_a_claim_signed_by_a_key_that_it_does_not_name(key: SigningKey, other: SigningKey, claim: RunClaim) -> None:
-    statement = json.loads(payload_of(sign_claim(claim, key)))
+    statement = json.loads(payload_of(sign_said(claim, key)))
     envelope = sign_bytes(canonical.encode(statement), other)
     with pytest.raises(SignatureError, match="does not hold"):
-        open_claim(envelope)
+        open_said(RunClaim, envelope)
     with pytest.raises(SignatureError, match="another public key"):
-        open_claim(envelope, other.public)
+        open_said(RunClaim, envelope, other.public)
 
 
 def test_a_claim_of_an_unknown_trainer_does_not_pass_for_a_known_one(
     key: SigningKey, other: SigningKey, claim: RunClaim
 ) -> None:
-    forged = sign_claim(dataclasses.replace(claim, public_key=other.public.pem), other)
-    assert open_claim(forged).public_key == other.public.pem
+    forged = sign_said(structs.replace(claim, public_key=other.public.pem), other)
+    assert open_said(RunClaim, forged).public_key == other.public.pem
     with pytest.raises(SignatureError, match="does not hold"):
-        open_claim(forged, key.public)
+        open_said(RunClaim, forged, key.public)
 
 
 @pytest.mark.parametrize("what", ["subject", "predicateType", "steps", "order", "extra", "pem"])
 def test_claims_that_are_signed_but_malformed(key: SigningKey, claim: RunClaim, what: str) -> None:
-    statement = json.loads(payload_of(sign_claim(claim, key)))
+    statement = json.loads(payload_of(sign_said(claim, key)))
     if what == "subject":
         statement["subject"][1]["digest"]["rfc9162Sha256"] = Digest.of(b"another run").hex
     elif what == "predicateType":
-        statement["predicateType"] = VERDICT_PREDICATE
+        statement["predicateType"] = VERDICT.predicate
     elif what == "steps":
         statement["predicate"]["steps"] = "7"
     elif what == "order":
@@ -328,32 +322,32 @@ def test_claims_that_are_signed_but_malformed(key: SigningKey, claim: RunClaim, 
     envelope = sign_bytes(canonical.encode(statement), key)
     for trusted in (None, key.public):
         with pytest.raises(SignatureError):
-            open_claim(envelope, trusted)
+            open_said(RunClaim, envelope, trusted)
 
 
 @given(data=st.data())
 def test_any_flipped_bit_of_the_payload_breaks_the_signature(
     key: SigningKey, claim: RunClaim, data: st.DataObject
 ) -> None:
-    envelope = json.loads(sign_claim(claim, key))
+    envelope = json.loads(sign_said(claim, key))
     payload = bytearray(base64.b64decode(envelope["payload"]))
     bit = data.draw(st.integers(0, 8 * len(payload) - 1))
     payload[bit // 8] ^= 1 << bit % 8
     envelope["payload"] = base64.b64encode(payload).decode()
     for trusted in (None, key.public):
         with pytest.raises(SignatureError):
-            open_claim(json.dumps(envelope).encode(), trusted)
+            open_said(RunClaim, json.dumps(envelope).encode(), trusted)
 
 
 @given(data=st.data())
 def test_any_flipped_bit_of_the_signature_breaks_it(key: SigningKey, claim: RunClaim, data: st.DataObject) -> None:
-    envelope = json.loads(sign_claim(claim, key))
+    envelope = json.loads(sign_said(claim, key))
     signature = bytearray(base64.b64decode(envelope["signatures"][0]["sig"]))
     bit = data.draw(st.integers(0, 8 * len(signature) - 1))
     signature[bit // 8] ^= 1 << bit % 8
     envelope["signatures"][0]["sig"] = base64.b64encode(signature).decode()
     with pytest.raises(SignatureError):
-        open_claim(json.dumps(envelope).encode())
+        open_said(RunClaim, json.dumps(envelope).encode())
 
 
 JSON = st.recursive(
@@ -367,7 +361,7 @@ JSON = st.recursive(
 def test_junk_bytes_give_our_error(key: SigningKey, junk: bytes) -> None:
     for trusted in (None, key.public):
         with pytest.raises(SignatureError):
-            open_claim(junk, trusted)
+            open_said(RunClaim, junk, trusted)
     with pytest.raises(SignatureError):
         open_statement(junk, key.public)
 
@@ -376,7 +370,7 @@ def test_junk_bytes_give_our_error(key: SigningKey, junk: bytes) -> None:
 def test_junk_in_any_place_of_an_envelope_gives_our_error(
     key: SigningKey, claim: RunClaim, data: st.DataObject
 ) -> None:
-    envelope = json.loads(sign_claim(claim, key))
+    envelope = json.loads(sign_said(claim, key))
     signature = envelope["signatures"][0]
     place, name = data.draw(
         st.sampled_from(
@@ -395,7 +389,7 @@ def test_junk_in_any_place_of_an_envelope_gives_our_error(
         place[name] = data.draw(JSON)
     for trusted in (None, key.public):
         with pytest.raises(SignatureError):
-            open_claim(json.dumps(envelope).encode(), trusted)
+            open_said(RunClaim, json.dumps(envelope).encode(), trusted)
 
 
 @given(payload=JSON)
@@ -403,13 +397,13 @@ def test_junk_that_is_signed_gives_our_error(key: SigningKey, payload: object) -
     envelope = sign_bytes(json.dumps(payload).encode(), key)
     for trusted in (None, key.public):
         with pytest.raises(SignatureError):
-            open_claim(envelope, trusted)
+            open_said(RunClaim, envelope, trusted)
 
 
 def test_deeply_nested_junk_gives_our_error(key: SigningKey) -> None:
     for junk in (b"[" * 200_000, b'{"payload":' * 200_000, sign_bytes(b"[" * 200_000, key)):
         with pytest.raises(SignatureError):
-            open_claim(junk)
+            open_said(RunClaim, junk)
 
 
 def test_a_private_key_does_not_show_in_a_repr(key: SigningKey) -> None:
@@ -423,5 +417,5 @@ def test_control_a_key_made_elsewhere_works(tmp_path: Path, claim: RunClaim) -> 
     path.write_bytes(bare.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     os.chmod(path, 0o600)
     key = load_private_key(path, None)
-    mine = dataclasses.replace(claim, public_key=key.public.pem)
-    assert open_claim(sign_claim(mine, key), key.public) == mine
+    mine = structs.replace(claim, public_key=key.public.pem)
+    assert open_said(RunClaim, sign_said(mine, key), key.public) == mine

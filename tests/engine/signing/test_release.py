@@ -14,10 +14,12 @@ import pytest
 from counterfoil import Digest, SignatureError
 from counterfoil.cli import main
 from counterfoil.signer.gate import Gate, Purpose
-from counterfoil.signing.release import ReleaseList, compare_release, open_release, sign_release
+from counterfoil.signing.kinds import ReleaseList
+from counterfoil.signing.release import compare_release
 from counterfoil_core.signing.envelope import open_statement, sign_statement
-from counterfoil_core.signing.intoto import NOTE_PREDICATE, RELEASE_PREDICATE, make_statement
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import NOTE, RELEASE, make_statement
+from counterfoil_core.signing.statements import open_said, sign_said
 from support.bundles import test_key
 
 ROOT = Path(__file__).parents[3]
@@ -44,53 +46,53 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> SigningKey:
 
 
 def test_a_list_comes_back_as_it_was_signed(key: SigningKey) -> None:
-    assert open_release(sign_release(LIST, key), key.public) == LIST
+    assert open_said(ReleaseList, sign_said(LIST, key), key.public) == LIST
 
 
 def test_two_builders_sign_the_same_statement_whatever_the_order_of_their_files(
     key: SigningKey, other: SigningKey
 ) -> None:
     turned = ReleaseList("1.0", COMMIT, dict(reversed(FILES.items())))
-    mine, theirs = sign_release(LIST, key), sign_release(turned, other)
+    mine, theirs = sign_said(LIST, key), sign_said(turned, other)
     assert open_statement(mine, key.public) == open_statement(theirs, other.public)
     with pytest.raises(SignatureError, match="does not hold"):
-        open_release(mine, other.public)
+        open_said(ReleaseList, mine, other.public)
 
 
 @pytest.mark.parametrize(
     ("subjects", "predicate", "kind"),
     [
-        (SUBJECTS, PREDICATE, NOTE_PREDICATE),
-        ([], PREDICATE, RELEASE_PREDICATE),
-        (SUBJECTS[::-1], PREDICATE, RELEASE_PREDICATE),
-        ([SUBJECTS[0], SUBJECTS[0]], PREDICATE, RELEASE_PREDICATE),
-        ([{**SUBJECTS[0], "name": "../x"}], PREDICATE, RELEASE_PREDICATE),
-        ([{**SUBJECTS[0], "name": "a/b"}], PREDICATE, RELEASE_PREDICATE),
-        ([{**SUBJECTS[0], "name": ""}], PREDICATE, RELEASE_PREDICATE),
-        ([{**SUBJECTS[0], "more": 1}], PREDICATE, RELEASE_PREDICATE),
-        ([{"name": "x", "digest": {"sha1": "ab"}}], PREDICATE, RELEASE_PREDICATE),
-        ([{"name": "x", "digest": {"sha256": "AB" * 32}}], PREDICATE, RELEASE_PREDICATE),
-        ([{"name": "x", "digest": "ab"}], PREDICATE, RELEASE_PREDICATE),
-        ({"name": "x"}, PREDICATE, RELEASE_PREDICATE),
-        (SUBJECTS, {"version": "1.0"}, RELEASE_PREDICATE),
-        (SUBJECTS, {**PREDICATE, "more": 1}, RELEASE_PREDICATE),
-        (SUBJECTS, {**PREDICATE, "version": "\x1b[31m"}, RELEASE_PREDICATE),
-        (SUBJECTS, {**PREDICATE, "commit": "main"}, RELEASE_PREDICATE),
-        (SUBJECTS, [], RELEASE_PREDICATE),
+        (SUBJECTS, PREDICATE, NOTE.predicate),
+        ([], PREDICATE, RELEASE.predicate),
+        (SUBJECTS[::-1], PREDICATE, RELEASE.predicate),
+        ([SUBJECTS[0], SUBJECTS[0]], PREDICATE, RELEASE.predicate),
+        ([{**SUBJECTS[0], "name": "../x"}], PREDICATE, RELEASE.predicate),
+        ([{**SUBJECTS[0], "name": "a/b"}], PREDICATE, RELEASE.predicate),
+        ([{**SUBJECTS[0], "name": ""}], PREDICATE, RELEASE.predicate),
+        ([{**SUBJECTS[0], "more": 1}], PREDICATE, RELEASE.predicate),
+        ([{"name": "x", "digest": {"sha1": "ab"}}], PREDICATE, RELEASE.predicate),
+        ([{"name": "x", "digest": {"sha256": "AB" * 32}}], PREDICATE, RELEASE.predicate),
+        ([{"name": "x", "digest": "ab"}], PREDICATE, RELEASE.predicate),
+        ({"name": "x"}, PREDICATE, RELEASE.predicate),
+        (SUBJECTS, {"version": "1.0"}, RELEASE.predicate),
+        (SUBJECTS, {**PREDICATE, "more": 1}, RELEASE.predicate),
+        (SUBJECTS, {**PREDICATE, "version": "\x1b[31m"}, RELEASE.predicate),
+        (SUBJECTS, {**PREDICATE, "commit": "main"}, RELEASE.predicate),
+        (SUBJECTS, [], RELEASE.predicate),
     ],
 )
 def test_whatever_is_no_list_is_refused(subjects: Any, predicate: Any, kind: str, key: SigningKey) -> None:
-    statement = make_statement(SUBJECTS, RELEASE_PREDICATE, PREDICATE)
-    assert open_release(sign_statement(statement, key), key.public) == LIST
+    statement = make_statement(SUBJECTS, RELEASE.predicate, PREDICATE)
+    assert open_said(ReleaseList, sign_statement(statement, key), key.public) == LIST
     envelope = sign_statement({**statement, "subject": subjects, "predicateType": kind, "predicate": predicate}, key)
     with pytest.raises(SignatureError):
-        open_release(envelope, key.public)
+        open_said(ReleaseList, envelope, key.public)
 
 
 @pytest.mark.parametrize("junk", [b"", b"{}", b"\xff", b"[" * 100_000])
 def test_junk_is_refused(junk: bytes, key: SigningKey) -> None:
     with pytest.raises(SignatureError):
-        open_release(junk, key.public)
+        open_said(ReleaseList, junk, key.public)
 
 
 def test_files_are_compared_by_name_and_digest() -> None:
@@ -107,17 +109,17 @@ def test_the_signer_for_releases_signs_one_list_and_nothing_else(key: SigningKey
     from counterfoil_core.base import canonical
 
     with pytest.raises(SignatureError, match="signs the list of a release, and nothing else"):
-        gate.check(canonical.encode(make_statement(SUBJECTS, NOTE_PREDICATE, {})))
-    gate.check(canonical.encode(make_statement(SUBJECTS, RELEASE_PREDICATE, PREDICATE)))
+        gate.check(canonical.encode(make_statement(SUBJECTS, NOTE.predicate, {})))
+    gate.check(canonical.encode(make_statement(SUBJECTS, RELEASE.predicate, PREDICATE)))
     with pytest.raises(SignatureError, match="already signed"):
-        gate.check(canonical.encode(make_statement(SUBJECTS, RELEASE_PREDICATE, PREDICATE)))
+        gate.check(canonical.encode(make_statement(SUBJECTS, RELEASE.predicate, PREDICATE)))
 
 
 @pytest.fixture
 def folder(tmp_path: Path, key: SigningKey, other: SigningKey) -> Path:
     (tmp_path / "counterfoil-1.0.tar.gz").write_bytes(b"sdist")
     (tmp_path / "counterfoil_1.0-1_amd64.deb").write_bytes(b"deb")
-    (tmp_path / "list.json").write_bytes(sign_release(LIST, key))
+    (tmp_path / "list.json").write_bytes(sign_said(LIST, key))
     (tmp_path / "builder.pub.pem").write_text(key.public.pem)
     (tmp_path / "other.pub.pem").write_text(other.public.pem)
     return tmp_path
@@ -125,7 +127,7 @@ def folder(tmp_path: Path, key: SigningKey, other: SigningKey) -> Path:
 
 def verified(folder: Path, *files: str, key: str = "builder", more: tuple[str, ...] = ()) -> int:
     given = [str(folder / name) for name in files]
-    return main(["verify-release", str(folder / "list.json"), *given, "--key", str(folder / f"{key}.pub.pem"), *more])
+    return main(["verify", str(folder / "list.json"), *given, "--key", str(folder / f"{key}.pub.pem"), *more])
 
 
 def test_the_command_says_what_is_changed_missing_or_not_listed(

@@ -6,17 +6,19 @@ import base64
 import json
 import shutil
 import subprocess
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from counterfoil.cli import main
+from counterfoil.signing.kinds import Cause, Revocation, RevocationList
 from counterfoil.signing.privatekeys import key_from_seed
-from counterfoil.signing.revocations import MAX_BYTES, Cause, Revocation, open_revocations, sign_revocations
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import REVOCATIONS
+from counterfoil_core.signing.statements import open_said, sign_said
 from counterfoil_core.statement.verdict import sign_verdict
 from support.reports import verified_report
 
@@ -30,7 +32,7 @@ def revoked(key: SigningKey = AUDITOR, since: str = "2026-02-01T00:00:00Z", caus
 
 def test_what_was_signed_is_read() -> None:
     told = sorted([revoked(), revoked(OTHER, cause=Cause.COMPROMISED)], key=lambda each: each.key_id)
-    found = open_revocations(sign_revocations(reversed(told), 7, LIST, WHEN), LIST.public)
+    found = open_said(RevocationList, sign_said(RevocationList.of_keys(reversed(told), 7), LIST, WHEN), LIST.public)
     assert (found.number, found.issued_at, found.key_id) == (7, "2026-03-01T00:00:00Z", LIST.public.key_id)
     assert list(found.revocations) == told
     assert found.of(AUDITOR.public.key_id) == revoked()
@@ -45,20 +47,22 @@ def test_of_a_retired_key_what_was_signed_before_counts_and_of_a_compromised_one
 
 def test_the_later_word_on_a_key_counts() -> None:
     stolen = revoked(cause=Cause.COMPROMISED)
-    assert open_revocations(sign_revocations([revoked(), stolen], 1, LIST), LIST.public).revocations == (stolen,)
+    assert open_said(
+        RevocationList, sign_said(RevocationList.of_keys([revoked(), stolen], 1), LIST), LIST.public
+    ).revocations == (stolen,)
 
 
 def test_another_signer_and_a_flipped_byte_are_refused() -> None:
-    envelope = sign_revocations([revoked()], 1, LIST)
+    envelope = sign_said(RevocationList.of_keys([revoked()], 1), LIST)
     with pytest.raises(SignatureError):
-        open_revocations(envelope, OTHER.public)
+        open_said(RevocationList, envelope, OTHER.public)
     told = json.loads(envelope)
     payload = base64.b64decode(told["payload"])
     told["payload"] = base64.b64encode(payload.replace(b'"retired"', b'"retirec"')).decode()
     with pytest.raises(SignatureError):
-        open_revocations(json.dumps(told).encode(), LIST.public)
+        open_said(RevocationList, json.dumps(told).encode(), LIST.public)
     with pytest.raises(SignatureError, match="longer than"):
-        open_revocations(b" " * (MAX_BYTES + 1), LIST.public)
+        open_said(RevocationList, b" " * (REVOCATIONS.most + 1), LIST.public)
 
 
 @pytest.mark.parametrize(
@@ -73,13 +77,13 @@ def test_another_signer_and_a_flipped_byte_are_refused() -> None:
     ids=["short", "no hex", "no time", "long", "its own signer"],
 )
 def test_what_no_list_may_say_is_not_signed(wrong: Revocation) -> None:
-    sign_revocations([revoked()], 1, LIST)
+    sign_said(RevocationList.of_keys([revoked()], 1), LIST)
     with pytest.raises(SignatureError):
-        sign_revocations([wrong], 1, LIST)
+        sign_said(RevocationList.of_keys([wrong], 1), LIST)
     with pytest.raises(SignatureError):
-        sign_revocations([], 1, LIST)
+        sign_said(RevocationList.of_keys([], 1), LIST)
     with pytest.raises(SignatureError):
-        sign_revocations([revoked()], 0, LIST)
+        sign_said(RevocationList.of_keys([revoked()], 0), LIST)
 
 
 @pytest.fixture
@@ -130,7 +134,7 @@ def test_the_commands_revoke_go_on_and_refuse(folder: Path, capsys: pytest.Captu
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 def test_openssl_alone_finds_that_the_signature_holds(tmp_path: Path) -> None:
-    (tmp_path / "list.json").write_bytes(sign_revocations([revoked()], 1, LIST))
+    (tmp_path / "list.json").write_bytes(sign_said(RevocationList.of_keys([revoked()], 1), LIST))
     lines = """
         sed -n 's/.*"payload":"\\([^"]*\\)".*/\\1/p' list.json | openssl base64 -d -A > payload.json
         sed -n 's/.*"sig":"\\([^"]*\\)".*/\\1/p' list.json | openssl base64 -d -A > signature.bin

@@ -20,7 +20,8 @@ from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_core.base.stopping import StopRule
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.commit.state import state_root
-from counterfoil_core.signing.envelope import open_claim
+from counterfoil_core.signing.claims import RunClaim
+from counterfoil_core.signing.statements import open_said
 from support.nameless import NAME, nameless, why_not
 from support.worlds import RankEnd, Worlds
 
@@ -79,7 +80,7 @@ def alone(worlds, order, tmp_path_factory) -> Path:
 def root(alone) -> str:
     """Its run root."""
     with BundleReader.open(alone) as run:
-        return open_claim(run.claim()).run_root.hex
+        return open_said(RunClaim, run.claim()).run_root.hex
 
 
 def failed(ends: list[RankEnd], sentence: str) -> None:
@@ -323,4 +324,4 @@ def test_ranks_that_cannot_find_each_other_say_why(order, tmp_path, rank) -> Non
 
 
 def environment_of(reader: BundleReader) -> dict[str, str]:
-    return dict(open_claim(reader.claim()).environment)
+    return dict(open_said(RunClaim, reader.claim()).environment)

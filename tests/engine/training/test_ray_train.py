@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from counterfoil_core.signing.claims import RunClaim
+from counterfoil_core.signing.statements import open_said
 from support.worlds import Worlds
 
 pytest.importorskip("ray.train", reason="Ray Train is not installed (pip install 'ray[train]')")
@@ -34,7 +36,6 @@ def test_a_torch_trainer_records_the_run_of_one_process(tmp_path) -> None:
     from ray.train.torch import TorchConfig, TorchTrainer
 
     from counterfoil_core.bundle.reader import BundleReader
-    from counterfoil_core.signing.envelope import open_claim
     from engine.training.test_ranks import write_order
 
     order, run = write_order(tmp_path / "job.cfoil", 2), tmp_path / "run.cfoil"
@@ -54,6 +55,6 @@ def test_a_torch_trainer_records_the_run_of_one_process(tmp_path) -> None:
         ray.shutdown()
     assert [(tmp_path / rank).read_text() for rank in "01"] == ["RecordFinished", "RankFinished"]
     with BundleReader.open(run) as reader:
-        claim = open_claim(reader.claim())
+        claim = open_said(RunClaim, reader.claim())
     assert claim.run_root.hex == alone.root
     assert dict(claim.environment)["ranks"] == "2"

@@ -12,7 +12,8 @@ from counterfoil_core.base.errors import CancelledError, CommitmentError, Device
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import run_tree
 from counterfoil_core.commit.state import state_root
-from counterfoil_core.signing.envelope import open_claim
+from counterfoil_core.signing.claims import RunClaim
+from counterfoil_core.signing.statements import open_said
 from support.bundles import flip_bit
 from support.jobs import classify, digits_order, draw, gpt2_order, own_order, record_run
 
@@ -39,7 +40,7 @@ def test_the_events_of_a_recording(tmp_path, trainer_key):
     assert isinstance(last, RecordFinished)
     with BundleReader.open(last.path) as reader:
         assert run_tree(reader.step_records()).root == last.run_root
-        assert open_claim(reader.claim(), trainer_key.public).run_root == last.run_root
+        assert open_said(RunClaim, reader.claim(), trainer_key.public).run_root == last.run_root
         assert reader.losses().tolist() == [event.loss for event in steps]
         assert reader.log_entries().tolist() == [event.log_entries for event in steps]
         assert reader.log_sizes().tolist() == [event.log_bytes for event in steps]

@@ -23,10 +23,10 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CancelledError, FileWriteError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.bundle.schema import TreeHead
+from counterfoil_core.signing.claims import TreeHead
 from counterfoil_core.signing.envelope import parse_statement
-from counterfoil_core.signing.intoto import RUN_PREDICATE
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.kinds import RUN
 from support.bundles import Contents, make_contents
 from support.interrupted import go_on, stop_after
 from support.jobs import Job
@@ -117,7 +117,7 @@ def add(found: Recording, contents: Contents, steps: range) -> None:
 
 
 def head(contents: Contents, key: SigningKey) -> TreeHead:
-    return TreeHead(contents.manifest.digest, 2, SEAL, "2026-01-01T00:00:00Z", key.public.pem)
+    return TreeHead(contents.manifest.digest, 2, SEAL, signed_at="2026-01-01T00:00:00Z", public_key=key.public.pem)
 
 
 def test_every_kind_of_tensor_comes_back(tmp_path: Path, contents: Contents, trainer_key: SigningKey) -> None:
@@ -273,7 +273,7 @@ class StoppingKey:
 
     def sign(self, payload: bytes) -> bytes:
         self._gate.check(payload)
-        if self._token is not None and parse_statement(payload)["predicateType"] == RUN_PREDICATE:
+        if self._token is not None and parse_statement(payload)["predicateType"] == RUN.predicate:
             self._token.cancel()
         return self._key.sign(payload)
 

@@ -1,1 +1,0 @@
-"""What an auditor signs: written, read strictly, and checked against itself."""

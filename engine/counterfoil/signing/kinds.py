@@ -1,0 +1,335 @@
+"""What the statements say on which no verdict rests, field by field; :data:`FORMS` has those too on which one does.
+
+Values alone: the window holds them, and nothing here checks a signature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
+
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import SignatureError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.base.timestamps import read_timestamp
+from counterfoil_core.signing import kinds
+from counterfoil_core.signing.claims import Acceptance, RunClaim, Share, SignedOrder, TreeHead
+from counterfoil_core.signing.kinds import (
+    KEY_ID,
+    ROOT,
+    STATE_ROOT,
+    About,
+    Dated,
+    DigestText,
+    Fields,
+    Moment,
+    Name,
+    Named,
+    Said,
+    Step,
+    Text,
+    make_subject,
+)
+from counterfoil_core.statement.factfields import FactsStatement
+from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement
+
+MOST_LINES = 1_000_000
+"""Lines of a witness's log."""
+MOST_GAP_SECONDS = 366 * 24 * 3600
+"""Seconds that may lie between two snapshots on average."""
+_PLACES = 2**40
+"""No place and no step is as large."""
+
+
+class DataNote(Dated, frozen=True):
+    """Who made the data of an order says how. It proves who said it, and nothing of what is said."""
+
+    KIND: ClassVar = kinds.NOTE
+    ABOUT: ClassVar = (About("data", "data_root", STATE_ROOT),)
+
+    data_root: Digest  #: Root over the data arrays: it is for every order of these arrays.
+    says: Text  #: The words.
+    weights: Digest | None  #: SHA-256 of the file of weights with which the data were made; null where none is named.
+
+
+class Withdrawal(Dated, frozen=True):
+    """The auditor of a verdict takes it back."""
+
+    KIND: ClassVar = kinds.WITHDRAWAL
+    ABOUT: ClassVar = (About("verdict", "verdict"),)
+
+    verdict: Digest  #: SHA-256 of the payload of the verdict.
+    reason: Text  #: Why, in the auditor's words.
+    superseded_by: Digest | None  #: SHA-256 of the payload of the verdict in its place; null when there is none.
+
+    def check(self) -> None:
+        """Raise SignatureError where a verdict is to stand in its own place."""
+        if self.verdict == self.superseded_by:
+            raise SignatureError(say("A verdict cannot stand in its own place."))
+
+
+class Reply(Dated, frozen=True):
+    """The trainer of a run answers a verdict on it."""
+
+    KIND: ClassVar = kinds.REPLY
+    ABOUT: ClassVar = (About("verdict", "verdict"),)
+
+    verdict: Digest  #: SHA-256 of the payload of the verdict.
+    text: Text  #: The reply, in the trainer's words.
+
+
+@dataclass(frozen=True)
+class Afterwards:
+    """What the statements that were given say of a verdict."""
+
+    withdrawals: tuple[Withdrawal, ...] = ()  #: By its auditor, by time.
+    replies: tuple[Reply, ...] = ()  #: By the trainer of its run, by time.
+    ignored: tuple[str, ...] = ()  #: Why each of the others says nothing about it.
+
+
+class Cause(Enum):
+    """Why a key was revoked."""
+
+    COMPROMISED = "compromised"
+    """Somebody else has it, or may have it."""
+    RETIRED = "retired"
+    """It is no longer used; nobody else has it."""
+
+
+class Revocation(Fields, frozen=True):
+    """A key that no longer counts."""
+
+    key_id: DigestText  #: Its key id.
+    since: Moment  #: From when on.
+    cause: Cause  #: Why.
+    reason: Name  #: The same in words.
+
+    def covers(self, signed_at: str) -> bool:
+        """Whether what the key signed no longer counts.
+
+        Args:
+            signed_at: When it was signed, ISO 8601 in UTC, as whoever had the key says.
+        """
+        return self.cause is Cause.COMPROMISED or read_timestamp(signed_at) >= read_timestamp(self.since)
+
+
+class RevocationList(Named, frozen=True):
+    """Keys that no longer count: lost, stolen, or replaced. docs/keys.md.
+
+    A key that somebody else may have signs any time that they like, so of a compromised key nothing counts any more;
+    of a retired one what was signed before counts.
+    """
+
+    KIND: ClassVar = kinds.REVOCATIONS
+    TIME: ClassVar = "issued_at"
+
+    number: Annotated[int, Meta(ge=1, le=2**31)]  #: Each later list of the same signer has a higher one.
+    #: The keys, ascending by key id, each once; they are the subjects.
+    revocations: Annotated[tuple[Revocation, ...], Meta(min_length=1, max_length=10_000)] = msgspec.field(
+        name="revoked"
+    )
+    issued_at: Moment = ""  #: When, as the clock of whoever signed had it.
+
+    @classmethod
+    def of_keys(cls, revocations: Iterable[Revocation], number: int) -> RevocationList:
+        """Return the list of keys; of one that is there twice the last counts."""
+        told = {each.key_id: each for each in revocations}
+        return cls(number, tuple(told[key_id] for key_id in sorted(told)))
+
+    def of(self, key_id: str) -> Revocation | None:
+        """Return what the list says of a key; None where it says nothing."""
+        return next((each for each in self.revocations if each.key_id == key_id), None)
+
+    def subjects(self) -> list[dict[str, Any]]:
+        """Return the keys."""
+        return [make_subject("key", each.key_id, KEY_ID) for each in self.revocations]
+
+    def moments(self) -> Iterable[tuple[str, str]]:
+        """Yield the fields that hold times, each with what it holds."""
+        yield from super().moments()
+        yield from (("since", each.since) for each in self.revocations)
+
+    def check(self) -> None:
+        """Raise SignatureError where the keys are not in order, or the list revokes its own key."""
+        listed = [each.key_id for each in self.revocations]
+        if listed != sorted(set(listed)):
+            raise SignatureError(say("The keys in the {0} are not sorted, or one stands there twice.", self.KIND.what))
+        if self.key_id in listed:
+            raise SignatureError(say("The {0} revokes the key that signed it.", self.KIND.what))
+
+
+class ReleaseList(Said, frozen=True):
+    """The files of a release. It holds no time and no key: everybody who builds the same files signs the same."""
+
+    KIND: ClassVar = kinds.RELEASE
+    APART: ClassVar = ("files",)
+
+    version: Annotated[str, Meta(pattern=r"\A[0-9A-Za-z][0-9A-Za-z.+~-]{0,49}\Z")]  #: Which version it is.
+    commit: Annotated[str, Meta(pattern=r"\A([0-9a-f]{40}|[0-9a-f]{64})\Z")]  #: The commit that it was built from.
+    #: The SHA-256 of each file by its name, without a folder; they are the subjects, sorted.
+    files: Annotated[
+        dict[Annotated[str, Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._+~-]{0,199}\Z")], Digest],
+        Meta(min_length=1, max_length=1000),
+    ]
+
+    def subjects(self) -> list[dict[str, Any]]:
+        """Return the files, sorted, so that the same files are the same statement."""
+        return [make_subject(name, self.files[name]) for name in sorted(self.files)]
+
+    @classmethod
+    def of_subjects(cls, subjects: Any) -> dict[str, Any]:
+        """Return the files."""
+        return {"files": {each["name"]: each["digest"][kinds.SHA256] for each in subjects}}
+
+
+class RuleFields(Fields, frozen=True):
+    """What a run showed of one rule."""
+
+    rule: Name  #: Its name.
+    outcome: Literal["HELD", "BROKEN", "CANNOT_BE_TOLD"]  #: What the run shows.
+    said: Annotated[str, Meta(max_length=1_000_000)]  #: By what that is bound.
+
+
+class RulesStatement(Dated, frozen=True):
+    """What a run showed of rules; whoever has both checks each again. docs/rules.md."""
+
+    KIND: ClassVar = kinds.RULES
+    ABOUT: ClassVar = (About("run", "run_root", ROOT), About("rules", "rules"))
+    APART: ClassVar = ("run_root",)
+
+    rules: Digest  #: SHA-256 of the file of rules.
+    results: tuple[RuleFields, ...]  #: For each rule, in the order of the file.
+    run_root: Digest  #: The run; the subject alone says it.
+
+
+_Places = tuple[Annotated[int, Meta(ge=0, lt=_PLACES)], ...]
+_Steps = tuple[Annotated[int, Meta(ge=1, lt=_PLACES)], ...]
+
+
+class RowFields(Fields, frozen=True):
+    """Where a row stands in an array, and which steps read it. The row itself is not there."""
+
+    order: Digest  #: The order digest.
+    data_root: Digest  #: Root over the data arrays of the order.
+    array: Annotated[str, Meta(max_length=200)]  #: Name of the data array.
+    dtype: Annotated[str, Meta(max_length=16)]  #: Dtype of the array and of the row.
+    shape: _Places  #: Shape of the row.
+    row: Digest  #: SHA-256 of the row's little-endian bytes in C order.
+    places: _Places  #: Where it stands in the array, from 0.
+    steps: _Steps  #: The steps that read one of these, ascending, each as often as it does.
+    filled: _Steps  #: The steps whose shorter batch one of these fills, where no row is read.
+
+
+class RowsStatement(Dated, frozen=True):
+    """What a run did with some rows. It holds no other row, and not these. docs/locate.md."""
+
+    KIND: ClassVar = kinds.ROW_USE
+    ABOUT: ClassVar = (About("run", "run_root", ROOT),)
+    APART: ClassVar = ("run_root",)
+
+    rows: Annotated[tuple[RowFields, ...], Meta(min_length=1)]  #: For each array and row; all of one order.
+    run_root: Digest  #: The run; the subject alone says it.
+
+    def check(self) -> None:
+        """Raise SignatureError where the rows are of several orders."""
+        if len({(each.order, each.data_root) for each in self.rows}) != 1:
+            raise SignatureError(say("The {0} is not about the rows of one order.", self.KIND.what))
+
+
+class LineKind(Enum):
+    """What a line of a witness's log says."""
+
+    BEGUN = "begun"
+    """The witness began to look."""
+    SNAPSHOT = "snapshot"
+    """It took a snapshot."""
+    ABSENT = "absent"
+    """Its moment had come, and no whole state lay there."""
+    ENDED = "ended"
+    """It ended, and looks no more."""
+
+
+class Snapshot(Fields, frozen=True):
+    """Hashes of a live state, and of one shard of it."""
+
+    state_root: Digest  #: The state root over all tensors that were seen.
+    layout: Digest  #: SHA-256 of the canonical JSON of names, dtypes and shapes of these.
+    tensor: Name  #: Name of the tensor of the shard.
+    chunk: Annotated[int, Meta(ge=0, le=2**50)]  #: Which 16 KiB chunk of it, from 0.
+    leaf: Digest  #: Merkle leaf hash of that chunk.
+
+
+class Line(Named, frozen=True, omit_defaults=False):
+    """One line of a witness's log. docs/witness.md."""
+
+    KIND: ClassVar = kinds.SNAPSHOT
+    ABOUT: ClassVar = (About("log", "before"), About("state", "snapshot.state_root", ROOT))
+    TIME: ClassVar = "at"
+
+    kind: LineKind  #: What it says.
+    number: Annotated[int, Meta(ge=0, le=MOST_LINES)]  #: Which line it is, from 0.
+    before: Digest  #: SHA-256 of the line before it, without its line feed; zeros for the first.
+    at: Moment  #: When, as the witness's clock had it.
+    #: Seconds between two snapshots on average; their distances are exponentially distributed.
+    mean_seconds: Annotated[int, Meta(ge=1, le=MOST_GAP_SECONDS)]
+    snapshot: Snapshot | None = None  #: What was seen; null where the line is of another kind.
+    #: 32 random bytes of the first line, null of others: two logs that one key began in the same second would else
+    #: begin with the same line, and the rest of one would fit behind the other's.
+    nonce: Digest | None = None
+
+    def check(self) -> None:
+        """Raise SignatureError where it holds what its kind does not, or lacks what it does."""
+        said = self.snapshot is not None, self.nonce is not None
+        if said != (self.kind is LineKind.SNAPSHOT, self.kind is LineKind.BEGUN):
+            raise SignatureError(say("The {0} contradicts itself.", self.KIND.what))
+
+
+class Comparison(Dated, frozen=True, tag_field="result", tag="agrees"):
+    """An order agrees with the script that it came from, in some of its steps. docs/comparison.md.
+
+    The field ``result`` says so: what differs is refused, and is no order. Unsigned it is the word of whoever wrote the
+    file, and names neither time nor key.
+    """
+
+    KIND: ClassVar = kinds.COMPARISON
+    ABOUT: ClassVar = (About("order", "order"), About("script", "script"))
+
+    order: Digest  #: The order digest.
+    script: Digest  #: SHA-256 of the script's file.
+    #: What the script was called with.
+    arguments: Annotated[tuple[Annotated[str, Meta(max_length=20_000)], ...], Meta(max_length=10_000)]
+    #: SHA-256 of the files that it read, by their paths from the folder in which it was run.
+    files: Annotated[dict[Annotated[str, Meta(max_length=4096, pattern=r"\A[^/]")], Digest], Meta(max_length=100_000)]
+    torch: Annotated[str, Meta(max_length=200)]  #: The version of torch.
+    #: First and last of each range of steps that were compared, ascending; there is a gap between two.
+    compared: Annotated[tuple[tuple[Step, Step], ...], Meta(min_length=1, max_length=100_000)]
+    steps: Step  #: How many steps the order has.
+
+    def moments(self) -> Iterable[tuple[str, str]]:
+        """Yield when it was signed, where it was."""
+        return super().moments() if self.signer or self.signed_at else ()
+
+    def check(self) -> None:
+        """Raise SignatureError where the ranges are none, or it says when and not by whom it was signed."""
+        ranged = all(first <= last <= self.steps for first, last in self.compared)
+        apart = all(left[1] + 1 < right[0] for left, right in pairwise(self.compared))
+        if not ranged or not apart or bool(self.signer) != bool(self.signed_at):
+            raise SignatureError(say("The {0} contradicts itself.", self.KIND.what))
+
+
+FORMS: dict[str, type[Said]] = {
+    predicate: form
+    for form in (
+        SignedOrder, Acceptance, RunClaim, TreeHead, Share, DataNote, Comparison, VerdictStatement,
+        AdjudicationStatement, Withdrawal, Reply, FactsStatement, RulesStatement, RowsStatement, Line, RevocationList,
+        ReleaseList,
+    )
+    for predicate in form.KIND.predicates
+}  # fmt: skip
+"""What each kind says, by its predicate types."""
