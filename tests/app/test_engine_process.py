@@ -36,8 +36,8 @@ from counterfoil import (
     WorkerState,
 )
 from counterfoil.audit.statement.afterwards import sign_withdrawal
-from counterfoil.base.frames import write_frame
-from counterfoil.base.messages import decode, encode
+from counterfoil.talk.frames import write_frame
+from counterfoil.talk.messages import decode, encode
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil_app.engine.child import Inbox, Outbox
 from counterfoil_app.engine.messages import SIGNING, Answer, Call, Delivery, Item, Returned, Signed, Steer, methods

@@ -19,7 +19,7 @@ from counterfoil import AuditFinished, AuditReport, Device, Event, Outcome, Step
 from counterfoil.audit.parts import rayexec
 from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.partfile import Died, Message, Ready, Said, SegmentDone, Unable
-from counterfoil.base.messages import FormError, decode, encode
+from counterfoil.talk.messages import FormError, decode, encode
 from counterfoil_app.engine import link
 from counterfoil_app.engine.messages import MAX_BYTES, MOST_MESSAGES, Delivery, Item, Raised, Returned, methods
 from counterfoil_app.engine.process import ProcessEngine

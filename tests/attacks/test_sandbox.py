@@ -20,8 +20,8 @@ from counterfoil.audit.boxed import session, start
 from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.partfile import Died, Ready, SegmentDone
 from counterfoil.audit.parts.processes import Processes
-from counterfoil.base.frames import read_frame
-from counterfoil.base.messages import decode, encode
+from counterfoil.talk.frames import read_frame
+from counterfoil.talk.messages import decode, encode
 from counterfoil_app.engine import broker, link
 from counterfoil_app.engine.messages import MAX_BYTES, Call, Delivery, Returned
 from counterfoil_app.verdict import report_process

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from counterfoil import CounterfoilError
-from counterfoil.base.frames import own_pipes, write_frame
-from counterfoil.base.messages import encode
 from counterfoil.base.raised import told
 from counterfoil.doctor.seen import Broken, Display
+from counterfoil.talk.frames import own_pipes, write_frame
+from counterfoil.talk.messages import encode
 from counterfoil_app.desktop.startup import check_display
 
 

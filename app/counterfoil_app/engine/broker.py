@@ -27,9 +27,9 @@ from counterfoil.audit.boxed.answers import QUESTIONS, Answers, take
 from counterfoil.audit.boxed.messages import PART_NAME, Answer, Failure, Refused
 from counterfoil.audit.boxed.scratch import make_scratch, remove_scratch
 from counterfoil.audit.boxed.start import why_open
-from counterfoil.base.frames import own_pipes, read_frame, write_frame
-from counterfoil.base.messages import FormError, decode, encode
-from counterfoil.base.programs import program_command, program_environment
+from counterfoil.talk.frames import own_pipes, read_frame, write_frame
+from counterfoil.talk.messages import FormError, decode, encode
+from counterfoil.talk.programs import program_command, program_environment
 from counterfoil_app.engine.enclosures import BESIDE, OUTPUTS, OWN, BoxQuestion, Enclosure, enclosure_of
 from counterfoil_app.engine.messages import MAX_BYTES, Call, Question, methods
 from counterfoil_app.engine.port import keeping, with_key

@@ -30,10 +30,10 @@ from counterfoil import (
     PlanProgress,
 )
 from counterfoil.audit.boxed.messages import Answer as Answered, Refused
-from counterfoil.base import calls
-from counterfoil.base.frames import own_pipes, read_frame, write_frame
-from counterfoil.base.messages import FormError, decode, encode
 from counterfoil.sandbox import box
+from counterfoil.talk import port as calls
+from counterfoil.talk.frames import own_pipes, read_frame, write_frame
+from counterfoil.talk.messages import FormError, decode, encode
 from counterfoil_app.engine.enclosures import BoxQuestion, Enclosure
 from counterfoil_app.engine.messages import (
     MAX_BYTES,

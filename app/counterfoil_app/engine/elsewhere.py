@@ -26,8 +26,8 @@ from counterfoil import (
     __version__,
 )
 from counterfoil.audit.values.handed import HandedOut
-from counterfoil.base.programs import program_environment
 from counterfoil.base.wholefiles import whole_file
+from counterfoil.talk.programs import program_environment
 from counterfoil_app.engine.link import Link
 from counterfoil_app.engine.messages import MAX_BYTES
 from counterfoil_app.engine.port import LedgerRequest, ReadRevocations, VerdictReading

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from counterfoil.audit.boxed.files import paths_in
-from counterfoil.base.calls import Call
 from counterfoil.signing.comparedsteps import comparison_path
+from counterfoil.talk.port import Call
 
 OUTPUTS = {"write_capsule": 1, "make_sample": 0, "hand_over_run": 3}
 """Calls that write a file or a folder, and which of their arguments names it."""

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import BinaryIO, cast
 
-from counterfoil.base.frames import read_frame, write_frame
-from counterfoil.base.programs import program_command, program_environment
+from counterfoil.talk.frames import read_frame, write_frame
+from counterfoil.talk.programs import program_command, program_environment
 
 FAREWELL_SECONDS = 2.0
 """How long a process may take to end by itself; it only reads, so that nothing is lost when it is ended."""

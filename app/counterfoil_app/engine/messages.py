@@ -1,7 +1,7 @@
 """What window and engine's process say to each other.
 
 That process computes for strangers. Should one of them take it over, its messages must not take over the window, where
-passphrases are typed: they are bytes that :mod:`counterfoil.base.messages` reads. What a call brings is read by the
+passphrases are typed: they are bytes that :mod:`counterfoil.talk.messages` reads. What a call brings is read by the
 type that the :class:`Engine` promises of that very call.
 """
 
@@ -15,7 +15,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from counterfoil import CounterfoilError
-from counterfoil.base.calls import Form, form_of
+from counterfoil.talk.port import Form, form_of
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure
 from counterfoil_core.base.sentence import say

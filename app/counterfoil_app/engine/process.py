@@ -19,7 +19,7 @@ from counterfoil import (
     write_steps_csv,
 )
 from counterfoil.audit.boxed.start import why_open
-from counterfoil.base.messages import FormError, decode, encode
+from counterfoil.talk.messages import FormError, decode, encode
 from counterfoil_app.engine.link import Link
 from counterfoil_app.engine.messages import (
     MAX_BYTES,

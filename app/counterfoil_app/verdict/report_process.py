@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from PySide6.QtCore import QLocale
 
 from counterfoil.audit.boxed.start import why_open
-from counterfoil.base.frames import own_pipes, read_frame, write_frame
-from counterfoil.base.messages import decode, encode
 from counterfoil.sandbox import box
+from counterfoil.talk.frames import own_pipes, read_frame, write_frame
+from counterfoil.talk.messages import decode, encode
 from counterfoil_app.desktop import startup
 from counterfoil_app.engine.link import Link
 from counterfoil_app.engine.messages import MAX_BYTES

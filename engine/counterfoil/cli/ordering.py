@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from counterfoil.base.frames import read_frame, write_frame
 from counterfoil.base.joberrors import OrderError
-from counterfoil.base.messages import FormError, decode, encode
-from counterfoil.base.programs import program_command, program_environment
 from counterfoil.cli.telling import OrderEvent, OrderProgress, OrderWritten
+from counterfoil.talk.frames import read_frame, write_frame
+from counterfoil.talk.messages import FormError, decode, encode
+from counterfoil.talk.programs import program_command, program_environment
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, CounterfoilError
 from counterfoil_core.base.sentence import say

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import BinaryIO, NoReturn
 
-from counterfoil.base.frames import own_pipes, read_frame, write_frame
-from counterfoil.base.messages import decode, encode
 from counterfoil.base.raised import told
 from counterfoil.cli.orderforms import OWN, SCRIPT, OrderForm, order_forms
 from counterfoil.cli.ordering import MAX_BYTES, OrderAsked, OrderFailed
 from counterfoil.cli.telling import OrderWritten, telling
+from counterfoil.talk.frames import own_pipes, read_frame, write_frame
+from counterfoil.talk.messages import decode, encode
 from counterfoil_core.base.errors import CancelledError, CounterfoilError
 
 _WORDS = {"batch": "batch_size", "shares": "shares", "learning rate": "learning_rate"}

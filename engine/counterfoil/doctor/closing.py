@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from counterfoil.base.frames import own_pipes, write_frame
-from counterfoil.base.messages import encode
 from counterfoil.doctor.seen import Box
 from counterfoil.sandbox.box import enter
+from counterfoil.talk.frames import own_pipes, write_frame
+from counterfoil.talk.messages import encode
 
 
 def main() -> int:

@@ -12,12 +12,12 @@ from importlib.util import find_spec
 from queue import Empty, SimpleQueue
 from typing import IO, cast
 
-from counterfoil.base.frames import read_frame
-from counterfoil.base.messages import FormError, decode
-from counterfoil.base.programs import program_command, program_environment
 from counterfoil.doctor.findings import MachinePage, facts_of
 from counterfoil.doctor.looking import look_at_system
 from counterfoil.doctor.seen import Broken, Loaded, Seen, SelfTest
+from counterfoil.talk.frames import read_frame
+from counterfoil.talk.messages import FormError, decode
+from counterfoil.talk.programs import program_command, program_environment
 from counterfoil_core.base.cancel import CancelToken, check_cancelled
 from counterfoil_core.base.sentence import joined, say
 

@@ -10,10 +10,10 @@ import importlib
 import time
 from collections.abc import Iterator
 
-from counterfoil.base.frames import own_pipes, write_frame
-from counterfoil.base.messages import encode
 from counterfoil.base.raised import told
 from counterfoil.doctor.seen import Broken, FormInUse, Kernels, Loaded, Seen, SelfTest
+from counterfoil.talk.frames import own_pipes, write_frame
+from counterfoil.talk.messages import encode
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.base.precision import PROFILES
 from counterfoil_core.base.sentence import say

@@ -17,12 +17,12 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from counterfoil.base.joberrors import SignerError
-from counterfoil.base.programs import program_command
 from counterfoil.base.wholefiles import check_room, lock
 from counterfoil.sealed.agefile import check_header, library, name_within
 from counterfoil.sealed.writing import OnProgress
 from counterfoil.signer.client import KeyProcess, Passphrase, start_process
 from counterfoil.signer.frames import FrameKind
+from counterfoil.talk.programs import program_command
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, GivenFileError, ObstacleError
 from counterfoil_core.base.inputs import open_input

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from counterfoil.base.joberrors import SignerError
-from counterfoil.base.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, FrameKind, Pipe, receive_body, receive_kind, send_frame
+from counterfoil.talk.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil_core.base.errors import CounterfoilError, KeyFileError
 from counterfoil_core.base.sentence import packed, say
 from counterfoil_core.signing.publickeys import is_in_hardware

@@ -16,8 +16,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from counterfoil.base.joberrors import SignerError
-from counterfoil.base.programs import program_command, program_environment
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, FrameKind, receive_body, receive_kind, send_frame
+from counterfoil.talk.programs import program_command, program_environment
 from counterfoil_core.base.errors import (
     CancelledError,
     CounterfoilError,
@@ -253,7 +253,7 @@ def start_process(kind: type[Started], command: list[str], passphrase: Passphras
 
     Args:
         kind: What speaks with it.
-        command: How it is started, of :func:`counterfoil.base.programs.program_command`.
+        command: How it is started, of :func:`counterfoil.talk.programs.program_command`.
         passphrase: Where the passphrase of the key comes from.
 
     Raises:

@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from typing import Any
 
-from counterfoil.base.programs import hashing_otherwise, program_environment
 from counterfoil.base.raised import theirs, told
 from counterfoil.program.recompute import Segments
+from counterfoil.talk.programs import hashing_otherwise, program_environment
 from counterfoil.training.order import OrderDraft
 from counterfoil_core.base.errors import CounterfoilError, ProgramError
 from counterfoil_core.base.generators import finish

@@ -21,10 +21,10 @@ from counterfoil.audit.boxed.messages import Answer, Failure, Refused
 from counterfoil.audit.boxed.session import AtHome, InBox, open_session
 from counterfoil.audit.boxed.tasks import TASKS
 from counterfoil.audit.values.following import FollowEnded, FollowState, StepFollowed
-from counterfoil.base.calls import Call
-from counterfoil.base.messages import FormError, decode, encode
 from counterfoil.cli import main
 from counterfoil.sandbox.box import SWITCH
+from counterfoil.talk.messages import FormError, decode, encode
+from counterfoil.talk.port import Call
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
@@ -249,8 +249,8 @@ SAYS = """
 import sys
 from counterfoil.audit.boxed.messages import *
 from counterfoil_core.values import events
-from counterfoil.base.frames import write_frame
-from counterfoil.base.messages import encode
+from counterfoil.talk.frames import write_frame
+from counterfoil.talk.messages import encode
 def say(message): write_frame(sys.stdout.buffer, encode(message))
 say(Loaded())
 {}

@@ -15,10 +15,10 @@ import pytest
 from counterfoil.audit.boxed.answers import QUESTIONS, Answers
 from counterfoil.audit.boxed.messages import Answer, Refused
 from counterfoil.audit.overview import inspect
-from counterfoil.base.calls import Call
-from counterfoil.base.messages import decode, encode
 from counterfoil.cli import main
 from counterfoil.signing.privatekeys import generate_key
+from counterfoil.talk.messages import decode, encode
+from counterfoil.talk.port import Call
 from counterfoil.training.recipes.gpt2 import Gpt2Size
 from counterfoil_core.base.errors import CounterfoilError, GivenFileError, SignatureError
 from counterfoil_core.bundle.reader import BundleReader

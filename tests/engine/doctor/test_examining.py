@@ -12,19 +12,19 @@ from pathlib import Path
 import pytest
 
 from counterfoil import CancelToken, MachineFact, MachinePage, MachineProgress, MachineState
-from counterfoil.base.messages import decode
 from counterfoil.cli import main
 from counterfoil.doctor import examining, looking, probing
 from counterfoil.doctor.examining import DISPLAY, examine_machine
 from counterfoil.doctor.findings import facts_of
 from counterfoil.doctor.seen import Box, Broken, Display, Kernels, Loaded, Seen, SelfTest
+from counterfoil.talk.messages import decode
 from counterfoil_core.base.errors import CancelledError
 from counterfoil_core.base.precision import PROFILES, Precision, is_exact
 
 STANDS_IN = """
 import sys
-from counterfoil.base.frames import own_pipes, write_frame
-from counterfoil.base.messages import encode
+from counterfoil.talk.frames import own_pipes, write_frame
+from counterfoil.talk.messages import encode
 from counterfoil.doctor.seen import *
 from counterfoil import Device
 _, answers = own_pipes()
@@ -128,7 +128,7 @@ class Blocker:
             raise {raised}
 sys.meta_path.insert(0, Blocker())
 from counterfoil.doctor.probing import probe
-from counterfoil.base.messages import encode
+from counterfoil.talk.messages import encode
 sys.stdout.buffer.write(encode(list(probe())))
 """
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=True)

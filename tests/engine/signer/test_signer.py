@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from counterfoil.base.joberrors import SignerError
-from counterfoil.base.programs import program_command
 from counterfoil.signer import client
 from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
 from counterfoil.signer.frames import MAX_STATEMENT_BYTES
 from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil.talk.programs import program_command
 from counterfoil_core.base import canonical
 from counterfoil_core.base.errors import FileWriteError, KeyFileError, SignatureError
 from counterfoil_core.signing.envelope import open_statement
@@ -202,7 +202,7 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
     ours = {name for name in loaded if name.startswith(("counterfoil.", "counterfoil_core."))}
     beside = {name.removeprefix("counterfoil.") for name in ours if name.startswith("counterfoil.")}
     assert {name for name in beside if name.split(".")[0] != "signer"} <= {
-        "base", "base.joberrors", "base.programs", "base.wholefiles", "signing", "signing.privatekeys",
+        "base", "base.joberrors", "base.wholefiles", "signing", "signing.privatekeys", "talk", "talk.programs",
     }  # fmt: skip
     assert {name.removeprefix("counterfoil_core.") for name in ours if name.startswith("counterfoil_core.")} <= {
         "base", "base.cancel", "base.canonical", "base.digest", "base.dtypes", "base.errors", "base.fields",

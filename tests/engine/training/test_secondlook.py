@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.base.programs import hashing_otherwise
 from counterfoil.cli import main
+from counterfoil.talk.programs import hashing_otherwise
 from counterfoil.training.named import load_job
 from counterfoil.training.secondlook import SecondLook, Source, begin, programs_of
 

@@ -22,8 +22,8 @@ from counterfoil.audit.outside import LocalOutside
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of
 from counterfoil.audit.parts.partfile import Message
-from counterfoil.base.calls import Port
 from counterfoil.base.wholefiles import whole_file
+from counterfoil.talk.port import Port
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError, FileWriteError, ObstacleError, ProgressError

@@ -13,9 +13,9 @@ from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.outside import LocalOutside
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.partfile import Message
-from counterfoil.base.calls import Call
-from counterfoil.base.messages import decode
 from counterfoil.bundle.capsulewriter import write_capsule
+from counterfoil.talk.messages import decode
+from counterfoil.talk.port import Call
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.capsule import CapsuleContents

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
-from counterfoil.base.programs import program_command, program_environment
+from counterfoil.talk.programs import program_command, program_environment
 from counterfoil_core.base.cancel import CancelToken, check_cancelled
 from counterfoil_core.base.errors import ObstacleError
 from counterfoil_core.base.sentence import say

@@ -7,8 +7,8 @@ from pathlib import Path
 from counterfoil.audit.boxed.messages import Enclosure
 from counterfoil.audit.boxed.work import serve
 from counterfoil.audit.parts.frames import receive
-from counterfoil.base.frames import own_pipes
 from counterfoil.sandbox import box
+from counterfoil.talk.frames import own_pipes
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """What a process in a box and whoever started it say to each other, beside the calls of either.
 
-What comes out of the box is a stranger's: :mod:`counterfoil.base.messages` reads it by the types that are declared
+What comes out of the box is a stranger's: :mod:`counterfoil.talk.messages` reads it by the types that are declared
 here, and by those of ``tasks`` and ``answers``, or refuses it.
 """
 
@@ -10,7 +10,7 @@ import inspect
 from dataclasses import dataclass
 from typing import Any, Self
 
-from counterfoil.base.calls import Call
+from counterfoil.talk.port import Call
 from counterfoil_core.base import errors
 from counterfoil_core.base.errors import CounterfoilError, FileRole
 from counterfoil_core.base.sentence import say

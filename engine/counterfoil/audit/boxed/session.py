@@ -42,9 +42,9 @@ from counterfoil.audit.parts.processes import how_ended
 from counterfoil.audit.values.following import FollowEnded, FollowEvent, FollowRequest
 from counterfoil.audit.values.handed import HandedOut
 from counterfoil.audit.values.plan import PlanProgress
-from counterfoil.base.calls import Call
-from counterfoil.base.messages import decode
 from counterfoil.sandbox import box
+from counterfoil.talk.messages import decode
+from counterfoil.talk.port import Call
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, CounterfoilError, WorkerError
 from counterfoil_core.base.sentence import say

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from counterfoil.base.programs import program_command, program_environment
+from counterfoil.talk.programs import program_command, program_environment
 from counterfoil_core.base.errors import ObstacleError
 from counterfoil_core.base.sentence import say
 

@@ -32,8 +32,8 @@ from counterfoil.audit.boxed.messages import (
 )
 from counterfoil.audit.boxed.tasks import TASKS, Inside
 from counterfoil.audit.parts.frames import receive, send
-from counterfoil.base.calls import Call
 from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.talk.port import Call
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.base.trouble import obstacle_behind
 from counterfoil_core.kernels.cache import lacking

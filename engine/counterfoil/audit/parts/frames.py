@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from counterfoil.base.frames import read_frame, write_frame
-from counterfoil.base.messages import decode, encode
+from counterfoil.talk.frames import read_frame, write_frame
+from counterfoil.talk.messages import decode, encode
 from counterfoil_core.program.limits import Limits
 
 MOST_BYTES = 2**30

@@ -13,7 +13,7 @@ from typing import BinaryIO, cast
 
 from counterfoil.audit.parts.frames import Replay, Start, Task, receive, send
 from counterfoil.audit.parts.partfile import Died, Message, Said
-from counterfoil.base.programs import program_command, program_environment
+from counterfoil.talk.programs import program_command, program_environment
 from counterfoil_core.base.errors import WorkerError
 from counterfoil_core.base.sentence import say
 

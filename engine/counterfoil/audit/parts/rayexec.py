@@ -21,7 +21,7 @@ from typing import Any
 from counterfoil.audit.parts.frames import MOST_BYTES, Task
 from counterfoil.audit.parts.partfile import Died, Message, Ready, SegmentDone, Unable
 from counterfoil.audit.parts.workplace import Workplace, open_workplace
-from counterfoil.base.messages import FormError, decode, encode
+from counterfoil.talk.messages import FormError, decode, encode
 from counterfoil_core.base.errors import CounterfoilError, WorkerError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.base.sentence import say

@@ -8,8 +8,8 @@ import threading
 from typing import BinaryIO
 
 from counterfoil.audit.parts.frames import Replay, Start, Task, receive, send
-from counterfoil.base.frames import own_pipes
 from counterfoil.sandbox import box
+from counterfoil.talk.frames import own_pipes
 
 
 def main() -> None:

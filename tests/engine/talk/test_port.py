@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from counterfoil.base.calls import Call, Form, Port, form_of
-from counterfoil.base.messages import FormError, decode, encode
+from counterfoil.talk.messages import FormError, decode, encode
+from counterfoil.talk.port import Call, Form, Port, form_of
 
 
 class Till:

@@ -1,6 +1,6 @@
 """Calls of functions in another process: each is declared once, by its signature, and its messages follow from that.
 
-Arguments and results go as :mod:`counterfoil.base.messages` writes them, and are read by the types that the function
+Arguments and results go as :mod:`counterfoil.talk.messages` writes them, and are read by the types that the function
 itself names, so that neither side can say anything else.
 """
 
@@ -12,7 +12,7 @@ from functools import cache
 from inspect import signature
 from typing import Any, Generic, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
-from counterfoil.base.messages import FormError, decode
+from counterfoil.talk.messages import FormError, decode
 
 Given = TypeVar("Given")
 
