@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication
 
 from counterfoil import CancelToken, Outcome
 from counterfoil.audit.parts import rayexec
-from counterfoil.audit.parts.frames import Task
+from counterfoil.audit.parts.task import Task
 from counterfoil.cli import main
 from counterfoil.talk.programs import FROZEN_MARK, hashing_otherwise, program_command, program_environment
 from counterfoil_app.engine.process import ProcessEngine

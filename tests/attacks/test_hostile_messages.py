@@ -17,8 +17,8 @@ from hypothesis import given, strategies as st
 
 from counterfoil import AuditFinished, AuditReport, Device, Event, Outcome, StepReplayed
 from counterfoil.audit.parts import rayexec
-from counterfoil.audit.parts.frames import Task
-from counterfoil.audit.parts.partfile import Died, Message, Ready, Said, SegmentDone, Unable
+from counterfoil.audit.parts.partfile import Died, Message, Ready, SegmentDone, Unable
+from counterfoil.audit.parts.task import Task
 from counterfoil.talk import process
 from counterfoil.talk.failure import Failure
 from counterfoil.talk.messages import FormError, decode, encode
@@ -78,7 +78,7 @@ def test_control_a_pickle_made_disputed_say_verified() -> None:
         Outcome.DISPUTED._value_ = "DISPUTED"
 
 
-@pytest.mark.parametrize("kind", [Delivery, AuditReport, Outcome, Event, Said])
+@pytest.mark.parametrize("kind", [Delivery, AuditReport, Outcome, Event, Message])
 def test_no_pickle_is_read(kind: Any) -> None:
     for data in (BUILD, pickle.dumps(Outcome.VERIFIED), pickle.dumps(REPORT)):
         with pytest.raises(FormError):

@@ -17,9 +17,9 @@ import msgspec
 import pytest
 
 from counterfoil.audit.boxed import session
-from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.partfile import Died, Ready, SegmentDone
 from counterfoil.audit.parts.processes import Processes
+from counterfoil.audit.parts.task import Task
 from counterfoil.talk import process
 from counterfoil.talk.frames import read_frame
 from counterfoil.talk.messages import decode, encode

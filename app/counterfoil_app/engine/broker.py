@@ -161,7 +161,7 @@ class Broker:
         inner.process = Process(table.ENGINE, start=start, heard=partial(self._hear, inner))
         return inner
 
-    def _hear(self, inner: _Inner, said: Heard) -> None:
+    def _hear(self, inner: _Inner, process: Process, said: Heard) -> None:
         """Answer what a process asks, and hand on what else it says, as long as it is the one that calls go to."""
         if isinstance(said, bytes):
             delivery: tuple[object, ...] = ()
@@ -169,26 +169,26 @@ class Broker:
                 delivery = decode(said, Delivery)
             match delivery:
                 case (Call(name=name) as asked,) if name in QUESTIONS.names:
-                    self._answer(inner, asked)
+                    self._answer(inner, process, asked)
                 case _ if inner is self._called:
                     with self._writing, suppress(OSError, ValueError):
                         write_frame(self._answers, said)
             return
-        inner.process.kill()  # where it says too much
-        code = inner.process.wait()
-        if inner is self._called and not inner.process.closed:
+        process.kill()  # where it says too much
+        code = process.wait()
+        if inner is self._called and not process.closed:
             _end_as(code)
 
-    def _answer(self, inner: _Inner, asked: Call) -> None:
+    def _answer(self, inner: _Inner, process: Process, asked: Call) -> None:
         try:
             answers = inner.answers.get(asked.number)
             if answers is None:
                 raise CounterfoilError(say("The call that this was for is over."))
-            inner.process.send(Returned(asked.number, answered(asked, [(QUESTIONS, answers)])))
+            process.send(Returned(asked.number, answered(asked, [(QUESTIONS, answers)])))
         except FormError:
-            inner.process.kill()
+            process.kill()
         except (CounterfoilError, OSError) as error:
-            inner.process.send(Raised(asked.number, Failure.of(error)))
+            process.send(Raised(asked.number, Failure.of(error)))
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from counterfoil.cli.revoked import RevocationsKeyOption, RevocationsOption, rea
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import Passphrase, start_signer
-from counterfoil.signer.frames import MAX_STATEMENT_BYTES
+from counterfoil.talk.table import MOST_STATEMENT
 from counterfoil_core.base.digest import PIECE_BYTES
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import read_input
@@ -210,7 +210,7 @@ def sign(
     with with_chain(open_key(key, "audit"), certificate) as signing_key:
         from counterfoil_core.statement.verdict import verify_signed
 
-        data = read_input(statement, "a statement to sign", DataError, most=MAX_STATEMENT_BYTES)
+        data = read_input(statement, "a statement to sign", DataError, most=MOST_STATEMENT)
         envelope = signing_key.sign(data)
         # What contradicts itself, or is no verdict, is not written: nobody could use it.
         checked = verify_signed(envelope, signing_key.public)

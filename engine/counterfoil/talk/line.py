@@ -6,14 +6,13 @@ import os
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from queue import SimpleQueue
 from typing import Annotated, Any, BinaryIO, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
 
 from msgspec import Meta
 
-from counterfoil.sandbox import box
 from counterfoil.talk.failure import Failure
 from counterfoil.talk.frames import own_pipes, read_frame, write_frame
 from counterfoil.talk.messages import FormError, decode, encode
@@ -22,7 +21,6 @@ from counterfoil.talk.table import Program
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, CounterfoilError
 from counterfoil_core.base.sentence import say
-from counterfoil_core.base.trouble import obstacle_behind
 
 FLUSH_SECONDS = 0.02
 """The time between two deliveries of values; what somebody waits for is sent at once."""
@@ -130,7 +128,7 @@ class Line(Generic[Given]):
         port: What it may be asked.
         newest: Kinds of values of which, among neighbours, only the newest matters.
         leaves: Whether the process ends at once where nobody waits any more for what it computes.
-        patience: Seconds in which a message that has begun must come to its end; None for any time.
+        patience: Seconds in which the first message must come, and any that has begun to its end; None for any time.
         pipes: What it hears and says through; its own standard ones unless given.
     """
 
@@ -154,11 +152,11 @@ class Line(Generic[Given]):
         self._leaves = leaves
         self._patience = patience
         self._lock = threading.Lock()
-        self._calls: SimpleQueue[Call | None] = SimpleQueue()
+        self._calls: SimpleQueue[tuple[Call, CancelToken] | None] = SimpleQueue()
         self._tokens: dict[int, CancelToken] = {}
         self._told: SimpleQueue[Returned | Raised | None] = SimpleQueue()
         self._outbox: Outbox | None = None
-        self._number = 0
+        self._number = self._code = 0
 
     def enclosed(self, early: Given | None = None) -> Enclosure | None:
         """Close the box that the first message describes, and return it; None where nobody asks any more.
@@ -166,6 +164,8 @@ class Line(Generic[Given]):
         Args:
             early: Carries out calls that come before it, which read nothing of a stranger's.
         """
+        from counterfoil.sandbox import box  # which a process without one has no use for
+
         while (message := self._next(Enclosure | Question)) is not None:
             if isinstance(message, Call) and early is not None:
                 self._carry_out(message, early, CancelToken(), self._deliver)
@@ -184,7 +184,7 @@ class Line(Generic[Given]):
         first: Callable[[], None] | None = None,
         tokens: Callable[[], CancelToken] = CancelToken,
         stop: Callable[[CancelToken], None] = CancelToken.cancel,
-    ) -> None:
+    ) -> int:
         """Carry out calls, one after the other, until nobody asks any more.
 
         Args:
@@ -192,16 +192,21 @@ class Line(Generic[Given]):
             first: Done before the first call, as part of it.
             tokens: Makes the token of a call.
             stop: Stops a call, from another thread.
+
+        Returns:
+            The exit code of the process: 1 where it was told what nobody says who starts it.
         """
         self._first, self._new_token, self._stop = first, tokens, stop
         outbox = self._outbox = Outbox(partial(write_frame, self._answers), self._newest)
         threading.Thread(target=self._hear, name="inbox", daemon=True).start()
-        while (call := self._calls.get()) is not None:
+        while (waiting := self._calls.get()) is not None:
+            call, token = waiting
             self._number = call.number
-            self._carry_out(call, given, self._tokens[call.number], outbox.put)
+            self._carry_out(call, given, token, outbox.put)
             with self._lock:
-                del self._tokens[call.number]
+                self._tokens.pop(call.number, None)
         outbox.close()
+        return self._code
 
     def ask(
         self, port: Port[Any], question: Callable[Concatenate[Any, P], T], *arguments: P.args, **named: P.kwargs
@@ -248,6 +253,8 @@ class Line(Generic[Given]):
             return Failure.told_apart(error, SignerError, say("The signer failed: {0}.", type(error).__name__))
         if isinstance(error, CounterfoilError) or not isinstance(error, Exception):
             return Failure.of(error)
+        from counterfoil_core.base.trouble import obstacle_behind
+
         return Failure.of(obstacle_behind(error) or error)
 
     def _sign(self, statement: bytes) -> bytes:
@@ -268,20 +275,23 @@ class Line(Generic[Given]):
             os._exit(1)
 
     def _listen(self) -> None:
+        first: AbstractContextManager[None] = deadline(self._patience) if self._patience else nullcontext()
         while True:
-            message = self._next(Question)
+            with first:
+                message = self._next(Question)
+            first = nullcontext()
             with self._lock:
                 if message is None:
                     if self._leaves:
-                        os._exit(0)  # nobody waits for what is being computed
+                        os._exit(self._code)  # nobody waits for what is being computed
                     for token in self._tokens.values():
                         self._stop(token)
                     self._told.put(None)
                     self._calls.put(None)
                     return
                 if isinstance(message, Call):
-                    self._tokens[message.number] = self._new_token()
-                    self._calls.put(message)
+                    token = self._tokens[message.number] = self._new_token()
+                    self._calls.put((message, token))
                 elif isinstance(message, (Returned, Raised)):
                     self._told.put(message)
                 elif message.number in self._tokens:
@@ -300,10 +310,12 @@ class Line(Generic[Given]):
         begun: Callable[[], AbstractContextManager[None]] = nullcontext
         if self._patience is not None:
             begun = partial(deadline, self._patience)
-        with suppress(OSError, ValueError):
+        try:
             data = read_frame(self._questions, self._program.hears, begun)
             return None if data is None else decode(data, kind)
-        return None
+        except (OSError, ValueError):
+            self._code = 1
+            return None
 
 
 class Signer(Protocol):

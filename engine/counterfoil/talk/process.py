@@ -86,7 +86,7 @@ class Process:
         program: Program,
         words: Words | None = None,
         start: Start = Start(),
-        heard: Callable[[Heard], None] | None = None,
+        heard: Callable[[Process, Heard], None] | None = None,
     ) -> None:
         self.program = program
         self.words = words or Words()
@@ -110,7 +110,7 @@ class Process:
         self._sending = threading.Lock()
         self._closed = self._spoke = False
         self._last = 0
-        self._threads = [threading.Thread(target=self._read, args=(heard or self._wait,), daemon=True)]
+        self._threads = [threading.Thread(target=self._read, args=(heard or Process._wait,), daemon=True)]
         if start.keeps_errors:
             self._threads.append(threading.Thread(target=self._listen, daemon=True))
         for thread in self._threads:
@@ -232,7 +232,9 @@ class Process:
 
     def _receive(self, seconds: float | None, cancel: CancelToken | None) -> Sequence[Answer]:
         try:
-            data = self.receive(seconds)
+            data = None if self._closed else self.receive(seconds)
+            if self._closed:
+                raise EOFError
         except EOFError as error:
             code = self.end()
             if cancel is not None:
@@ -320,7 +322,7 @@ class Process:
                 pipe.close()
         return code
 
-    def _read(self, hear: Callable[[Heard], None]) -> None:
+    def _read(self, hear: Callable[[Process, Heard], None]) -> None:
         answers = cast("BinaryIO", self._process.stdout)
         said: Heard = b""
         while isinstance(said, bytes):
@@ -330,7 +332,7 @@ class Process:
                 said = error
             except OSError:
                 said = None
-            hear(said)
+            hear(self, said)
 
     def _wait(self, said: Heard) -> None:
         if not self._closed:

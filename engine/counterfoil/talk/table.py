@@ -69,6 +69,10 @@ REPLAY = Program(
     "replay", "counterfoil.audit.boxed.inside", "counterfoil.audit.boxed.tasks:TASKS", (_OUTSIDE,),
     reads=Reach.GIVEN, writes=Reach.SHARED, boxed=True, loads_first=True,
 )  # fmt: skip
+WORKER = Program(
+    "worker", "counterfoil.audit.parts.worker", "counterfoil.audit.parts.worker:WORK",
+    reads=Reach.GIVEN, boxed=True, loads_first=True, says=2**30,
+)  # fmt: skip
 ORDER = Program(
     "order", "counterfoil.cli.orderprogram", "counterfoil.cli.ordering:ORDERS",
     reads=Reach.ANY, writes=Reach.ANY, hears=2**24, says=2**24, heeds=3.0, farewell=3.0,
@@ -78,9 +82,18 @@ ENGINE = Program(
     reads=Reach.GIVEN, writes=Reach.SHARED, boxed=True, loads_first=True,
 )  # fmt: skip
 BROKER = replace(ENGINE, name="broker", module="counterfoil_app.engine.broker", boxed=False, asks=(_SIGNING,))
+SIGNER = Program(
+    "signer", "counterfoil.signer.server", "counterfoil.signer.server:SIGNER_PORT",
+    reads=Reach.GIVEN, writes=Reach.GIVEN, secret=True, hears=MOST_STATEMENT + 2**16, says=2 * MOST_STATEMENT,
+    farewell=5.0,
+)  # fmt: skip
+SEALED = replace(
+    SIGNER, name="sealed", module="counterfoil.sealed.server", port="counterfoil.sealed.server:SEALED_PORT",
+    hears=2**20, says=2**20, heeds=1.0,
+)  # fmt: skip
 REPORT = Program(
     "report", "counterfoil_app.verdict.report_process", "counterfoil_app.verdict.report_process:REPORTS",
     reads=Reach.GIVEN, boxed=True, loads_first=True,
 )  # fmt: skip
-PROGRAMS = (REPLAY, ORDER, ENGINE, BROKER, REPORT)
+PROGRAMS = (REPLAY, WORKER, SIGNER, SEALED, ORDER, ENGINE, BROKER, REPORT)
 """All of them."""

@@ -155,9 +155,5 @@ class Died:
     how: str
 
 
-Said = Ready | StepDone | SegmentDone | Unable
-"""What a worker says."""
-
-
-Message = Said | Died
+Message = Ready | StepDone | SegmentDone | Unable | Died
 """What is heard of workers."""
