@@ -91,9 +91,17 @@ SEALED = replace(
     SIGNER, name="sealed", module="counterfoil.sealed.server", port="counterfoil.sealed.server:SEALED_PORT",
     hears=2**20, says=2**20, heeds=1.0,
 )  # fmt: skip
+LOOK_AT_SANDBOX = Program(
+    "sandbox", "counterfoil.doctor.closing", "counterfoil.doctor.seen:LOOKS", loads_first=True, hears=2**20, says=2**20,
+    heeds=0.0,
+)  # fmt: skip
+LOOK_AT_KERNELS = replace(LOOK_AT_SANDBOX, name="kernels", module="counterfoil.doctor.probing", writes=Reach.ANY)
+LOOK_AT_DISPLAY = replace(LOOK_AT_SANDBOX, name="display", module="counterfoil_app.desktop.display", reads=Reach.ANY)
 REPORT = Program(
     "report", "counterfoil_app.verdict.report_process", "counterfoil_app.verdict.report_process:REPORTS",
     reads=Reach.GIVEN, boxed=True, loads_first=True,
 )  # fmt: skip
-PROGRAMS = (REPLAY, WORKER, SIGNER, SEALED, ORDER, ENGINE, BROKER, REPORT)
+PROGRAMS = (
+    REPLAY, WORKER, SIGNER, SEALED, ORDER, ENGINE, BROKER, REPORT, LOOK_AT_SANDBOX, LOOK_AT_KERNELS, LOOK_AT_DISPLAY,
+)  # fmt: skip
 """All of them."""
