@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Concatenate, ParamSpec, TypeVar, cast
 from counterfoil.talk.failure import Failure
 from counterfoil.talk.frames import read_frame, write_frame
 from counterfoil.talk.messages import FormError, decode, encode
-from counterfoil.talk.port import Answer, Call, Delivery, Enclosure, Item, Port, Question, Raised, Returned, Steer
+from counterfoil.talk.port import Answer, Call, Delivery, Enclosure, Form, Item, Port, Question, Raised, Returned, Steer
 from counterfoil.talk.programs import program_command, program_environment
 from counterfoil.talk.table import Program
 from counterfoil_core.base.cancel import CancelToken
@@ -159,7 +159,7 @@ class Process:
         *,
         at_once: bool = False,
     ) -> Iterator[Any]:
-        """Yield what a call brings: what its function yields, or the one value that it returns.
+        """Ask, and yield what a call brings: what its function yields, or the one value that it returns.
 
         Args:
             port: What the process may be asked.
@@ -175,11 +175,21 @@ class Process:
             CancelledError: It was stopped.
         """
         self._last += 1
-        number, brings, yields = self._last, port.form(call.name).brings, port.form(call.name).yields
         self._spoke = False
+        self.send(Call(self._last, call.name, call.arguments))
+        return self._brought(self._last, port.form(call.name), cancel, offers, seconds, at_once)
+
+    def _brought(
+        self,
+        number: int,
+        form: Form,
+        cancel: CancelToken | None,
+        offers: Sequence[Offer],
+        seconds: float | None,
+        at_once: bool,
+    ) -> Iterator[Any]:
         until = None if seconds is None else time.monotonic() + seconds
         known, over = (False, False), False
-        self.send(Call(number, call.name, call.arguments))
         try:
             while True:
                 if cancel is not None and (cancel.cancelled, cancel.paused) != known:
@@ -198,13 +208,13 @@ class Process:
                     elif message.number != number:  # of a call that nobody waits for any more
                         continue
                     elif isinstance(message, Item):
-                        yield self._value(message.value, brings)
+                        yield self._value(message.value, form.brings)
                     else:
                         over = True
                         if isinstance(message, Raised):
                             raise message.failure.error
-                        if not yields:
-                            yield self._value(message.value, brings)
+                        if not form.yields:
+                            yield self._value(message.value, form.brings)
                         return
         finally:
             if not over and not self._closed:  # nobody waits any more

@@ -77,11 +77,19 @@ ORDER = Program(
     "order", "counterfoil.cli.orderprogram", "counterfoil.cli.ordering:ORDERS",
     reads=Reach.ANY, writes=Reach.ANY, hears=2**24, says=2**24, heeds=3.0, farewell=3.0,
 )  # fmt: skip
+SECOND_LOOK = Program(
+    "second look", "counterfoil.training.secondlook", "counterfoil.training.secondlook:DRAFTS",
+    reads=Reach.ANY, writes=Reach.ANY, hears=2**24,
+)  # fmt: skip
 ENGINE = Program(
     "engine", "counterfoil_app.engine.child", "counterfoil_app.engine.port:ENGINE", (_OUTSIDE, _SIGNING),
     reads=Reach.GIVEN, writes=Reach.SHARED, boxed=True, loads_first=True,
 )  # fmt: skip
 BROKER = replace(ENGINE, name="broker", module="counterfoil_app.engine.broker", boxed=False, asks=(_SIGNING,))
+COMPILER = Program(
+    "compiler", "counterfoil.audit.boxed.kernels", "counterfoil.audit.boxed.compiling:COMPILES", writes=Reach.ANY,
+    hears=2**20, says=2**20,
+)  # fmt: skip
 SIGNER = Program(
     "signer", "counterfoil.signer.server", "counterfoil.signer.server:SIGNER_PORT",
     reads=Reach.GIVEN, writes=Reach.GIVEN, secret=True, hears=MOST_STATEMENT + 2**16, says=2 * MOST_STATEMENT,
@@ -102,6 +110,7 @@ REPORT = Program(
     reads=Reach.GIVEN, boxed=True, loads_first=True,
 )  # fmt: skip
 PROGRAMS = (
-    REPLAY, WORKER, SIGNER, SEALED, ORDER, ENGINE, BROKER, REPORT, LOOK_AT_SANDBOX, LOOK_AT_KERNELS, LOOK_AT_DISPLAY,
+    REPLAY, WORKER, COMPILER, SIGNER, SEALED, ORDER, SECOND_LOOK, ENGINE, BROKER, REPORT, LOOK_AT_SANDBOX,
+    LOOK_AT_KERNELS, LOOK_AT_DISPLAY,
 )  # fmt: skip
 """All of them."""
