@@ -28,6 +28,7 @@ from counterfoil.audit.boxed.answers import QUESTIONS, Answers, take
 from counterfoil.audit.boxed.files import PART_NAME
 from counterfoil.audit.boxed.scratch import make_scratch, remove_scratch
 from counterfoil.audit.boxed.start import why_open
+from counterfoil.audit.boxed.words import ReplayWords
 from counterfoil.talk import table
 from counterfoil.talk.failure import Failure
 from counterfoil.talk.frames import own_pipes, read_frame, write_frame
@@ -158,7 +159,7 @@ class Broker:
         """Start a process; ``light`` leaves out what computes."""
         inner = _Inner(make_scratch())
         start = Start(arguments=(LIGHT if light else WHOLE,), shows_errors=True)
-        inner.process = Process(table.ENGINE, start=start, heard=partial(self._hear, inner))
+        inner.process = Process(table.ENGINE, ReplayWords(), start, partial(self._hear, inner))
         return inner
 
     def _hear(self, inner: _Inner, process: Process, said: Heard) -> None:

@@ -37,14 +37,11 @@ Offer = tuple[Port[Any], Any]
 
 
 class Words:
-    """What is said where a process does not do what it should; each of its users has its own."""
+    """What is said where a process does not do what it should; most of its users have words of their own."""
 
     def unstarted(self, error: OSError) -> CounterfoilError:
         """Say that the system does not start it."""
-        return CounterfoilError(
-            say("A process of Counterfoil cannot be started: {0}.", error.strerror or error),
-            remedy=say("Close other programs, and try again."),
-        )
+        return CounterfoilError(say("A process of Counterfoil cannot be started: {0}.", error.strerror or error))
 
     def ended(self, code: int) -> CounterfoilError:
         """Say that it ended before its work was done, with an exit code."""
