@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
+from counterfoil.talk.table import PROGRAMS
 from counterfoil_core.base.errors import BundleError
 from fuzz import campaign
 from fuzz.__main__ import campaign as full_campaign
@@ -29,7 +30,8 @@ NAMES = (
     ),
     *(f"{what}, signed by its own key" for what in ("claim", "verdict", "comparison", "heads")),
     *("public key", "private key", "locked key"),
-    *("step file", "progress", "part of an audit", "signer's frames"),
+    *("step file", "progress", "part of an audit"),
+    *(f"{program.name}, {how}" for program in PROGRAMS for how in ("told", "says")),
 )
 
 

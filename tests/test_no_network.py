@@ -103,7 +103,7 @@ def test_control_a_socket_of_this_machines_own_is_none(listener: Listener) -> No
 def test_control_processes_of_the_program_are_listened_to(listener: Listener) -> None:
     code = """
 import subprocess
-from counterfoil.base.programs import program_command, program_environment
+from counterfoil.talk.programs import program_command, program_environment
 command = program_command("counterfoil.doctor.closing")
 subprocess.run(command, env=program_environment(), capture_output=True, check=True)
 """

@@ -16,7 +16,7 @@ from benchmarks.campaign.task import Found, LeftOutError, Task
 from benchmarks.gpu.part import Part
 from benchmarks.gpu.settings import Settings
 from benchmarks.programs import ROOT
-from counterfoil.base.programs import program_command
+from counterfoil.talk.programs import program_command
 
 NAME = "fine-tuning"
 FOLDER = "fine-tuning"

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from counterfoil.signing.privatekeys import key_from_seed
-from counterfoil_app.engine.port import LibraryEngine, VerdictReading
+from counterfoil_app.engine.port import Engine, VerdictReading
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.main import application
@@ -27,7 +27,7 @@ AUDITOR, OTHER = (key_from_seed(bytes([number] * 32)) for number in (1, 2))
 
 def read(path: Path, chain: list[bytes]) -> VerdictReading:
     path.write_bytes(attach_certificates(sign_verdict(verified_report(), AUDITOR), chain))
-    return plain(LibraryEngine().read_verdict(path, [AUDITOR.public.public], None, []))
+    return plain(Engine().read_verdict(path, [AUDITOR.public.public], None, []))
 
 
 def shown(qtbot: QtBot, reading: VerdictReading, path: Path) -> list[str]:

@@ -16,7 +16,6 @@ from pytestqt.qtbot import QtBot
 from counterfoil import AuditFinished, AuditRequest, CancelToken, key_id_of
 from counterfoil.signing.comparedsteps import FoundComparison
 from counterfoil.signing.kinds import Comparison
-from counterfoil_app.engine.enclosures import enclosure_of
 from counterfoil_app.looks import fonts
 from counterfoil_app.looks.language import Translations
 from counterfoil_app.model.key_book import Role
@@ -26,6 +25,7 @@ from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import report_pages
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_core.values.trust import MachineTrust, OrderTrust, TrainerTrust, Trust
+from support.boxes import enclosure_of
 from support.fake_engine import AUDITOR, FakeEngine, digest, envelope_of
 from support.waiting import reached
 

@@ -37,16 +37,22 @@ from counterfoil import (
 )
 from counterfoil.audit.recognition import FileUse
 from counterfoil.signing.privatekeys import generate_key, key_from_seed
+from counterfoil.talk.port import Enclosure
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_app.engine.broker import _device
-from counterfoil_app.engine.enclosures import Enclosure, enclosure_of
-from counterfoil_app.engine.port import BundlesRequest, LedgerRequest, LocateRequest, LookRequest, ProvidersRequest
+from counterfoil_app.engine.port import (
+    BundlesRequest,
+    LedgerRequest,
+    LocateRequest,
+    LookRequest,
+    ProvidersRequest,
+)
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.sample import SampleKind
 from counterfoil_app.engine.worker import ReportedError
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.statement.verdict import sign_verdict
-from support.boxes import closed
+from support.boxes import closed, enclosure_of
 from support.job_fixtures import digits_job, once, trainer_key
 from support.jobs import Job, digits_order, record_job, record_run
 from support.reports import verified_report
@@ -194,7 +200,7 @@ def test_a_call_is_let_read_what_it_names(tmp_path: Path) -> None:
     assert reading.lists == (str(tmp_path),)
     assert audit.lets(enclosure_of("outline", (run,), ""))
     assert not audit.lets(reading)
-    assert not audit.lets(Enclosure((), (), "", "CUDA"))
+    assert not audit.lets(Enclosure(open="CUDA"))
 
 
 def inner_processes(engine: ProcessEngine) -> dict[bool, list[bool]]:
@@ -274,8 +280,8 @@ def test_verdicts_are_put_together_and_hashes_found_in_a_box(
 
 def test_the_name_of_a_tensor_opens_no_box() -> None:
     """Where a call names a graphics card its process has no box, and a stranger names the tensors."""
-    assert not _device((LookRequest(Path("run.cfoil"), 1, tensor="cuda:0"),))
-    assert _device((LookRequest(Path("run.cfoil"), 1, device="cuda:0"),)) == "cuda:0"
+    assert not _device({"asked": LookRequest(Path("run.cfoil"), 1, tensor="cuda:0")})
+    assert _device({"asked": LookRequest(Path("run.cfoil"), 1, device="cuda:0")}) == "cuda:0"
 
 
 def test_data_are_looked_at_in_a_box(engine: ProcessEngine, tmp_path: Path) -> None:

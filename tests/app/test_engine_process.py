@@ -35,12 +35,13 @@ from counterfoil import (
     Withdrawal,
     WorkerState,
 )
-from counterfoil.base.frames import write_frame
-from counterfoil.base.messages import decode, encode
+from counterfoil.talk.line import Outbox
+from counterfoil.talk.messages import decode, encode
+from counterfoil.talk.port import Answer, Delivery, Item, Returned
 from counterfoil.training.recordingfolder import recording_folder
-from counterfoil_app.engine.child import Inbox, Outbox
-from counterfoil_app.engine.messages import SIGNING, Answer, Call, Delivery, Item, Returned, Signed, Steer, methods
+from counterfoil_app.engine.child import PROGRESS
 from counterfoil_app.engine.port import (
+    ENGINE,
     BundlesRequest,
     FactsRequest,
     KnownRequest,
@@ -50,7 +51,7 @@ from counterfoil_app.engine.port import (
     ProvidersRequest,
     RulesRequest,
 )
-from counterfoil_app.engine.process import ProcessEngine
+from counterfoil_app.engine.process import ProcessEngine, _Signing
 from counterfoil_app.engine.recordings import KnownFollow, RecordRequest
 from counterfoil_app.engine.sample import SampleKind
 from counterfoil_app.engine.search import Wanted
@@ -169,7 +170,7 @@ def said(engine: ProcessEngine, verdict: Path, keys: tuple[str, ...], *given: Pa
 
 def test_a_failure_keeps_its_sentence_and_details(engine: ProcessEngine, tmp_path: Path) -> None:
     (tmp_path / "junk.cfoil").write_bytes(b"junk")
-    with pytest.raises(ReportedError) as caught:
+    with pytest.raises(CounterfoilError) as caught:
         list(engine.inspect(tmp_path / "junk.cfoil", None, (), CancelToken()))
     failure = Failure.of(caught.value)
     assert failure.expected
@@ -213,7 +214,7 @@ def test_the_window_process_stays_free_of_torch(run: Path) -> None:
         "from pathlib import Path\n"
         "from counterfoil import CancelToken\n"
         "from counterfoil import AuditRequest\n"
-        "from counterfoil_app.engine.process import ProcessEngine\n"
+        "from counterfoil_app.engine.process import ProcessEngine, _Signing\n"
         "if __name__ == '__main__':\n"
         "    engine, run = ProcessEngine(), Path(sys.argv[1])\n"
         "    engine.devices()\n"
@@ -288,17 +289,17 @@ def signed(statement: bytes) -> bytes:
     return statement
 
 
-@pytest.mark.parametrize("name", methods())
+@pytest.mark.parametrize("name", ENGINE.names)
 def test_what_goes_to_a_method_and_comes_back_passes(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("v.json").write_text("{}")
     engine = FakeEngine(disputed=37, lying_log=12, crew=(WorkerState(1, trouble="No."),), data_file="d.h5")
-    method, given = methods()[name], ARGUMENTS[name]
+    method, given = ENGINE.form(name), ARGUMENTS[name]
     assert repr(decode(encode(given), method.arguments)) == repr(given)
     brought = getattr(engine, name)(
-        *given, *([signed] if name in SIGNING else []), *([CancelToken()] if method.yields else [])
+        *given, *([signed] if name == "record_run" else []), *([CancelToken()] if method.yields else [])
     )
     values = list(brought) if method.yields else [brought]
     assert values
@@ -320,7 +321,7 @@ class SlowReader:
 
 def test_a_million_progress_events_do_not_pile_up() -> None:
     reader = SlowReader()
-    outbox = Outbox(reader)
+    outbox = Outbox(reader, PROGRESS)
     outbox.put(Item(1, "first"))
     for done in range(1_000_000):
         outbox.put(Item(1, OperatorDone(1, done, 1_000_000)))
@@ -352,24 +353,17 @@ def test_a_slow_reader_slows_the_sender_down() -> None:
     assert max(len(batch) for batch in reader.batches) <= 500
 
 
-def test_what_the_window_had_signed_before_it_stopped_a_call_is_taken() -> None:
-    read, write = os.pipe()
-    with os.fdopen(read, "rb") as questions, os.fdopen(write, "wb") as window:
-        inbox = Inbox(questions)
-        calls = inbox.calls()
-        said = (
-            Call(1, "version", ()),
-            Signed(0, b"another's"),
-            Signed(1, b"its"),
-            Steer(1, cancelled=True, paused=False),
-        )
-        for message in said:
-            write_frame(window, encode(message))
-        call, token = next(calls)
-        with pytest.raises(CounterfoilError, match="cancelled"):
-            token.wait(30)
-        assert inbox.envelope(call.number, token) == b"its"
-        with pytest.raises(CounterfoilError, match="cancelled"):
-            inbox.envelope(call.number, token)
-        window.close()
-        assert list(calls) == []
+def test_nothing_is_signed_for_a_recording_that_was_stopped() -> None:
+    asked: list[bytes] = []
+
+    def sign(statement: bytes) -> bytes:
+        asked.append(statement)
+        return statement
+
+    token = CancelToken()
+    signing = _Signing(sign, token)
+    assert signing.sign(b"one") == b"one"
+    token.cancel()
+    with pytest.raises(CounterfoilError, match="cancelled"):
+        signing.sign(b"two")
+    assert asked == [b"one"]

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from counterfoil import RunFacts, Verdict, key_id_of
-from counterfoil.base.messages import decode, encode
+from counterfoil.talk.messages import decode, encode
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.looks.theme import Theme

@@ -23,7 +23,7 @@ from counterfoil import (
     record,
 )
 from counterfoil.training.recordingfolder import recording_folder
-from counterfoil_app.engine.port import LibraryEngine
+from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.recordings import (
     FollowingEvent,
     InsideStep,
@@ -95,10 +95,10 @@ def test_a_recording_is_followed_as_by_the_real_engine(tmp_path: Path, trainer_k
             break
     recording.close()
     request = KnownFollow(recording_folder(run), run, order, threads=1)
-    real = followed(LibraryEngine().follow(request, CancelToken()))
+    real = followed(Engine().follow(request, CancelToken()))
     fake = FakeEngine(steps=STEPS, disputed=8)
     assert followed(fake.follow(request, CancelToken())) == real
-    assert fake.has_begun(request.folder, run) == LibraryEngine().has_begun(request.folder, run)
+    assert fake.has_begun(request.folder, run) == Engine().has_begun(request.folder, run)
 
 
 def test_a_run_is_recorded_as_by_the_real_engine(tmp_path: Path, trainer_key: SigningKey) -> None:
@@ -114,5 +114,5 @@ def test_a_run_is_recorded_as_by_the_real_engine(tmp_path: Path, trainer_key: Si
                 told.append(what)
         return told
 
-    real = kinds(LibraryEngine().record_run(request, trainer_key.sign, CancelToken()))
+    real = kinds(Engine().record_run(request, trainer_key.sign, CancelToken()))
     assert kinds(FakeEngine(steps=STEPS).record_run(request, trainer_key.sign, CancelToken())) == real

@@ -31,7 +31,7 @@ from counterfoil import (
 )
 from counterfoil.audit import keeping
 from counterfoil.cli import reports
-from counterfoil_app.engine.port import Engine, LibraryEngine
+from counterfoil_app.engine.port import Engine
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import report_pages
@@ -47,7 +47,7 @@ STEPS, EVERY, LIE, STOP = 12, 2, 5, 7
 MakeWindow = Callable[[Engine], MainWindow]
 
 
-class StoppedOnce(LibraryEngine):
+class StoppedOnce(Engine):
     """The real engine, in this process; its first audit is stopped as the user stops one, behind a step."""
 
     def __init__(self, stop_after: int | None = None) -> None:
@@ -91,7 +91,7 @@ class Counted:
     corrections: int
 
 
-def counted(engine: LibraryEngine, window: MainWindow, folder: Path) -> Counted:
+def counted(engine: Engine, window: MainWindow, folder: Path) -> Counted:
     engine.write_steps(window.session.steps.snapshot(), folder / "steps.csv")
     with (folder / "steps.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -109,7 +109,7 @@ def on_paper(window: MainWindow) -> str:
     material = window.session.material()
     assert material is not None
     assert window.session.report is not None
-    envelope = envelope_of(LibraryEngine().preview(window.session.report, datetime(2026, 11, 21, tzinfo=UTC)))
+    envelope = envelope_of(Engine().preview(window.session.report, datetime(2026, 11, 21, tzinfo=UTC)))
     page = contents_of(material, envelope, Path("v.json"), NO_CASE)
     return report_pages.make_document(page, 664, 965).toPlainText()
 
@@ -127,7 +127,7 @@ def in_the_overview(window: MainWindow) -> str:
     return "\n".join(f"{field.name}: {field.value}" for field in fields)
 
 
-def every_place_agrees(engine: LibraryEngine, window: MainWindow, folder: Path) -> None:
+def every_place_agrees(engine: Engine, window: MainWindow, folder: Path) -> None:
     report, summary = window.session.report, window.session.summary
     assert report is not None
     assert summary is not None

@@ -78,7 +78,7 @@ def test_where_it_is_ignored_it_stays_so(window_of: Any) -> None:
 
 
 def test_a_process_of_the_program_leaves_it_to_whoever_started_it() -> None:
-    from counterfoil.base.programs import program_command
+    from counterfoil.talk.programs import program_command
 
     command = program_command("counterfoil.audit.boxed.inside")
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -18,9 +18,9 @@ from tests.app.conftest import MakeWindow
 from tests.app.test_nothing_misleads import idle, replayed
 
 from counterfoil import Outcome
-from counterfoil.base.messages import decode, encode
 from counterfoil.base.sealing import SEAL_BYTES, seal
 from counterfoil.signing.privatekeys import generate_key
+from counterfoil.talk.messages import decode, encode
 from counterfoil_app.engine.strangers import beside
 from counterfoil_app.model.history import (
     EARLIER_MARK,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from counterfoil import CancelToken, CounterfoilError, Digest, FileUse, LabelFlip
-from counterfoil_app.engine.port import LibraryEngine
+from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.search import Wanted, search
 from counterfoil_core.base.errors import CancelledError
@@ -49,7 +49,7 @@ def engine() -> Iterator[ProcessEngine]:
     made.close()
 
 
-def looked(engine: LibraryEngine | ProcessEngine, place: Path, wanted: Wanted) -> tuple[Path | None, int]:
+def looked(engine: Engine | ProcessEngine, place: Path, wanted: Wanted) -> tuple[Path | None, int]:
     last = list(engine.find(place, wanted, CancelToken()))[-1]
     return last.found, last.total
 
@@ -65,19 +65,19 @@ def test_a_run_is_found_by_its_root_under_any_name(archive: Path, engine: Proces
 
 def test_an_order_is_no_run_of_it(archive: Path) -> None:
     order, _ = facts(archive / "b" / "order.cfoil")
-    found = looked(LibraryEngine(), archive, Wanted(FileUse.ORDER, "x", order))
+    found = looked(Engine(), archive, Wanted(FileUse.ORDER, "x", order))
     assert found == (archive / "b" / "order.cfoil", 4)
-    assert looked(LibraryEngine(), archive, Wanted(FileUse.ORDER, "order.cfoil", Digest.of(b"x")))[0] is None
+    assert looked(Engine(), archive, Wanted(FileUse.ORDER, "order.cfoil", Digest.of(b"x")))[0] is None
 
 
 def test_one_file_is_looked_at_by_itself(archive: Path) -> None:
     real = archive / "b" / "c" / "honest"
     order, root = facts(real)
     wanted = Wanted(FileUse.RUN, "run.cfoil", order, root)
-    assert looked(LibraryEngine(), real, wanted) == (real, 1)
-    assert looked(LibraryEngine(), archive / "a" / "run.cfoil", wanted) == (None, 1)
+    assert looked(Engine(), real, wanted) == (real, 1)
+    assert looked(Engine(), archive / "a" / "run.cfoil", wanted) == (None, 1)
     with pytest.raises(CounterfoilError, match="There is no file"):
-        looked(LibraryEngine(), archive / "nothing", wanted)
+        looked(Engine(), archive / "nothing", wanted)
 
 
 def test_weights_name_no_order_and_are_found_by_their_name(tmp_path: Path) -> None:
@@ -85,13 +85,13 @@ def test_weights_name_no_order_and_are_found_by_their_name(tmp_path: Path) -> No
         (tmp_path / name).mkdir()
         (tmp_path / name / f"{name}.safetensors").write_bytes(b"\x02" + bytes(7) + b"{}")
     wanted = Wanted(FileUse.WEIGHTS, "two.safetensors", Digest.of(b"order"))
-    assert looked(LibraryEngine(), tmp_path, wanted)[0] == tmp_path / "two" / "two.safetensors"
-    assert looked(LibraryEngine(), tmp_path, Wanted(FileUse.WEIGHTS, "one"))[0] == tmp_path / "one"
+    assert looked(Engine(), tmp_path, wanted)[0] == tmp_path / "two" / "two.safetensors"
+    assert looked(Engine(), tmp_path, Wanted(FileUse.WEIGHTS, "one"))[0] == tmp_path / "one"
 
 
 def test_a_search_ends_when_it_is_cancelled(archive: Path) -> None:
     token = CancelToken()
-    steps = search(LibraryEngine(), archive, Wanted(FileUse.RUN, "x", Digest.of(b"x")), token)
+    steps = search(Engine(), archive, Wanted(FileUse.RUN, "x", Digest.of(b"x")), token)
     next(steps)
     token.cancel()
     with pytest.raises(CancelledError):

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from counterfoil import AdjudicationOutcome, Outcome, Verdict, key_id_of
-from counterfoil.base.messages import decode, encode
+from counterfoil.talk.messages import decode, encode
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.looks import words

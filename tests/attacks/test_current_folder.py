@@ -19,9 +19,9 @@ from PySide6.QtWidgets import QApplication
 
 from counterfoil import CancelToken, Outcome
 from counterfoil.audit.parts import rayexec
-from counterfoil.audit.parts.frames import Task
-from counterfoil.base.programs import FROZEN_MARK, hashing_otherwise, program_command, program_environment
+from counterfoil.audit.parts.task import Task
 from counterfoil.cli import main
+from counterfoil.talk.programs import FROZEN_MARK, hashing_otherwise, program_command, program_environment
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.verdict.report_process import print_report
 from counterfoil_core.values.events import AuditFinished
@@ -176,7 +176,7 @@ def test_a_source_tree_that_is_found_by_pythonpath_works(folder: Folder) -> None
         (tree / package.name).symlink_to(package)
     code = (
         "import counterfoil, subprocess, sys\n"
-        "from counterfoil.base.programs import program_command, program_environment\n"
+        "from counterfoil.talk.programs import program_command, program_environment\n"
         "assert counterfoil.__path__[0].startswith(sys.argv[1]), counterfoil.__path__\n"
         "command = program_command('counterfoil.audit.parts.worker')\n"
         "assert sys.argv[1] in command[-2].split(':'), command\n"
@@ -219,7 +219,7 @@ def test_every_process_is_started_by_the_one_function() -> None:
                         starts.add(name)
                     assert (node.value.id, node.attr) not in {("os", "system"), ("os", "popen")}, name
     assert runs_python == {
-        "counterfoil/base/programs.py",
+        "counterfoil/talk/programs.py",
         "counterfoil/signer/environment.py",  # the command that runs, again, without a passphrase in its environment
     }
     for name in starts:

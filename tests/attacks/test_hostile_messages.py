@@ -17,13 +17,15 @@ from hypothesis import given, strategies as st
 
 from counterfoil import AuditFinished, AuditReport, Device, Event, Outcome, StepReplayed
 from counterfoil.audit.parts import rayexec
-from counterfoil.audit.parts.frames import Task
-from counterfoil.audit.parts.partfile import Died, Message, Ready, Said, SegmentDone, Unable
-from counterfoil.base.messages import FormError, decode, encode
-from counterfoil_app.engine import link
-from counterfoil_app.engine.messages import MAX_BYTES, MOST_MESSAGES, Delivery, Item, Raised, Returned, methods
+from counterfoil.audit.parts.partfile import Died, Message, Ready, SegmentDone, Unable
+from counterfoil.audit.parts.task import Task
+from counterfoil.talk import process
+from counterfoil.talk.failure import Failure
+from counterfoil.talk.messages import FormError, decode, encode
+from counterfoil.talk.port import MOST_MESSAGES, Delivery, Item, Raised, Returned
+from counterfoil.talk.table import MOST_BYTES
+from counterfoil_app.engine.port import ENGINE
 from counterfoil_app.engine.process import ProcessEngine
-from counterfoil_app.engine.worker import Failure
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.hearing.result import Identity, SegmentResult
@@ -51,7 +53,7 @@ def says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], P
         (tmp_path / "said").write_bytes(said)
         code = "import sys; sys.stdout.buffer.write(open(sys.argv[1], 'rb').read()); sys.stdout.flush(); input()"
         command = [sys.executable, "-P", "-c", code, str(tmp_path / "said")]
-        monkeypatch.setattr(link, "program_command", lambda _program: command)
+        monkeypatch.setattr(process, "program_command", lambda _program: command)
         return ProcessEngine()
 
     return engine
@@ -78,7 +80,7 @@ def test_control_a_pickle_made_disputed_say_verified() -> None:
         Outcome.DISPUTED._value_ = "DISPUTED"
 
 
-@pytest.mark.parametrize("kind", [Delivery, AuditReport, Outcome, Event, Said])
+@pytest.mark.parametrize("kind", [Delivery, AuditReport, Outcome, Event, Message])
 def test_no_pickle_is_read(kind: Any) -> None:
     for data in (BUILD, pickle.dumps(Outcome.VERIFIED), pickle.dumps(REPORT)):
         with pytest.raises(FormError):
@@ -119,11 +121,11 @@ def test_control_the_window_takes_what_was_asked_for(says: Callable[[bytes], Pro
 
 def test_a_message_that_is_too_large(says: Callable[[bytes], ProcessEngine]) -> None:
     with pytest.raises(CounterfoilError, match="cannot be read"):
-        says(struct.pack("<I", MAX_BYTES + 1)).devices()
+        says(struct.pack("<I", MOST_BYTES + 1)).devices()
 
 
 def test_a_failure_is_told_in_sentences(says: Callable[[bytes], ProcessEngine]) -> None:
-    engine = says(framed(encode((Raised(1, Failure("No.", "Wait.", "", True)),))))
+    engine = says(framed(encode((Raised(1, Failure("CounterfoilError", "No.", "Wait.")),))))
     with pytest.raises(CounterfoilError, match=r"No\.") as caught:
         engine.devices()
     assert caught.value.remedy == "Wait."
@@ -215,9 +217,9 @@ def test_arrays_of_anything_else_than_numbers(dtype: str, shape: list[int], data
     with pytest.raises(FormError):
         decode(
             msgspec.msgpack.encode(changed(said, "run", "recorded", "trainer_loss", to=numbers)),
-            methods()["outline"].brings,
+            ENGINE.form("outline").brings,
         )
-    assert decode(msgspec.msgpack.encode(said), methods()["outline"].brings) == summary, "the control"
+    assert decode(msgspec.msgpack.encode(said), ENGINE.form("outline").brings) == summary, "the control"
 
 
 MESSAGE = encode((Item(1, StepReplayed(FakeEngine().row(1))), Returned(1, AuditFinished(REPORT))))

@@ -48,13 +48,10 @@ BOMBS = {
 
 
 OWN = {
-    "audit/boxed/compiling.py": 2,  # what our own processes say
     "base/canonical.py": 1,
-    "signer/client.py": 1,  # what our own process says
     "training/following/plainprocess.py": 1,  # what our own process says, which runs the client's own script
     "training/following/plainrun.py": 1,  # what it is told
     "training/previews.py": 1,  # a line of a piece that was measured before
-    "training/secondlook.py": 2,  # what our own process says, and what it is told
     "training/huggingface/records.py": 1,  # lines of the client's own text, decoded before
     "model/case_file.py": 2,  # kept by this user
     "verdict/report_document.py": 3,  # made by this window

@@ -15,9 +15,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from counterfoil.base.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil.cli import main
 from counterfoil.signing.privatekeys import generate_key
+from counterfoil.talk.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil_core.signing.keys import load_public_key
 from counterfoil_core.statement.verdict import verify_verdict
 from counterfoil_core.values.outcome import Outcome

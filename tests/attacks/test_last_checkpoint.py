@@ -17,7 +17,7 @@ import pytest
 from torch import nn
 
 from counterfoil.audit.overview import inspect
-from counterfoil.audit.parts.frames import Task
+from counterfoil.audit.parts.task import Task
 from counterfoil.audit.parts.workplace import open_workplace
 from counterfoil.audit.timing import plan_audit
 from counterfoil.cli import main

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from counterfoil.audit.parts.partfile import Died, SegmentDone, StepDone
-from counterfoil.base.messages import encode
+from counterfoil.talk.messages import encode
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.hearing.result import SegmentResult

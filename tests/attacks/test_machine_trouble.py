@@ -15,10 +15,10 @@ import torch
 
 from counterfoil.audit.boxed import scratch
 from counterfoil.audit.overview import inspect
-from counterfoil.base.programs import settle_temporary_folder
 from counterfoil.cli import main
 from counterfoil.program import tracing
 from counterfoil.sandbox.box import SWITCH
+from counterfoil.talk.programs import settle_temporary_folder
 from counterfoil.training.recorder import record
 from counterfoil_core.arithmetic import machine
 from counterfoil_core.arithmetic.compute.operation import native

@@ -16,14 +16,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from counterfoil.audit.boxed import session, start
-from counterfoil.audit.parts.frames import Task
+from counterfoil.audit.boxed import session
 from counterfoil.audit.parts.partfile import Died, Ready, SegmentDone
 from counterfoil.audit.parts.processes import Processes
-from counterfoil.base.frames import read_frame
-from counterfoil.base.messages import decode, encode
-from counterfoil_app.engine import broker, link
-from counterfoil_app.engine.messages import MAX_BYTES, Call, Delivery, Returned
+from counterfoil.audit.parts.task import Task
+from counterfoil.talk import process
+from counterfoil.talk.frames import read_frame
+from counterfoil.talk.messages import decode, encode
+from counterfoil.talk.port import Call, Delivery, Returned
+from counterfoil.talk.table import ENGINE, REPLAY
+from counterfoil_app.engine import broker
 from counterfoil_app.verdict import report_process
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.values.events import AuditFinished
@@ -196,10 +198,10 @@ def nobody_got_out(said: str) -> None:
 
 def test_nobody_gets_out_of_the_process_that_replays_for_a_command(digits_job: Job, tmp_path: Path) -> None:
     with (
-        taken_over(tmp_path, start.INSIDE, digits_job.run) as (command, run, said),
+        taken_over(tmp_path, REPLAY.module, digits_job.run) as (command, run, said),
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(start, "program_command", lambda _: command)
+        patch.setattr(process, "program_command", lambda _: command)
         with session.open_session() as box:
             *_, last = box.audit(AuditRequest(run, threads=2), CancelToken())
         assert isinstance(last, AuditFinished)
@@ -225,18 +227,18 @@ def test_nobody_gets_out_of_a_worker(digits_job: Job, tmp_path: Path) -> None:
 def test_nobody_gets_out_of_a_process_of_the_windows_engine(digits_job: Job, tmp_path: Path) -> None:
     read, write = os.pipe()
     with (
-        taken_over(tmp_path, broker.CHILD, digits_job.run) as (command, run, said),
+        taken_over(tmp_path, ENGINE.module, digits_job.run) as (command, run, said),
         os.fdopen(read, "rb") as brought,
         os.fdopen(write, "wb") as answers,
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(broker, "program_command", lambda _, *more: [*command, *more])
+        patch.setattr(process, "program_command", lambda _, *more: [*command, *more])
         between = broker.Broker(answers)
         arguments = msgspec.Raw(encode((run, None, ())))
         between.hand_on(encode(Call(1, "inspect", arguments)))
         delivered: list[object] = []
         while not any(isinstance(each, Returned) for each in delivered):
-            delivered += decode(read_frame(brought, MAX_BYTES), Delivery)
+            delivered += decode(read_frame(brought, ENGINE.says), Delivery)
         between.close()
         nobody_got_out(said())
 
@@ -246,7 +248,7 @@ def test_nobody_gets_out_of_the_process_that_prints(
 ) -> None:
     page = contents(FakeEngine())
     with taken_over(tmp_path, report_process.__name__, digits_job.run) as (command, _, said):
-        monkeypatch.setattr(link, "program_command", lambda _: command)
+        monkeypatch.setattr(process, "program_command", lambda _: command)
         assert report_process.print_report(page).startswith(b"%PDF-")
         nobody_got_out(said())
 

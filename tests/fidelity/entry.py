@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
-from counterfoil.base import programs
+from counterfoil.talk import programs
 from counterfoil.training.following import plainprocess, script as product
 from counterfoil.training.following.survey import Survey
 from counterfoil.training.order import OrderDraft

@@ -9,7 +9,6 @@ import os
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,18 +19,17 @@ import numpy as np
 from counterfoil.audit import keeping
 from counterfoil.audit.parts import partfile as parts
 from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport
-from counterfoil.base.joberrors import PartError, RecordingError, SignerError, WeightsError
+from counterfoil.base.joberrors import PartError, RecordingError, WeightsError
 from counterfoil.base.sealing import SEAL_BYTES, seal
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.writer import write_data_file
 from counterfoil.delivery.export import export_weights
 from counterfoil.delivery.tensorfile import open_tensors
 from counterfoil.delivery.verification import verify_weights
-from counterfoil.signer.frames import FrameKind, receive_body, receive_kind
-from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signing.comparison import write_comparison
 from counterfoil.signing.kinds import Comparison
 from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil.talk.messages import FormError
 from counterfoil.training.stepfile import StoredStep, encode_step, read_steps
 from counterfoil_core.arithmetic.admission import read_program
 from counterfoil_core.arithmetic.grid.log import decode, encode
@@ -44,7 +42,6 @@ from counterfoil_core.base.errors import (
     NonFiniteError,
     ProgressError,
     RefusedError,
-    SignatureError,
 )
 from counterfoil_core.base.generators import finish
 from counterfoil_core.base.precision import Precision
@@ -68,12 +65,13 @@ from counterfoil_core.signing.claims import RunClaim
 from counterfoil_core.signing.keys import SigningKey, load_public_key
 from counterfoil_core.signing.publickeys import public_path
 from counterfoil_core.signing.statements import open_said
-from counterfoil_core.statement.verdict import preview_verdict, sign_verdict, verify_signed
+from counterfoil_core.statement.verdict import sign_verdict, verify_signed
 from counterfoil_core.values.dispute import UPDATE
 from counterfoil_core.values.outcome import CheckState
 from counterfoil_core.values.sampling import Sample, Segment, SegmentRequest, Selection
 from counterfoil_core.values.workers import Place
 from fuzz.mutations import spoil_bytes, spoil_envelope, spoil_json, spoil_lines, spoil_pem, spoil_value
+from fuzz.spoken import spoken
 from support.bundles import make_contents, write_bundle
 from support.capsules import crafted, crafted_part
 from support.delivered import basis_for
@@ -329,20 +327,6 @@ class Corpus:
                 data, seal = encode_step(step, seal)
                 steps.append(data)
         file = b"".join(steps)
-        statement = preview_verdict(verified_report(), datetime(2026, 1, 1, tzinfo=UTC))
-        frames = b"".join(
-            kind.value + len(body).to_bytes(4, "big") + body
-            for kind, body in ((FrameKind.PASSPHRASE, b"secret"), (FrameKind.STATEMENT, statement))
-        )
-
-        def hear(data: bytes) -> Any:
-            pipe, gate, heard = io.BytesIO(data), Gate(Purpose.AUDIT, self.key.public), []
-            while (kind := receive_kind(pipe)) is not None:
-                heard.append((kind, receive_body(pipe, kind)))
-                if kind is FrameKind.STATEMENT:
-                    gate.check(heard[-1][1])
-            return tuple(heard)
-
         return (
             Target(
                 "step file", (file,), spoil_bytes, partial(_read_steps, _all_steps(file)[0]), True, (RecordingError,)
@@ -352,7 +336,7 @@ class Corpus:
             ),
             Target("part of an audit", (_part(),), _spoil_part, partial(_use_part, self._folder / "part"), False,
                    (PartError,)),
-            Target("signer's frames", (frames,), spoil_bytes, hear, False, (SignerError, SignatureError)),
+            *(Target(name, seeds, spoil_bytes, read, False, (FormError, ValueError)) for name, seeds, read in spoken()),
         )  # fmt: skip
 
     # What is signed.

@@ -1,4 +1,4 @@
-"""Tests of boxes import ``closed``: elsewhere the tests' own setting leaves boxes open."""
+"""Tests of boxes import ``closed``: elsewhere the tests' own setting leaves boxes open; and the box of a question."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from counterfoil.sandbox.box import SWITCH
+from counterfoil.talk.port import Enclosure
+from counterfoil_app.engine import enclosures
+from counterfoil_app.engine.broker import named
+from counterfoil_app.engine.port import TRAITS
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -17,3 +21,7 @@ def closed() -> Iterator[None]:
         patch.delenv(SWITCH)
         assert SWITCH not in os.environ
         yield
+
+
+def enclosure_of(name: str, arguments: tuple[object, ...], why_open: str) -> Enclosure:
+    return enclosures.enclosure_of(TRAITS[name], named(name, arguments), why_open)

@@ -39,15 +39,20 @@ def escaping(world: Any, scratch: str) -> Callable[[], None]:
 
 def after_the_replay(then: Callable[[], None]) -> None:
     """The process in which a command replays: at the end of its task."""
-    from counterfoil.audit.boxed import work
+    from counterfoil.talk.port import Port
 
-    before = work._work
+    before: Any = Port.read
 
-    def working(*arguments: Any) -> Iterator[object]:
-        yield from before(*arguments)
-        then()
+    def reading(port: Any, call: Any) -> Any:
+        carry_out = before(port, call)
 
-    work._work = working
+        def working(*given: Any, **beside: Any) -> Iterator[object]:
+            yield from carry_out(*given, **beside)
+            then()
+
+        return working
+
+    Port.read = reading  # type: ignore[method-assign]
 
 
 def after_a_segment(then: Callable[[], None]) -> None:
@@ -66,15 +71,7 @@ def after_a_segment(then: Callable[[], None]) -> None:
 
 def after_an_inspection(then: Callable[[], None]) -> None:
     """A process of the window's engine: when it has inspected a run."""
-    from counterfoil_app.engine.port import LibraryEngine
-
-    before: Any = LibraryEngine.inspect
-
-    def inspecting(*arguments: Any) -> Iterator[object]:
-        yield from before(*arguments)
-        then()
-
-    LibraryEngine.inspect = inspecting  # type: ignore[method-assign, assignment]
+    after_the_replay(then)
 
 
 def after_the_report(then: Callable[[], None]) -> None:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 
 from counterfoil import CounterfoilError
-from counterfoil.base.frames import own_pipes, write_frame
-from counterfoil.base.messages import encode
 from counterfoil.base.raised import told
-from counterfoil.doctor.seen import Broken, Display
+from counterfoil.doctor.seen import LOOKS, Broken, Display
+from counterfoil.talk.line import Line
+from counterfoil.talk.table import LOOK_AT_DISPLAY
 from counterfoil_app.desktop.startup import check_display
 
 
-def main() -> int:
+def main() -> None:
     """Say what the window would be shown on."""
-    _, answers = own_pipes()
-    write_frame(answers, encode(look_at_display()))
-    return 0
+    Line(LOOK_AT_DISPLAY, LOOKS).serve(lambda: iter((look_at_display(),)))
 
 
 def look_at_display() -> Display | Broken:

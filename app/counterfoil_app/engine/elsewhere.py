@@ -10,28 +10,18 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from counterfoil import (
-    AuditReport,
-    CancelToken,
-    CounterfoilError,
-    DataPreview,
-    FileUse,
-    Ledger,
-    LedgerProgress,
-    Recognised,
-    __version__,
-)
-from counterfoil.audit.values.handed import HandedOut
-from counterfoil.base.programs import program_environment
+from counterfoil import AuditReport, CancelToken, CounterfoilError, FileUse, Recognised, __version__
 from counterfoil.base.wholefiles import whole_file
-from counterfoil_app.engine.link import Link
-from counterfoil_app.engine.messages import MAX_BYTES
-from counterfoil_app.engine.port import LedgerRequest, ReadRevocations, VerdictReading
-from counterfoil_app.engine.process import ProcessEngine
+from counterfoil.talk import table
+from counterfoil.talk.process import Process, Start
+from counterfoil.talk.programs import program_environment
+from counterfoil_app.engine.port import TRAITS, VerdictReading
+from counterfoil_app.engine.process import EngineWords, ProcessEngine
 from counterfoil_core.base.sentence import say
 
 SCHEME = "ssh://"
@@ -46,6 +36,8 @@ _PLACE = re.compile(
     r"(?P<host>[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\])"
     r"(?::(?P<port>[0-9]{1,5}))?/?"
 )
+P = ParamSpec("P")
+T = TypeVar("T")
 HERE = (FileUse.PUBLIC_KEY, FileUse.PRIVATE_KEY, FileUse.VERDICT, FileUse.STATEMENT)
 """Kinds of files that are read on this machine: what is signed and what it is signed with."""
 
@@ -139,7 +131,7 @@ class FarEngine(ProcessEngine):
         """
         if path in self.files or not path.exists():
             return super().recognise(path)
-        found: Recognised = self._here.recognise(path)
+        found = self._here.recognise(path)
         if found.kind not in HERE:
             raise CounterfoilError(
                 say("{0} lies on this machine, and the engine works on {1}.", path, self.place.name),
@@ -147,37 +139,12 @@ class FarEngine(ProcessEngine):
             )
         return found
 
-    def read_key(self, path: Path) -> str:
-        """Return the public key in a file of this machine."""
-        found: str = self._here.read_key(path)
-        return found
-
-    def read_revocations(self, path: Path, key: str) -> ReadRevocations:
-        """Check a list of revoked keys of this machine."""
-        found: ReadRevocations = self._here.read_revocations(path, key)
-        return found
-
-    def preview_data(self, form: str, path: Path | None) -> DataPreview:
-        """Return the first rows of data of this machine, where orders are written."""
-        found: DataPreview = self._here.preview_data(form, path)
-        return found
-
     def read_verdict(
         self, path: Path, keys: Sequence[str], bundle: Path | None, statements: Sequence[Path]
     ) -> VerdictReading:
         """Check a verdict file of this machine; a run that lies elsewhere is not compared with it."""
         near = bundle if bundle is not None and bundle not in self.files and bundle.exists() else None
-        found: VerdictReading = self._here.read_verdict(path, keys, near, statements)
-        return found
-
-    def read_ledger(self, asked: LedgerRequest, cancel: CancelToken) -> Iterator[LedgerProgress | Ledger]:
-        """Put the verdicts in a folder of this machine together; the last value is what they say."""
-        yield from self._here.read_ledger(asked, cancel)
-
-    def handed_out(self, capsule: Path) -> HandedOut:
-        """Say what a dispute capsule of this machine hands to whoever gets it; raises CounterfoilError."""
-        found: HandedOut = self._here.handed_out(capsule)
-        return found
+        return self._here.read_verdict(path, keys, near, statements)
 
     def write_capsule(self, report: AuditReport, path: Path) -> None:
         """Write the dispute capsule of the last audit on this machine; raises CounterfoilError."""
@@ -185,31 +152,39 @@ class FarEngine(ProcessEngine):
             for piece in self.carry_capsule(report, CancelToken()):
                 file.write(piece)
 
-    def _start(self) -> Link:
-        link = Link(self.place.command(), MAX_BYTES, program_environment(), hear_errors=True)
-        self._link = link
+    def _carry_out(self, method: Callable[Concatenate[Any, P], T], /, *arguments: P.args, **named: P.kwargs) -> T:
+        if TRAITS[method.__name__].here:
+            return self._here._carry_out(method, *arguments, **named)
+        return super()._carry_out(method, *arguments, **named)
+
+    def _start(self) -> Process:
+        start = Start(self.place.command(), program_environment(), keeps_errors=True)
+        words = _Words(self.place.name)
+        words.process = self._process = Process(table.BROKER, words, start)
         try:
             there = self.version()
         except CounterfoilError:
-            link.end(now=True)
-            self._link = None
+            self._process.end(now=True)
             raise
         if there != __version__:
-            link.end(now=True)
-            self._link = None
+            self._process.end(now=True)
             raise CounterfoilError(
                 say("On {0} there is Counterfoil {1}, and here {2}.", self.place.name, there, __version__),
                 remedy=say("Install the same version on both."),
             )
-        return link
+        return self._process
 
-    def _died(self, link: Link) -> CounterfoilError:
-        code = link.end()
-        self._link = None
+
+class _Words(EngineWords):
+    def __init__(self, place: str) -> None:
+        self._place = place
+        self.process: Process | None = None
+
+    def ended(self, code: int) -> CounterfoilError:
         return CounterfoilError(
-            say("The connection to the engine on {0} ended ({1}). Nothing was concluded.", self.place.name, code),
+            say("The connection to the engine on {0} ended ({1}). Nothing was concluded.", self._place, code),
             remedy=say(
                 "Look whether ssh reaches that machine without a password, and finds the command counterfoil there."
             ),
-            detail=link.errors,
+            detail="" if self.process is None else self.process.errors,
         )

@@ -1,17 +1,18 @@
-"""What the window asks of the engine, and the real engine behind it.
+"""What the window asks of the engine: each question is declared once, and carried out here.
 
-The window calls an :class:`Engine` from its worker thread; :class:`LibraryEngine` runs in the engine's own process
-(engine/process.py), so that the window's process never loads torch.
+The window calls an :class:`Engine` from its worker thread. That one is a ``ProcessEngine`` (engine/process.py), which
+has each question carried out by another process, so that the window's process never loads torch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import counterfoil
 from counterfoil import (
@@ -61,8 +62,9 @@ from counterfoil import (
     TensorSides,
     Verdict,
 )
-from counterfoil.audit.boxed.messages import PART_NAME
+from counterfoil.audit.boxed.files import PART_NAME
 from counterfoil.audit.values.handed import HandedOut
+from counterfoil.talk.port import Port
 from counterfoil_app.engine import recordings
 from counterfoil_app.engine.recordings import (
     FollowingEvent,
@@ -91,6 +93,8 @@ NOTHING_LATER = Afterwards()
 _PIECE_BYTES = 2**20
 STANDARD = Limits()
 USUAL_RATES = RatePolicy()
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -277,18 +281,83 @@ DeliveryEvent = DeliveryProgress | DeliveryReport
 """What a comparison of delivered weights brings; the report comes last."""
 
 
-class Engine(Protocol):
-    """The engine as the window sees it; each method may block and is called from the worker thread only."""
+ENGINE = Port["Engine"]()
+"""What the engine's process may be asked: the methods that are questions."""
+TRAITS: dict[str, Traits] = {}
+"""What is known of each."""
 
+
+@dataclass(frozen=True)
+class Traits:
+    """What is known of a question to the engine, beside its types."""
+
+    beside: bool = False  #: Looks at files and computes nothing: beside a replay, and without waiting for its loading.
+    own: bool = False  #: Reads nothing of a stranger's: a trainer's own order and files, and the names in a folder.
+    early: bool = False  #: Carried out by a process that has no box yet.
+    here: bool = False  #: What is signed, and keys, which are read on the window's machine, wherever the engine works.
+    writes: str = ""  #: The parameter that names a file or a folder that is written.
+    statements: bool = False  #: Looks through the folders of the verdicts that it is given.
+    comparison: bool = False  #: Reads what lies beside an order as its comparison with a script.
+    later: str = ""  #: A field of its request that names what is made meanwhile, and is not read.
+
+
+def question(
+    **traits: Any,
+) -> Callable[[Callable[Concatenate[Engine, P], T]], Callable[Concatenate[Engine, P], T]]:
+    """Declare a method of the engine as a question, which another process may carry out; takes :class:`Traits`."""
+
+    def declare(method: Callable[Concatenate[Engine, P], T]) -> Callable[Concatenate[Engine, P], T]:
+        ENGINE.offer(method)
+        TRAITS[method.__name__] = Traits(**traits)
+
+        @wraps(method)
+        def ask(engine: Engine, /, *arguments: P.args, **named: P.kwargs) -> T:
+            return engine._carry_out(method, *arguments, **named)
+
+        return ask
+
+    return declare
+
+
+class Engine:
+    """What the window asks of the engine: each question is a method, whose signature says what goes and comes.
+
+    Here is the engine of the installed library. Its names are looked up when they are used, since the first of them
+    imports torch, which takes seconds. The evidence of the last audit stays in here: it holds a whole state, which the
+    window has no use for. Nor has it for the step table, whose rows it has had. Each method may block, and is called
+    from the worker thread only.
+
+    Args:
+        outside: How a process in a box reaches what lies outside; None in one that does all itself.
+        scratch: Where it puts what came out right of a recording that is followed; a folder of its own unless given.
+    """
+
+    def __init__(self, outside: LocalOutside | None = None, scratch: Path | None = None) -> None:
+        self._outside = outside
+        self._scratch = scratch
+        self._own_scratch: TemporaryDirectory[str] | None = None
+        self._last: counterfoil.AuditFinished | None = None
+
+    def _carry_out(self, method: Callable[Concatenate[Engine, P], T], /, *arguments: P.args, **named: P.kwargs) -> T:
+        """Answer a question; where the engine is in another process, that does."""
+        return method(self, *arguments, **named)
+
+    @question(own=True, early=True)
     def devices(self) -> Sequence[Device]:
         """Return the devices of this machine."""
+        return tuple(counterfoil.list_devices())
 
+    @question(beside=True, own=True)
     def examine(self, cancel: CancelToken) -> Iterator[MachineProgress | MachinePage]:
         """Examine the engine's machine; the last value is its page. Raises CancelledError."""
+        yield from counterfoil.examine_machine(cancel)
 
+    @question(beside=True, comparison=True)
     def outline(self, path: Path) -> BundleSummary:
         """Say what a bundle says of itself before anything large is read; raises CounterfoilError."""
+        return next(counterfoil.inspect_stages(path))
 
+    @question(beside=True, comparison=True)
     def inspect(
         self, path: Path, order: Path | None, clients: Sequence[str], cancel: CancelToken
     ) -> Iterator[BundleSummary]:
@@ -303,227 +372,6 @@ class Engine(Protocol):
         Raises:
             CounterfoilError: It cannot be read, or ``order`` is none.
         """
-
-    def client_order(self, path: Path, audited: Path) -> BundleSummary:
-        """Say what a client's own order file holds, for a file that it is compared with.
-
-        Raises:
-            CounterfoilError: It is no order, or that very file.
-        """
-
-    def plan(self, request: Asked, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
-        """Measure a few steps and say what audits would cost; raises CounterfoilError."""
-
-    def kept(self, request: Asked, order: Digest, run_root: Digest) -> Kept | None:
-        """Return what is kept of an earlier replay of this run, to go on from; raises CounterfoilError."""
-
-    def audit(self, request: Asked, cancel: CancelToken) -> Iterator[Event]:
-        """Replay a run; raises CounterfoilError."""
-
-    def follow(self, request: KnownFollow, cancel: CancelToken) -> Iterator[FollowingEvent]:
-        """Follow a recording that lies there, until its run is made or a step is not what was ordered.
-
-        Raises:
-            CounterfoilError: The order, the data file or that of the tree heads is not there, or is none.
-        """
-
-    def has_begun(self, folder: Path, run: Path) -> bool:
-        """Whether a recording lies in a folder, or the run that it comes to; raises CounterfoilError."""
-
-    def audit_followed(self, request: KnownFollow, cancel: CancelToken) -> Iterator[Event]:
-        """Audit the run that the recording came to which was followed last; raises CounterfoilError."""
-
-    def record_run(self, request: RecordRequest, sign: Sign, cancel: CancelToken) -> Iterator[RecordingEvent]:
-        """Record a run, or go on with one; what is finished stays when it is stopped.
-
-        Args:
-            request: What to record.
-            sign: Has a statement signed with the trainer's key; called from the thread that takes the events.
-            cancel: Stops it.
-
-        Raises:
-            CounterfoilError: It cannot be recorded, another process records it, or a statement is not signed.
-        """
-
-    def hand_over_run(self, run: Path, heads: Path | None, public: str, folder: Path) -> Path:
-        """Copy a run, its tree heads and the public key into a folder that is made; raises CounterfoilError."""
-
-    def list_folder(self, folder: Path) -> Listing:
-        """Return the names in a folder of the engine's machine; raises CounterfoilError."""
-
-    def version(self) -> str:
-        """Return which version of Counterfoil the engine is."""
-
-    @property
-    def where(self) -> str:
-        """The machine that it works on; empty for this one."""
-
-    def note_file(self, path: Path) -> None:
-        """Know that the user named a path as one of the engine's machine."""
-
-    def another(self) -> Engine:
-        """Return an engine on the same machine, for work beside what this one does."""
-
-    def recognise(self, path: Path) -> Recognised:
-        """Say what a file is, by its content; raises CounterfoilError."""
-
-    def find(self, place: Path, wanted: Wanted, cancel: CancelToken) -> Iterator[SearchProgress]:
-        """Look for a file that is no longer where it was, in a folder or at a file; raises CounterfoilError."""
-
-    def capsule_subject(self, capsule: Path) -> CapsuleSubject:
-        """Say which step a dispute capsule says that it is about; raises CounterfoilError."""
-
-    def handed_out(self, capsule: Path) -> HandedOut:
-        """Say what a dispute capsule hands to whoever gets it; raises CounterfoilError."""
-
-    def adjudicate(
-        self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken
-    ) -> Iterator[AdjudicationEvent]:
-        """Replay the steps of a dispute capsule and say who is right; raises CounterfoilError."""
-
-    def verify_weights(
-        self,
-        weights: Path,
-        run: Path,
-        verdict: Path | None,
-        keys: Sequence[str],
-        replay: AuditReport | None,
-        cancel: CancelToken,
-    ) -> Iterator[DeliveryEvent]:
-        """Compare delivered weights with a run that a verdict, or a replay here, is about; raises CounterfoilError."""
-
-    def read_ledger(self, asked: LedgerRequest, cancel: CancelToken) -> Iterator[LedgerProgress | Ledger]:
-        """Put the verdicts in a folder together; the last value is what they say. Raises CounterfoilError."""
-
-    def locate(self, asked: LocateRequest, cancel: CancelToken) -> Iterator[LocateProgress | Located]:
-        """Find which steps of a run hold something; the last value is what was found. Raises CounterfoilError."""
-
-    def compare_providers(self, asked: ProvidersRequest, cancel: CancelToken) -> Iterator[PanelEvent]:
-        """Compare runs of one order, and replay where they part if that is asked for; raises CounterfoilError."""
-
-    def compare_bundles(self, asked: BundlesRequest, cancel: CancelToken) -> Iterator[DifferenceProgress | Difference]:
-        """Say where two runs first differ; the last value is what was found. Raises CounterfoilError."""
-
-    def disputed_rows(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | DisputedRows]:
-        """Show the rows that a step was ordered to read, and read; the last value has them. Raises CounterfoilError."""
-
-    def operator_look(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | OperatorLook]:
-        """Replay up to a step, and show what its first differing operator was given; raises CounterfoilError."""
-
-    def tensor_sides(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | TensorSides]:
-        """Replay up to a stored state, and compare a tensor of it with it; the last value has both sides.
-
-        Raises:
-            CounterfoilError: There is no such state or tensor, or it cannot be replayed.
-        """
-
-    def run_facts(self, asked: FactsRequest, cancel: CancelToken) -> Iterator[FactsProgress | RunFacts]:
-        """Count what a run shows of itself; the last value has it. Raises CounterfoilError."""
-
-    def facts_as_json(self, facts: RunFacts) -> bytes:
-        """Return facts as a JSON file that nobody signed."""
-
-    def check_rules(self, asked: RulesRequest, cancel: CancelToken) -> Iterator[FactsProgress | CheckedRules]:
-        """Check rules on a run; the last value has what came of each.
-
-        Raises:
-            CounterfoilError: The run or the rules cannot be read, a check fails, or a verdict is signed with none of
-                the keys.
-        """
-
-    def preview(self, report: Signable, signed_at: datetime) -> bytes:
-        """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
-
-    def read_verdict(
-        self, path: Path, keys: Sequence[str], bundle: Path | None, statements: Sequence[Path]
-    ) -> VerdictReading:
-        """Check a verdict file with the first of the public keys that signed it.
-
-        Args:
-            path: The verdict. What was said of it afterwards is looked for in its folder.
-            keys: The public keys that count.
-            bundle: A file that it should be about; None where none is compared.
-            statements: More files with what was said of it.
-
-        Raises:
-            CounterfoilError: A file cannot be read, or the verdict's signature does not hold.
-        """
-
-    def read_key(self, path: Path) -> str:
-        """Return the public key in a file, in hexadecimal digits; raises CounterfoilError."""
-
-    def read_revocations(self, path: Path, key: str) -> ReadRevocations:
-        """Check a list of revoked keys with the public key that must have signed it; raises CounterfoilError."""
-
-    def write_steps(self, steps: StepTable, path: Path) -> None:
-        """Write the step table as CSV; raises CounterfoilError."""
-
-    def make_sample(self, folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterator[SampleProgress]:
-        """Record a run of the sample; raises CounterfoilError."""
-
-    def preview_data(self, form: str, path: Path | None) -> DataPreview:
-        """Return the first rows of data that an order of a form takes; raises CounterfoilError."""
-
-    def order(
-        self, arguments: Sequence[str], folder: Path | None, cancel: CancelToken
-    ) -> Iterator[OrderProgress | OrderWritten]:
-        """Write an order in a process of its own, and say at the end what was written.
-
-        Other calls may be made meanwhile, from another thread.
-
-        Args:
-            arguments: Those of ``counterfoil order``.
-            folder: The folder in which a client's own code runs; None where none does.
-            cancel: Ends it; nothing is written then.
-
-        Raises:
-            CounterfoilError: No order was written; an OrderError names the option that this is about.
-        """
-
-    def write_capsule(self, report: AuditReport, path: Path) -> None:
-        """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
-
-    def carry_capsule(self, report: AuditReport, cancel: CancelToken) -> Iterator[bytes]:
-        """Yield the dispute capsule of the last audit piece by piece, for a file on another machine."""
-
-    def close(self) -> None:
-        """Let go of everything the engine holds; a later call starts it again."""
-
-
-class LibraryEngine:
-    """The engine of the installed library.
-
-    Its names are looked up when they are used, since the first of them imports torch, which takes seconds. The evidence
-    of the last audit stays in here: it holds a whole state, which the window has no use for. Nor has it for the
-    step table, whose rows it has had.
-
-    Args:
-        outside: How a process in a box reaches what lies outside; None in one that does all itself.
-        scratch: Where it puts what came out right of a recording that is followed; a folder of its own unless given.
-    """
-
-    def __init__(self, outside: LocalOutside | None = None, scratch: Path | None = None) -> None:
-        self._outside = outside
-        self._scratch = scratch
-        self._own_scratch: TemporaryDirectory[str] | None = None
-        self._last: counterfoil.AuditFinished | None = None
-
-    def devices(self) -> Sequence[Device]:
-        """Return the devices of this machine."""
-        return tuple(counterfoil.list_devices())
-
-    def examine(self, cancel: CancelToken) -> Iterator[MachineProgress | MachinePage]:
-        """Examine this machine; the last value is its page. Raises CancelledError."""
-        yield from counterfoil.examine_machine(cancel)
-
-    def outline(self, path: Path) -> BundleSummary:
-        """Say what a bundle says of itself before anything large is read; raises CounterfoilError."""
-        return next(counterfoil.inspect_stages(path))
-
-    def inspect(
-        self, path: Path, order: Path | None, clients: Sequence[str], cancel: CancelToken
-    ) -> Iterator[BundleSummary]:
-        """Say what a bundle says of itself, more in each summary; raises CounterfoilError."""
         stages = counterfoil.inspect_stages(path, order, cancel=cancel)
         outline = next(stages)  # reads little, and knows who signed the order
         public = next((key for key in clients if counterfoil.key_id_of(key) == outline.order.client_key), "")
@@ -534,12 +382,18 @@ class LibraryEngine:
             yield outline
             yield from stages
 
+    @question(beside=True, comparison=True)
     def client_order(self, path: Path, audited: Path) -> BundleSummary:
-        """Say what a client's own order file holds, for a file that it is compared with; raises CounterfoilError."""
+        """Say what a client's own order file holds, for a file that it is compared with.
+
+        Raises:
+            CounterfoilError: It is no order, or that very file.
+        """
         counterfoil.read_client_order(path, audited)
         return next(counterfoil.inspect_stages(path))
 
-    def plan(self, request: AuditRequest, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
+    @question()
+    def plan(self, request: Asked, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
         """Measure a few steps and say what audits would cost; raises CounterfoilError."""
         yield from counterfoil.plan_audit(
             request.file,
@@ -551,11 +405,13 @@ class LibraryEngine:
             limits=request.limits,
         )
 
-    def kept(self, request: AuditRequest, order: Digest, run_root: Digest) -> Kept | None:
+    @question()
+    def kept(self, request: Asked, order: Digest, run_root: Digest) -> Kept | None:
         """Return what is kept of an earlier replay of this run, to go on from; raises CounterfoilError."""
         return counterfoil.find_progress(keeping(request), order, run_root, self._outside)
 
-    def audit(self, request: AuditRequest, cancel: CancelToken) -> Iterator[Event]:
+    @question()
+    def audit(self, request: Asked, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
         yield from self._audited(keeping(request), cancel)
 
@@ -567,8 +423,13 @@ class LibraryEngine:
                 event = replace(self._last, evidence=None)
             yield event
 
-    def follow(self, request: FollowRequest, cancel: CancelToken) -> Iterator[FollowingEvent]:
-        """Follow a recording that lies there, until its run is made or a step is not what was ordered."""
+    @question(later="run")
+    def follow(self, request: KnownFollow, cancel: CancelToken) -> Iterator[FollowingEvent]:
+        """Follow a recording that lies there, until its run is made or a step is not what was ordered.
+
+        Raises:
+            CounterfoilError: The order, the data file or that of the tree heads is not there, or is none.
+        """
         known = None
         for event in counterfoil.follow(with_key(request), self._part, cancel):
             yield event
@@ -576,45 +437,60 @@ class LibraryEngine:
                 known = size
                 yield size
 
-    def audit_followed(self, request: FollowRequest, cancel: CancelToken) -> Iterator[Event]:
+    @question()
+    def audit_followed(self, request: KnownFollow, cancel: CancelToken) -> Iterator[Event]:
         """Audit the run that the recording came to which was followed last; raises CounterfoilError."""
         yield from self._audited(with_key(request).audit(self._part), cancel)
 
+    @question(own=True)
     def record_run(self, request: RecordRequest, sign: Sign, cancel: CancelToken) -> Iterator[RecordingEvent]:
-        """Record a run, or go on with one; what is finished stays when it is stopped."""
+        """Record a run, or go on with one; what is finished stays when it is stopped.
+
+        Args:
+            request: What to record.
+            sign: Has a statement signed with the trainer's key; called from the thread that takes the events.
+            cancel: Stops it.
+
+        Raises:
+            CounterfoilError: It cannot be recorded, another process records it, or a statement is not signed.
+        """
         from counterfoil_app.engine.recorder import record_run
 
         yield from record_run(request, sign, cancel)
 
+    @question(beside=True, own=True)
     def has_begun(self, folder: Path, run: Path) -> bool:
         """Whether a recording lies in a folder, or the run that it comes to; raises CounterfoilError."""
         return recordings.has_begun(folder, run)
 
+    @question(beside=True, own=True, writes="folder")
     def hand_over_run(self, run: Path, heads: Path | None, public: str, folder: Path) -> Path:
         """Copy a run, its tree heads and the public key into a folder that is made; raises CounterfoilError."""
         from counterfoil_app.engine.recorder import hand_over_run
 
         return hand_over_run(run, heads, public, folder)
 
+    @question(beside=True, own=True)
     def list_folder(self, folder: Path) -> Listing:
         """Return the names in a folder of the engine's machine; raises CounterfoilError."""
         return recordings.list_folder(folder)
 
+    @question(beside=True, own=True, early=True)
     def version(self) -> str:
         """Return which version of Counterfoil the engine is."""
         return counterfoil.__version__
 
     @property
     def where(self) -> str:
-        """This machine."""
+        """The machine that it works on; empty for this one."""
         return ""
 
     def note_file(self, path: Path) -> None:
-        """Know that the user named a path as one of this machine."""
+        """Know that the user named a path as one of the engine's machine."""
 
     def another(self) -> Engine:
         """Return an engine on the same machine, for work beside what this one does."""
-        return LibraryEngine()
+        return Engine()
 
     @property
     def _part(self) -> Path:
@@ -624,30 +500,36 @@ class LibraryEngine:
             self._scratch = Path(self._own_scratch.name)
         return self._scratch / PART_NAME
 
+    @question(beside=True)
     def recognise(self, path: Path) -> Recognised:
         """Say what a file is, by its content; raises CounterfoilError."""
         return counterfoil.recognise(path)
 
+    @question(beside=True)
     def find(self, place: Path, wanted: Wanted, cancel: CancelToken) -> Iterator[SearchProgress]:
         """Look for a file that is no longer where it was, in a folder or at a file; raises CounterfoilError."""
         return search(self, place, wanted, cancel)
 
+    @question(beside=True)
     def capsule_subject(self, capsule: Path) -> CapsuleSubject:
         """Say which step a dispute capsule says that it is about; raises CounterfoilError."""
         return counterfoil.capsule_subject(capsule)
 
+    @question(beside=True, here=True)
     def handed_out(self, capsule: Path) -> HandedOut:
         """Say what a dispute capsule hands to whoever gets it; raises CounterfoilError."""
         from counterfoil.audit.handedout import handed_out_by
 
         return handed_out_by(capsule)
 
+    @question()
     def adjudicate(
         self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken
     ) -> Iterator[AdjudicationEvent]:
         """Replay the steps of a dispute capsule and say who is right; raises CounterfoilError."""
         yield from counterfoil.adjudicate(capsule, order=order, device=device, threads=threads, cancel=cancel)
 
+    @question(statements=True)
     def verify_weights(
         self,
         weights: Path,
@@ -678,11 +560,13 @@ class LibraryEngine:
         basis = None if judged is None else counterfoil.basis_of(judged)
         yield from counterfoil.verify_weights(weights, run, basis, cancel=cancel)
 
+    @question(beside=True, here=True)
     def read_ledger(self, asked: LedgerRequest, cancel: CancelToken) -> Iterator[LedgerProgress | Ledger]:
         """Put the verdicts in a folder together; the last value is what they say. Raises CounterfoilError."""
         keys = [_key(public) for public in asked.keys]
         yield (yield from counterfoil.read_ledger(asked.folder, keys, asked.policy, cancel))
 
+    @question(beside=True)
     def locate(self, asked: LocateRequest, cancel: CancelToken) -> Iterator[LocateProgress | Located]:
         """Find which steps of a run hold something; the last value is what was found. Raises CounterfoilError."""
         if isinstance(asked.wanted, Digest):
@@ -690,6 +574,7 @@ class LibraryEngine:
         else:
             yield Located(weights=(yield from counterfoil.locate_weights(asked.wanted, asked.run, cancel)))
 
+    @question()
     def compare_providers(self, asked: ProvidersRequest, cancel: CancelToken) -> Iterator[PanelEvent]:
         """Compare runs of one order, and replay where they part if that is asked for; raises CounterfoilError."""
         yield from counterfoil.run_panel(
@@ -703,6 +588,7 @@ class LibraryEngine:
             replay=asked.replay,
         )
 
+    @question()
     def compare_bundles(self, asked: BundlesRequest, cancel: CancelToken) -> Iterator[DifferenceProgress | Difference]:
         """Say where two runs first differ; the last value is what was found. Raises CounterfoilError."""
         yield (
@@ -717,12 +603,14 @@ class LibraryEngine:
             )
         )
 
+    @question()
     def disputed_rows(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | DisputedRows]:
         """Show the rows that a step was ordered to read, and read; the last value has them. Raises CounterfoilError."""
         yield (
             yield from counterfoil.find_disputed_rows(asked.run, asked.step, asked.part, data=asked.data, cancel=cancel)
         )
 
+    @question()
     def operator_look(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | OperatorLook]:
         """Replay up to a step, and show what its first differing operator was given; raises CounterfoilError."""
         yield (
@@ -737,8 +625,13 @@ class LibraryEngine:
             )
         )
 
+    @question()
     def tensor_sides(self, asked: LookRequest, cancel: CancelToken) -> Iterator[LookProgress | TensorSides]:
-        """Replay up to a stored state, and compare a tensor of it with it; the last value has both sides."""
+        """Replay up to a stored state, and compare a tensor of it with it; the last value has both sides.
+
+        Raises:
+            CounterfoilError: There is no such state or tensor, or it cannot be replayed.
+        """
         yield (
             yield from counterfoil.compare_tensor(
                 asked.run,
@@ -751,16 +644,24 @@ class LibraryEngine:
             )
         )
 
+    @question(beside=True)
     def run_facts(self, asked: FactsRequest, cancel: CancelToken) -> Iterator[FactsProgress | RunFacts]:
         """Count what a run shows of itself; the last value has it. Raises CounterfoilError."""
         yield (yield from counterfoil.count_facts(asked.run, order=asked.order, cancel=cancel))
 
+    @question(beside=True)
     def facts_as_json(self, facts: RunFacts) -> bytes:
         """Return facts as a JSON file that nobody signed."""
         return bytes(counterfoil.facts_as_json(facts))
 
+    @question(beside=True, statements=True)
     def check_rules(self, asked: RulesRequest, cancel: CancelToken) -> Iterator[FactsProgress | CheckedRules]:
-        """Check rules on a run; the last value has what came of each; raises CounterfoilError."""
+        """Check rules on a run; the last value has what came of each.
+
+        Raises:
+            CounterfoilError: The run or the rules cannot be read, a check fails, or a verdict is signed with none of
+                the keys.
+        """
         keys = [_key(public) for public in asked.keys]
         yield (
             yield from counterfoil.check_run(
@@ -768,16 +669,28 @@ class LibraryEngine:
             )
         )
 
+    @question()
     def preview(self, report: Signable, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
         if isinstance(report, AdjudicationReport):
             return bytes(counterfoil.preview_adjudication(report, signed_at))
         return bytes(counterfoil.preview_verdict(report, signed_at))
 
+    @question(beside=True, statements=True)
     def read_verdict(
         self, path: Path, keys: Sequence[str], bundle: Path | None, statements: Sequence[Path]
     ) -> VerdictReading:
-        """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
+        """Check a verdict file with the first of the public keys that signed it.
+
+        Args:
+            path: The verdict. What was said of it afterwards is looked for in its folder.
+            keys: The public keys that count.
+            bundle: A file that it should be about; None where none is compared.
+            statements: More files with what was said of it.
+
+        Raises:
+            CounterfoilError: A file cannot be read, or the verdict's signature does not hold.
+        """
         envelope = read_input(path, say("a verdict"), CounterfoilError, most=MAX_VERDICT_BYTES)
         key_ids = counterfoil.claimed_key_ids(envelope)
         for public in keys:
@@ -788,10 +701,12 @@ class LibraryEngine:
                 return VerdictReading(key_ids, verdict, public, _speaks_of(verdict, bundle), later, claimed)
         return VerdictReading(key_ids)
 
+    @question(beside=True, here=True)
     def read_key(self, path: Path) -> str:
         """Return the public key in a file, in hexadecimal digits; raises CounterfoilError."""
         return counterfoil.load_public_key(path).public
 
+    @question(beside=True, here=True)
     def read_revocations(self, path: Path, key: str) -> ReadRevocations:
         """Check a list of revoked keys with the public key that must have signed it; raises CounterfoilError."""
         envelope = read_input(path, say("a list of keys"), CounterfoilError, most=MAX_LIST_BYTES)
@@ -801,10 +716,12 @@ class LibraryEngine:
         """Write the step table as CSV; raises CounterfoilError."""
         counterfoil.write_steps_csv(steps, path)
 
+    @question(own=True, writes="folder")
     def make_sample(self, folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterator[SampleProgress]:
         """Record a run of the sample; raises CounterfoilError."""
         return record_sample(folder, kind, cancel)
 
+    @question(beside=True, here=True)
     def preview_data(self, form: str, path: Path | None) -> DataPreview:
         """Return the first rows of data that an order of a form takes; raises CounterfoilError."""
         return counterfoil.preview_data(form, path)
@@ -812,9 +729,21 @@ class LibraryEngine:
     def order(
         self, arguments: Sequence[str], folder: Path | None, cancel: CancelToken
     ) -> Iterator[OrderProgress | OrderWritten]:
-        """Write an order in a process of its own, and say at the end what was written; raises CounterfoilError."""
+        """Write an order in a process of its own, and say at the end what was written.
+
+        Other calls may be made meanwhile, from another thread.
+
+        Args:
+            arguments: Those of ``counterfoil order``.
+            folder: The folder in which a client's own code runs; None where none does.
+            cancel: Ends it; nothing is written then.
+
+        Raises:
+            CounterfoilError: No order was written; an OrderError names the option that this is about.
+        """
         yield from counterfoil.make_order(arguments, folder, cancel)
 
+    @question(writes="path")
     def write_capsule(self, report: AuditReport, path: Path) -> None:
         """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
         evidence = self._evidence(report)
@@ -823,6 +752,7 @@ class LibraryEngine:
         else:
             self._outside.write_capsule(evidence, path)
 
+    @question()
     def carry_capsule(self, report: AuditReport, cancel: CancelToken) -> Iterator[bytes]:
         """Yield the dispute capsule of the last audit piece by piece, for a file on another machine."""
         carried = self._part.with_name("carried.cfoil")

@@ -148,17 +148,6 @@ class RecordingSize:
 
 
 @dataclass(frozen=True)
-class Unsigned:
-    """A recorder needs a statement signed: an acceptance, a tree head or the claim of a run.
-
-    Attributes:
-        statement: Its canonical JSON.
-    """
-
-    statement: bytes
-
-
-@dataclass(frozen=True)
 class RunMade:
     """The run is made.
 
@@ -175,9 +164,7 @@ class RunMade:
     ordered: int
 
 
-RecordingEvent = (
-    RecordingBegun | RecordingWork | RecordingResumed | InsideStep | StepMade | RecordingSize | Unsigned | RunMade
-)
+RecordingEvent = RecordingBegun | RecordingWork | RecordingResumed | InsideStep | StepMade | RecordingSize | RunMade
 """What a recorder says."""
 FollowingEvent = FollowEvent | RecordingSize
 """What is said while a recording is followed."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from counterfoil import CounterfoilError, GivenFileError, OrderError
+from counterfoil.talk.failure import FaultError
 from counterfoil_app.engine import strangers
 from counterfoil_core.base.sentence import say
 
@@ -42,14 +43,15 @@ class Failure:
         """Describe an exception; to be called while it is handled."""
         if isinstance(error, ReportedError):
             return error.failure
-        trace = traceback.format_exc()
+        trace = error.failure.detail if isinstance(error, FaultError) else traceback.format_exc()
         if isinstance(error, CounterfoilError):
             sentence, remedy = strangers.sentence(error.sentence), strangers.sentence(error.remedy)
             role: str = error.role if isinstance(error, GivenFileError) else ""
             if isinstance(error, OrderError):
                 role = error.option
             return cls(sentence, remedy, strangers.lines(error.detail or trace), expected=True, role=role)
-        sentence = say("Counterfoil itself failed: {0}.", f"{type(error).__name__}: {error}".rstrip(". "))
+        what = str(error) if isinstance(error, FaultError) else f"{type(error).__name__}: {error}"
+        sentence = say("Counterfoil itself failed: {0}.", what.rstrip(". "))
         remedy = say("Nothing was concluded. Please report this with the details below.")
         return cls(strangers.sentence(sentence), remedy, strangers.lines(trace), expected=False)
 

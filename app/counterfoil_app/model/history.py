@@ -33,8 +33,8 @@ from counterfoil import (
     write_whole,
 )
 from counterfoil.base.joberrors import SealError
-from counterfoil.base.messages import decode, encode
 from counterfoil.base.sealing import SEAL_BYTES, check_seal, seal
+from counterfoil.talk.messages import decode, encode
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure, JobResult, Submit
 from counterfoil_app.model.divergence_table import DivergenceColumns, DivergenceTable

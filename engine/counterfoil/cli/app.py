@@ -14,12 +14,12 @@ import typer
 import typer.main
 
 from counterfoil import __version__
-from counterfoil.base.programs import is_program, run_program, settle_temporary_folder
 from counterfoil.base.raised import theirs, told
 from counterfoil.cli.commands import MOST_COLUMNS, PLACES, Commands, group_of_commands
 from counterfoil.cli.exits import ExitWith, exit_code, show_error
 from counterfoil.cli.streams import lost_output, outlive_readers
 from counterfoil.signer.environment import drop_passphrase, hide_passphrase
+from counterfoil.talk.programs import is_program, run_program, settle_temporary_folder
 from counterfoil_core.base.errors import CancelledError, CounterfoilError, FileWriteError, RefusedError
 from counterfoil_core.base.obstacles import memory_shortage
 from counterfoil_core.values.outcome import Outcome

@@ -8,60 +8,59 @@ whole or not at all.
 from __future__ import annotations
 
 import os
-import queue
-import subprocess
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, cast
 
-from counterfoil.base.frames import read_frame, write_frame
-from counterfoil.base.joberrors import OrderError
-from counterfoil.base.messages import FormError, decode, encode
-from counterfoil.base.programs import program_command, program_environment
-from counterfoil.cli.telling import OrderEvent, OrderProgress, OrderWritten
+from counterfoil.cli.telling import OrderEvent
+from counterfoil.talk.port import Port
+from counterfoil.talk.process import Process, Start, Words
+from counterfoil.talk.table import ORDER
 from counterfoil_core.base.cancel import CancelToken
-from counterfoil_core.base.errors import CancelledError, CounterfoilError
+from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.base.sentence import say
 
-PROGRAM = "counterfoil.cli.orderprogram"
-LOOK_SECONDS = 0.05
-"""How often is looked whether to stop."""
-FAREWELL_SECONDS = 3.0
-"""How long the process may take to end when it was asked to."""
-MAX_BYTES = 2**24
+
+class _Words(Words):
+    def unstarted(self, error: OSError) -> CounterfoilError:
+        return CounterfoilError(
+            say("The process that writes orders cannot be started: {0}.", error.strerror or error),
+            remedy=say("Close other programs, and try again."),
+        )
+
+    def ended(self, code: int) -> CounterfoilError:
+        return CounterfoilError(
+            say("The process that writes orders ended with code {0} before its work was done.", code),
+            remedy=say("Most often the machine ran out of memory. Close other programs, and try again."),
+        )
+
+    def nonsense(self, error: Exception) -> CounterfoilError:
+        return CounterfoilError(
+            say("What the process that writes orders said cannot be read."),
+            remedy=say("The code that was ordered may have written into its pipe. Look at what it does."),
+            detail=str(error),
+        )
 
 
-@dataclass(frozen=True)
-class OrderAsked:
-    """What the process is to do: the arguments of ``counterfoil order``, and the folder to do it in, or none."""
+def order(
+    carry_out: Callable[[Sequence[str], str, Callable[[OrderEvent], None]], None],
+    arguments: tuple[str, ...],
+    folder: str,
+    tell: Callable[[OrderEvent], None],
+) -> Iterator[OrderEvent]:
+    """Carry out ``counterfoil order``.
 
-    arguments: tuple[str, ...]
-    folder: str
-
-
-@dataclass(frozen=True)
-class OrderFailed:
-    """Why no order was written.
-
-    Attributes:
-        sentence: What happened and why.
-        remedy: What to do next; may be empty.
-        detail: For a report.
-        option: The name of the option that it is about; empty where it is about none.
-        stopped: Whether it was stopped.
+    Args:
+        carry_out: Does so, in a folder or in none, and tells what it does.
+        arguments: Its arguments.
+        folder: The folder to do it in; empty for none.
+        tell: Is told.
     """
-
-    sentence: str
-    remedy: str
-    detail: str
-    option: str
-    stopped: bool
+    carry_out(arguments, folder, tell)
+    return iter(())
 
 
-Said = OrderProgress | OrderWritten | OrderFailed
+ORDERS = Port[Callable[[Sequence[str], str, Callable[[OrderEvent], None]], None]](order, given="carry_out")
+"""What the process may be asked."""
 
 
 def make_order(arguments: Sequence[str], folder: Path | None, cancel: CancelToken) -> Iterator[OrderEvent]:
@@ -80,80 +79,9 @@ def make_order(arguments: Sequence[str], folder: Path | None, cancel: CancelToke
         CancelledError: ``cancel`` was set.
         CounterfoilError: The process cannot be started, or ended before its work was done.
     """
+    process = Process(ORDER, _Words(), Start(shows_errors=True))
     try:
-        process = subprocess.Popen(
-            program_command(PROGRAM),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-            env=program_environment(),
-        )
-    except OSError as error:
-        raise CounterfoilError(
-            say("The process that writes orders cannot be started: {0}.", error.strerror or error),
-            remedy=say("Close other programs, and try again."),
-        ) from error
-    said: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-    listener = threading.Thread(target=_listen, args=(cast("BinaryIO", process.stdout), said), daemon=True)
-    listener.start()
-    try:
-        with suppress(OSError):  # where it has ended already, what it said tells why
-            asked = OrderAsked(tuple(arguments), "" if folder is None else os.fspath(folder))
-            write_frame(cast("BinaryIO", process.stdin), encode(asked))
-        yield from _heard(process, said, cancel)
+        call = ORDERS.call(order, (tuple(arguments), "" if folder is None else os.fspath(folder)), {})
+        yield from process.ask(ORDERS, call, cancel)
     finally:
-        _end(process)
-        listener.join()
-
-
-def _listen(answers: BinaryIO, said: queue.SimpleQueue[bytes | None]) -> None:
-    with answers, suppress(OSError, ValueError):
-        while (frame := read_frame(answers, MAX_BYTES)) is not None:
-            said.put(frame)
-    said.put(None)
-
-
-def _heard(
-    process: subprocess.Popen[bytes], said: queue.SimpleQueue[bytes | None], cancel: CancelToken
-) -> Iterator[OrderEvent]:
-    while True:
-        cancel.check()
-        try:
-            frame = said.get(timeout=LOOK_SECONDS)
-        except queue.Empty:
-            continue
-        if frame is None:
-            raise CounterfoilError(
-                say("The process that writes orders ended with code {0} before its work was done.", process.wait()),
-                remedy=say("Most often the machine ran out of memory. Close other programs, and try again."),
-            )
-        try:
-            message: Said = decode(frame, Said)
-        except FormError as error:
-            raise CounterfoilError(
-                say("What the process that writes orders said cannot be read."),
-                remedy=say("The code that was ordered may have written into its pipe. Look at what it does."),
-                detail=str(error),
-            ) from error
-        if isinstance(message, OrderFailed):
-            if message.stopped:
-                raise CancelledError(message.sentence)
-            raise OrderError(
-                say("{0}", message.sentence),
-                remedy=say("{0}", message.remedy) if message.remedy else "",
-                detail=message.detail,
-                option=message.option,
-            )
-        yield message
-        if isinstance(message, OrderWritten):
-            return
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    with suppress(OSError):
-        cast("BinaryIO", process.stdin).close()  # which asks it to stop
-    try:
-        process.wait(FAREWELL_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        process.end()

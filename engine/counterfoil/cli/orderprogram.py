@@ -9,16 +9,18 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import BinaryIO, NoReturn
+from typing import NoReturn
 
-from counterfoil.base.frames import own_pipes, read_frame, write_frame
-from counterfoil.base.messages import decode, encode
+from counterfoil.base.joberrors import OrderError
 from counterfoil.base.raised import told
 from counterfoil.cli.orderforms import OWN, SCRIPT, OrderForm, order_forms
-from counterfoil.cli.ordering import MAX_BYTES, OrderAsked, OrderFailed
-from counterfoil.cli.telling import OrderWritten, telling
+from counterfoil.cli.ordering import ORDERS
+from counterfoil.cli.telling import OrderEvent, OrderWritten, telling
+from counterfoil.talk.line import Line
+from counterfoil.talk.table import ORDER
+from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, CounterfoilError
 
 _WORDS = {"batch": "batch_size", "shares": "shares", "learning rate": "learning_rate"}
@@ -28,63 +30,55 @@ STOPPED = "Stopped; no order was written."
 
 def main() -> None:
     """Carry out what is asked for, and end: what the process is."""
-    questions, answers = own_pipes()
-    frame = read_frame(questions, MAX_BYTES)
-    if frame is None:
-        return
-    asked: OrderAsked = decode(frame, OrderAsked)
-    signal.signal(signal.SIGTERM, _interrupted)
-    threading.Thread(target=_watch, args=(questions,), daemon=True).start()
-
-    def tell(message: object) -> None:
-        if isinstance(message, (OrderWritten, OrderFailed)):
-            # It is over: whoever listens may hang up now, and nothing is to be stopped any more.
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        write_frame(answers, encode(message))
-
-    # What the command shows on a terminal is told; what the client's code prints is for nobody.
-    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - to the end of the process
-    try:
-        with telling(tell):
-            _carry_out(asked)
-    except BaseException as error:
-        failed = failure_of(error, asked.arguments)
-        with suppress(OSError, ValueError):  # nobody may listen any more
-            tell(failed)
+    Line(ORDER, ORDERS, leaves=False).serve(_carry_out, stop=_stop)
 
 
-def _carry_out(asked: OrderAsked) -> None:
+def _carry_out(arguments: Sequence[str], folder: str, tell: Callable[[OrderEvent], None]) -> None:
     from typer.main import get_command
 
     from counterfoil.cli.app import app
 
-    if asked.folder:
-        os.chdir(asked.folder)
-        with suppress(ValueError):
-            sys.path.remove(asked.folder)
-    get_command(app).main(["order", *asked.arguments], prog_name="counterfoil", standalone_mode=False)
+    def say_last(message: OrderEvent) -> None:
+        if isinstance(message, OrderWritten):
+            # It is over: nothing is to be stopped any more.
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        tell(message)
+
+    signal.signal(signal.SIGTERM, _interrupted)
+    # What the command shows on a terminal is told; what the client's code prints is for nobody.
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - to the end of the process
+    try:
+        if folder:
+            os.chdir(folder)
+            with suppress(ValueError):
+                sys.path.remove(folder)
+        with telling(say_last):
+            get_command(app).main(["order", *arguments], prog_name="counterfoil", standalone_mode=False)
+    except BaseException as error:
+        raise failure_of(error, arguments) from error
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
-def failure_of(error: BaseException, arguments: Sequence[str]) -> OrderFailed:
+def failure_of(error: BaseException, arguments: Sequence[str]) -> CounterfoilError:
     """Say why a command wrote no order, and which of its options that is about.
 
     Args:
         error: What it raised.
         arguments: Its arguments.
     """
-    stopped = isinstance(error, (CancelledError, KeyboardInterrupt))
-    if stopped:
-        return OrderFailed(STOPPED, "", "", "", stopped=True)
+    if isinstance(error, (CancelledError, KeyboardInterrupt)):
+        return CancelledError(STOPPED)
     if isinstance(error, CounterfoilError):
         option = option_of(f"{error.sentence} {error.remedy}", arguments)
-        return OrderFailed(error.sentence, error.remedy, error.detail, option, stopped=False)
+        return OrderError(error.sentence, remedy=error.remedy, detail=error.detail, option=option)
     usage = getattr(error, "format_message", None)  # of the library that reads command lines
     if usage is not None:
         sentence = usage()
-        return OrderFailed(sentence, "", "", option_of(sentence, arguments), stopped=False)
+        return OrderError(sentence, option=option_of(sentence, arguments))
     trace = "".join(traceback.format_exception(error))
     remedy = "This is a bug. Please report it with the details."
-    return OrderFailed(f"Counterfoil failed: {told(error)}.", remedy, trace, "", stopped=False)
+    return OrderError(f"Counterfoil failed: {told(error)}.", remedy=remedy, detail=trace)
 
 
 def option_of(said: str, arguments: Sequence[str]) -> str:
@@ -130,10 +124,8 @@ def _interrupted(_number: int, _frame: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _watch(questions: BinaryIO) -> None:
-    """Stop the work when whoever asked for it hangs up."""
-    with suppress(OSError, ValueError):
-        questions.read(1)
+def _stop(_token: CancelToken) -> None:
+    """Stop the work, from the thread that listens."""
     if hasattr(signal, "pthread_kill"):
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
     else:

@@ -16,7 +16,7 @@ from counterfoil.cli.places import READS, WRITES_KEYS
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import Passphrase, start_signer
-from counterfoil.signer.frames import MAX_STATEMENT_BYTES
+from counterfoil.talk.table import MOST_STATEMENT
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import say
@@ -126,7 +126,7 @@ def sign(
         from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement
         from counterfoil_core.statement.verdict import judged
 
-        data = read_input(statement, "a statement to sign", DataError, most=MAX_STATEMENT_BYTES)
+        data = read_input(statement, "a statement to sign", DataError, most=MOST_STATEMENT)
         said = unsigned_in(data, signing_key.public)
         self_signed = False
         if isinstance(said, (VerdictStatement, AdjudicationStatement)):

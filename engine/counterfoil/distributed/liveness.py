@@ -15,7 +15,7 @@ from enum import Enum
 from typing import Protocol, TypeVar
 
 from counterfoil.base.joberrors import RankError
-from counterfoil.base.messages import FormError, decode, encode
+from counterfoil.talk.messages import FormError, decode, encode
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, CounterfoilError
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from counterfoil.base.frames import own_pipes, write_frame
-from counterfoil.base.messages import encode
-from counterfoil.doctor.seen import Box
+from counterfoil.doctor.seen import LOOKS, Box
 from counterfoil.sandbox.box import enter
+from counterfoil.talk.line import Line
+from counterfoil.talk.table import LOOK_AT_SANDBOX
 
 
-def main() -> int:
+def main() -> None:
     """Close the box as a replay does, and say how far that went."""
-    _, answers = own_pipes()
+    line = Line(LOOK_AT_SANDBOX, LOOKS)
     closed = enter([])
-    write_frame(answers, encode(Box(closed.features, closed.missing)))
-    return 0
+    line.serve(lambda: iter((Box(closed.features, closed.missing),)))

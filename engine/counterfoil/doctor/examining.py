@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
-import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
-from queue import Empty, SimpleQueue
-from typing import IO, cast
 
-from counterfoil.base.frames import read_frame
-from counterfoil.base.messages import FormError, decode
-from counterfoil.base.programs import program_command, program_environment
 from counterfoil.doctor.findings import MachinePage, facts_of
 from counterfoil.doctor.looking import look_at_system
-from counterfoil.doctor.seen import Broken, Loaded, Seen, SelfTest
-from counterfoil_core.base.cancel import CancelToken, check_cancelled
+from counterfoil.doctor.seen import LOOKS, Broken, Loaded, Seen, SelfTest, look
+from counterfoil.talk.failure import FaultError
+from counterfoil.talk.process import Process, Start, Words
+from counterfoil.talk.table import LOOK_AT_DISPLAY, LOOK_AT_KERNELS, LOOK_AT_SANDBOX, Program
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CancelledError, CounterfoilError
 from counterfoil_core.base.sentence import joined, say
 
 FAMILIES = 4
 """How many self-tests there are for a device."""
-DISPLAY = "counterfoil_app.desktop.display"
-PROGRAMS = (("sandbox", "counterfoil.doctor.closing"), ("kernels", "counterfoil.doctor.probing"), ("display", DISPLAY))
-"""The processes that look at a part, and the part that they look at."""
-_LOOK_SECONDS = 0.1
-_MOST_BYTES = 2**20
+PROGRAMS = (LOOK_AT_SANDBOX, LOOK_AT_KERNELS, LOOK_AT_DISPLAY)
+"""The processes that look at a part each."""
 _LAST_LINES = 3
 
 
@@ -64,10 +56,10 @@ def examine_machine(cancel: CancelToken | None = None) -> Iterator[MachineProgre
     seen: list[Seen] = [look_at_system()]
     titles = {"sandbox": say("sandbox"), "kernels": say("devices, kernels and self-tests"), "display": say("display")}
     with cancel.looked_at():
-        for part, program in PROGRAMS:
+        for program in PROGRAMS:
             done += 1
-            yield MachineProgress(done, total, titles[part])
-            for each in _asked(part, program):
+            yield MachineProgress(done, total, titles[program.name])
+            for each in _asked(program.name, program, cancel):
                 seen.append(each)
                 if isinstance(each, Loaded):
                     total += FAMILIES * (len(each.devices) - 1)
@@ -77,63 +69,37 @@ def examine_machine(cancel: CancelToken | None = None) -> Iterator[MachineProgre
     yield MachinePage(facts_of(seen))
 
 
-def _asked(part: str, program: str) -> Iterator[Seen]:
+class _Words(Words):
+    def __init__(self) -> None:
+        self.process: Process | None = None
+
+    def unstarted(self, error: OSError) -> CounterfoilError:
+        return CounterfoilError(say("no process can be started: {0}", error.strerror or error))
+
+    def ended(self, code: int) -> CounterfoilError:
+        last = [] if self.process is None else self.process.errors.splitlines()[-_LAST_LINES:]
+        how = say("its process was ended by signal {0}", -code) if code < 0 else say("its process ended with {0}", code)
+        return CounterfoilError(joined(how, " ".join(last), between=": "))
+
+    def nonsense(self, error: Exception) -> CounterfoilError:
+        return CounterfoilError(str(error))
+
+
+def _asked(part: str, program: Program, cancel: CancelToken) -> Iterator[Seen]:
     """Yield what a process says of a part; raises CancelledError."""
-    if program == DISPLAY and find_spec("counterfoil_app") is None:
+    if program is LOOK_AT_DISPLAY and find_spec("counterfoil_app") is None:
         yield Broken(part, say("the window is not installed"), missing=True)
         return
-    with tempfile.TemporaryFile() as errors:
+    words = _Words()
+    try:
+        process = words.process = Process(program, words, Start(keeps_errors=True))
         try:
-            process = subprocess.Popen(
-                program_command(program),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                # Else numpy starts threads when it is loaded, and the box binds none that were there before.
-                env=program_environment(OPENBLAS_NUM_THREADS="1"),
-            )
-        except OSError as error:
-            yield Broken(part, say("no process can be started: {0}", error.strerror or error))
-            return
-        try:
-            yield from _said(process, part)
-            code = process.wait()
+            yield from process.ask(LOOKS, LOOKS.call(look, (), {}), cancel)
         finally:
-            process.kill()
-            process.wait()
-            cast("IO[bytes]", process.stdout).close()
-        if code:
-            errors.seek(0)
-            last = errors.read(_MOST_BYTES).decode("utf-8", "replace").strip().splitlines()[-_LAST_LINES:]
-            how = (
-                say("its process was ended by signal {0}", -code)
-                if code < 0
-                else say("its process ended with {0}", code)
-            )
-            yield Broken(part, joined(how, " ".join(last), between=": "))
-
-
-def _said(process: subprocess.Popen[bytes], part: str) -> Iterator[Seen]:
-    said: SimpleQueue[bytes | None] = SimpleQueue()
-
-    def hear() -> None:
-        stream = cast("IO[bytes]", process.stdout)
-        with suppress(OSError, ValueError):  # it is closed when nobody waits any more
-            while (frame := read_frame(stream, _MOST_BYTES)) is not None:  # type: ignore[arg-type]
-                said.put(frame)
-        said.put(None)
-
-    threading.Thread(target=hear, daemon=True).start()
-    while True:
-        check_cancelled()
-        try:
-            frame = said.get(timeout=_LOOK_SECONDS)
-        except Empty:
-            continue
-        if frame is None:
-            return
-        try:
-            yield decode(frame, Seen)
-        except FormError as error:
-            yield Broken(part, str(error))
-            return
+            process.end(now=True)
+    except CancelledError:
+        raise
+    except CounterfoilError as error:
+        yield Broken(part, error.sentence)
+    except FaultError as error:
+        yield Broken(part, str(error))

@@ -10,10 +10,10 @@ import importlib
 import time
 from collections.abc import Iterator
 
-from counterfoil.base.frames import own_pipes, write_frame
-from counterfoil.base.messages import encode
 from counterfoil.base.raised import told
-from counterfoil.doctor.seen import Broken, FormInUse, Kernels, Loaded, Seen, SelfTest
+from counterfoil.doctor.seen import LOOKS, Broken, FormInUse, Kernels, Loaded, Seen, SelfTest
+from counterfoil.talk.line import Line
+from counterfoil.talk.table import LOOK_AT_KERNELS
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.base.precision import PROFILES
 from counterfoil_core.base.sentence import say
@@ -27,12 +27,9 @@ INSTRUCTIONS = (
 """Instruction sets, as LLVM names them, that torch's products, our loops or OpenSSL's digests are made of."""
 
 
-def main() -> int:
+def main() -> None:
     """Say what is seen, a message each."""
-    _, answers = own_pipes()
-    for seen in probe():
-        write_frame(answers, encode(seen))
-    return 0
+    Line(LOOK_AT_KERNELS, LOOKS).serve(probe)
 
 
 def probe() -> Iterator[Seen]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from counterfoil.arithmetic.compute.listing import Device
+from counterfoil.talk.port import Port
 
 
 @dataclass(frozen=True)
@@ -190,3 +192,12 @@ class Broken:
 
 
 Seen = System | Box | Loaded | Kernels | FormInUse | SelfTest | Display | Broken
+
+
+def look(looking: Callable[[], Iterator[Seen]]) -> Iterator[Seen]:
+    """Look at a part of this machine, and say what is seen."""
+    return looking()
+
+
+LOOKS = Port[Callable[[], Iterator[Seen]]](look, given="looking")
+"""What a process may be asked that looks at a part."""

@@ -10,25 +10,22 @@ import os
 import shutil
 import stat
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-from counterfoil.base.joberrors import SignerError
-from counterfoil.base.programs import program_command
 from counterfoil.base.wholefiles import check_room, lock
 from counterfoil.sealed.agefile import check_header, library, name_within
+from counterfoil.sealed.server import SEALED_PORT, Desk
 from counterfoil.sealed.writing import OnProgress
-from counterfoil.signer.client import KeyProcess, Passphrase, start_process
-from counterfoil.signer.frames import FrameKind
+from counterfoil.signer.client import KeyProcess, Passphrase
+from counterfoil.talk.table import SEALED
 from counterfoil_core.base.cancel import CancelToken
-from counterfoil_core.base.errors import CancelledError, GivenFileError, ObstacleError
+from counterfoil_core.base.errors import GivenFileError, ObstacleError
 from counterfoil_core.base.inputs import open_input
 from counterfoil_core.base.sentence import say
 
-LOOK_SECONDS = 0.1
 _PREFIX = "counterfoil-opened-"
 _IN_USE, _HELD = "in-use", "held"
 _LEFT_SECONDS = 600
@@ -47,63 +44,6 @@ def _unseen(size: int) -> Iterator[OnProgress]:
     yield lambda done, total: None
 
 
-class OpenerProcess(KeyProcess):
-    """Opens one sealed file; made by :func:`start_process`."""
-
-    def finish(self, out: Path, size: int, cancel: CancelToken | None, progress: OnProgress) -> None:
-        """Wait until the file is open.
-
-        Args:
-            out: Where the process writes.
-            size: About how many bytes that will be.
-            cancel: Stops it.
-            progress: Told how much is done.
-
-        Raises:
-            KeyFileError: The file was not sealed for the key.
-            GivenFileError: It is damaged.
-            CancelledError: The token was cancelled.
-            SignerError: The process is gone.
-        """
-        done = threading.Event()
-
-        def watch() -> None:
-            while not done.wait(LOOK_SECONDS):
-                if cancel is not None and cancel.cancelled:
-                    self.kill()
-                    return
-                with suppress(OSError):
-                    progress(min(out.stat().st_size, size), size)
-
-        watching = threading.Thread(target=watch, daemon=True)
-        watching.start()
-        try:
-            with self._speaking(say("The process that opens the sealed file ended before it was open.")):
-                self._receive(FrameKind.ENVELOPE)
-        except SignerError:
-            if cancel is not None and cancel.cancelled:
-                raise CancelledError(say("Stopped; nothing was concluded.")) from None
-            raise
-        finally:
-            done.set()
-            watching.join()
-
-
-class MakerProcess(KeyProcess):
-    """Makes a sealing key; made by :func:`start_process`.
-
-    Attributes:
-        recipient: The public half.
-    """
-
-    recipient = ""
-
-    def begin(self, passphrase: Passphrase) -> str:
-        """As :class:`KeyProcess`."""
-        self.recipient = super().begin(passphrase)
-        return self.recipient
-
-
 def make_sealing_key(identity: Path, passphrase: Passphrase) -> str:
     """Make a judge's sealing key in a process of its own; see :func:`counterfoil.sealed.identity.make_identity`.
 
@@ -120,9 +60,8 @@ def make_sealing_key(identity: Path, passphrase: Passphrase) -> str:
         SignerError: The process cannot be started, or does not answer.
     """
     library()
-    command = [*_command(identity, passphrase), "--create"]
-    with start_process(MakerProcess, command, passphrase) as made:
-        return made.recipient
+    with KeyProcess(SEALED, SEALED_PORT, passphrase) as process:
+        return process.open(Desk.make, identity, process.secret)
 
 
 @contextmanager
@@ -160,9 +99,12 @@ def opened(
     with private_folder(size) as folder:
         out = folder / name_within(sealed.name)
         check_room(folder, size, say("what was sealed"))
-        command = [*_command(identity, passphrase), f"--sealed={os.path.abspath(sealed)}", f"--out={out}"]
-        with start_process(OpenerProcess, command, passphrase) as process, showing(size) as progress:
-            process.finish(out, size, cancel, progress)
+        with KeyProcess(SEALED, SEALED_PORT, passphrase) as process:
+            process.open(Desk.open_key, identity, process.secret)
+            with showing(size) as progress:
+                process.expect(say("The process that opens the sealed file ended before it was open."))
+                for done, _total in process.ask(Desk.open_file, (Path(os.path.abspath(sealed)), out), cancel):
+                    progress(min(done, size), size)
         yield out
 
 
@@ -225,9 +167,3 @@ def _remove_left_behind(home: Path) -> None:
                         shutil.rmtree(folder, ignore_errors=True)
                 finally:
                     os.close(handle)
-
-
-def _command(identity: Path, passphrase: Passphrase) -> list[str]:
-    return program_command(
-        "counterfoil.sealed.server", f"--identity={os.fspath(identity)}", f"--passphrase-from={passphrase.source}"
-    )

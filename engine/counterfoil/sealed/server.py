@@ -6,74 +6,73 @@ is safe in memory; what was sealed is written out unread.
 
 from __future__ import annotations
 
-import argparse
 import io
 import os
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from counterfoil.base.wholefiles import writing
 from counterfoil.sealed.agefile import check_header, library
 from counterfoil.sealed.identity import load_identities, make_identity, needs_passphrase
-from counterfoil.sealed.writing import Kept, Told, passing
-from counterfoil.signer.asking import FRAME_SECONDS, FROM_NOWHERE, serve_client, take_passphrase, tell_failure
-from counterfoil.signer.frames import FrameKind, Pipe, send_frame
-from counterfoil.signer.hardening import ignore_signals, protect_memory
-from counterfoil_core.base.errors import CancelledError, CounterfoilError, GivenFileError, KeyFileError
+from counterfoil.sealed.writing import Kept, OnProgress, Told, passing
+from counterfoil.signer.asking import Secret, take_passphrase
+from counterfoil.signer.hardening import ignore_signals
+from counterfoil.signer.server import serve
+from counterfoil.talk.port import Port
+from counterfoil.talk.table import SEALED
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CounterfoilError, GivenFileError, KeyFileError
 from counterfoil_core.base.inputs import open_input
 from counterfoil_core.base.sentence import say
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Do one thing for the client; the process's main function.
+class Desk:
+    """What holds a judge's private sealing key."""
 
-    Returns:
-        The exit code: 0 when it is done, 1 when not.
-    """
-    protect_memory()
-    return serve_client(partial(_serve, _parse(arguments)))
+    def __init__(self) -> None:
+        self._identity = Path()
+        self._identities: list[Any] = []
 
+    def make(self, identity: Path, secret: Secret) -> str:
+        """Make a key; returns the public half."""
+        needed = partial(needs_passphrase, identity)
+        return make_identity(identity, take_passphrase(secret, identity, needed, create=True))
 
-def _parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="counterfoil.sealed.server", allow_abbrev=False)
-    parser.add_argument("--identity", type=Path, required=True)
-    parser.add_argument("--passphrase-from", default=FROM_NOWHERE, dest="source")
-    parser.add_argument("--create", action="store_true")
-    parser.add_argument("--sealed", type=Path)
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--patience", type=float, default=FRAME_SECONDS)
-    return parser.parse_args(arguments)
-
-
-def _serve(options: argparse.Namespace, requests: Pipe, answers: Pipe) -> int:
-    path: Path = options.identity
-    try:
-        needed = partial(needs_passphrase, path)
-        passphrase = take_passphrase(options.source, path, requests, options.patience, needed, create=options.create)
-        if options.create:
-            send_frame(answers, FrameKind.READY, make_identity(path, passphrase).encode())
-            return 0
-        identities = load_identities(path, passphrase)
+    def open_key(self, identity: Path, secret: Secret) -> None:
+        """Load the key in a file."""
+        needed = partial(needs_passphrase, identity)
+        self._identities = load_identities(identity, take_passphrase(secret, identity, needed, create=False))
+        self._identity = identity
         ignore_signals()
-        send_frame(answers, FrameKind.READY, b"")
-        _open(options.sealed, options.out, path, identities)
-        send_frame(answers, FrameKind.ENVELOPE, b"")
-    except KeyboardInterrupt:  # at the question for the passphrase
-        tell_failure(answers, CancelledError(say("Stopped; nothing was concluded.")))
-    except Exception as error:  # whatever it says may quote a secret: only our own sentences leave this process
-        tell_failure(answers, error)
-    else:
-        return 0
-    return 1
+
+    def open_file(
+        self, sealed: Path, out: Path, cancel: CancelToken, tell: Callable[[tuple[int, int]], None]
+    ) -> Iterator[tuple[int, int]]:
+        """Open a sealed file into a new one; tells how many bytes are done, and how many there are."""
+        _open(sealed, out, self._identity, self._identities, cancel, lambda done, total: tell((done, total)))
+        return iter(())
 
 
-def _open(sealed: Path, out: Path, identity: Path, identities: list[object]) -> None:
+SEALED_PORT = Port[Desk](Desk.make, Desk.open_key, Desk.open_file)
+"""What the process may be asked."""
+
+
+def main() -> int:
+    """Do one thing for the client; the process's main function."""
+    return serve(SEALED, SEALED_PORT, Desk())
+
+
+def _open(
+    sealed: Path, out: Path, identity: Path, identities: list[Any], cancel: CancelToken, progress: OnProgress
+) -> None:
     """Open a sealed file into a new one that its owner alone may read."""
     age = library()
     check_header(sealed)
     what = say("what was sealed")
     with writing(out, what), open_input(sealed, say("a sealed file"), GivenFileError) as source:
-        told = Told(source, os.fstat(source.fileno()).st_size)
+        told = Told(source, os.fstat(source.fileno()).st_size, cancel, progress)
         handle = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
         with io.BufferedWriter(io.FileIO(handle, "wb")) as target:
             try:

@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import threading
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import FileIO
+from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from counterfoil.base.joberrors import SignerError
-from counterfoil.base.programs import program_command, program_environment
-from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, FrameKind, receive_body, receive_kind, send_frame
-from counterfoil_core.base.errors import (
-    CancelledError,
-    CounterfoilError,
-    DataError,
-    FileWriteError,
-    GivenFileError,
-    KeyFileError,
-    SignatureError,
-)
-from counterfoil_core.base.sentence import say, unpacked
+from counterfoil.signer.asking import FROM_NOWHERE, FROM_PIPE, FROM_RELAY, FROM_TERMINAL, Secret
+from counterfoil.signer.environment import MAX_PASSPHRASE_BYTES
+from counterfoil.signer.server import SIGNER_PORT, Desk
+from counterfoil.talk.port import Port
+from counterfoil.talk.process import Process, Start, Words
+from counterfoil.talk.table import MOST_STATEMENT, SIGNER, Program
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.errors import CounterfoilError
+from counterfoil_core.base.sentence import say
 
 if TYPE_CHECKING:
     from counterfoil_core.signing.keys import PublicKey
 
 ANSWER_SECONDS = 60.0
 """How long the signer may take for an answer, a person's typing excepted."""
-FAREWELL_SECONDS = 5.0
-_TOLD = (CancelledError, DataError, FileWriteError, GivenFileError, KeyFileError, SignatureError, SignerError)
-_ERRORS: dict[str, type[CounterfoilError]] = {error.__name__: error for error in _TOLD}
-Started = TypeVar("Started", bound="KeyProcess")
+P = ParamSpec("P")
+T = TypeVar("T")
 _AGAIN = say("Start again; if it happens again, look whether something on this machine ends or stops processes.")
 
 
@@ -57,12 +49,12 @@ class Passphrase:
     @classmethod
     def given(cls, text: str | None) -> Passphrase:
         """A passphrase that this process has, and sends through the signer's pipe; None or empty for none."""
-        return cls("pipe", None, text or "")
+        return cls(FROM_PIPE, None, text or "")
 
     @classmethod
     def asked(cls) -> Passphrase:
         """The signer asks for it on the terminal."""
-        return cls("terminal")
+        return cls(FROM_TERMINAL)
 
     @classmethod
     def read_from(cls, descriptor: int) -> Passphrase:
@@ -72,23 +64,53 @@ class Passphrase:
         # Other systems hand on no descriptors: this process reads it, and sends it.
         with FileIO(descriptor) as file:
             text = file.read(MAX_PASSPHRASE_BYTES) or b""
-        return cls("relay", None, text.decode("utf-8", "surrogateescape").rstrip("\r\n"))
+        return cls(FROM_RELAY, None, text.decode("utf-8", "surrogateescape").rstrip("\r\n"))
 
     @classmethod
     def none(cls) -> Passphrase:
         """There is none to be had."""
-        return cls("none")
+        return cls(FROM_NOWHERE)
+
+
+class _Words(Words):
+    def __init__(self, ended: str) -> None:
+        self._ended = ended
+
+    def unstarted(self, error: OSError) -> CounterfoilError:
+        return SignerError(say("The process that holds the private key cannot be started: {0}.", error))
+
+    def ended(self, code: int) -> CounterfoilError:
+        return SignerError(self._ended, remedy=_AGAIN, detail=f"exit code {code}")
+
+    def nonsense(self, error: Exception) -> CounterfoilError:
+        return SignerError(say("The signer gave an answer that belongs to another question."), detail=str(error))
 
 
 class KeyProcess:
     """A process that holds a private key; use it as a context manager, or let it go: it ends with this one.
 
-    Made by :func:`start_process`.
+    Args:
+        program: It.
+        port: What it may be asked.
+        passphrase: Where the passphrase of the key comes from.
+
+    Raises:
+        SignerError: It cannot be started.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process = process
-        self._end = weakref.finalize(self, _end, process)
+    def __init__(self, program: Program, port: Port[Any], passphrase: Passphrase) -> None:
+        kept = () if passphrase.descriptor is None else (passphrase.descriptor,)
+        words = _Words(say("The process that holds the private key ended before it had loaded the key."))
+        asks = passphrase.source == FROM_TERMINAL
+        self._port = port
+        self._patience = None if asks else ANSWER_SECONDS
+        self.secret = Secret(passphrase.source, passphrase._text.encode("utf-8", "surrogateescape"))
+        try:
+            self._process = Process(program, words, Start(descriptors=kept, has_console=asks))
+        finally:
+            for descriptor in kept:
+                os.close(descriptor)
+        self._end = weakref.finalize(self, self._process.end)
 
     def __enter__(self) -> Self:
         return self
@@ -102,65 +124,34 @@ class KeyProcess:
         """End the process."""
         self._end()
 
-    def kill(self) -> None:
-        """End the process in the middle of its work; whoever waits for its answer is told that it is gone."""
-        self._process.kill()
-
     @property
     def process_id(self) -> int:
         """The id of the process."""
-        return self._process.pid
+        return self._process.process_id
 
-    def begin(self, passphrase: Passphrase) -> str:
-        """Hand over the passphrase and wait for the key; part of :func:`start_process`.
+    def expect(self, ended: str) -> None:
+        """Say what is said from now on where the process ends before its work is done."""
+        self._process.words = _Words(ended)
 
-        Returns:
-            The public key, as the process has it.
-        """
-        with self._speaking(say("The process that holds the private key ended before it had loaded the key.")):
-            if passphrase.source == "terminal":
-                return self._receive(FrameKind.READY).decode()
-            with self._deadline():
-                if passphrase.source in ("pipe", "relay"):
-                    send_frame(
-                        self._requests, FrameKind.PASSPHRASE, passphrase._text.encode("utf-8", "surrogateescape")
-                    )
-                return self._receive(FrameKind.READY).decode()
+    def ask(
+        self,
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        cancel: CancelToken | None = None,
+        seconds: float | None = None,
+    ) -> Iterator[Any]:
+        """Yield what a function brings, as :meth:`counterfoil.talk.process.Process.ask`."""
+        yield from self._process.ask(self._port, self._port.call(function, arguments, {}), cancel, seconds=seconds)
 
-    @property
-    def _requests(self) -> FileIO:
-        return cast("FileIO", self._process.stdin)
-
-    def _receive(self, wanted: FrameKind) -> bytes:
-        answers = cast("FileIO", self._process.stdout)
-        kind = receive_kind(answers)
-        if kind is None:
-            raise EOFError
-        body = receive_body(answers, kind)
-        if kind is FrameKind.FAILURE:
-            raise _told(body)
-        if kind is not wanted:
-            raise SignerError(say("The signer gave an answer that belongs to another question."))
-        return body
-
-    @contextmanager
-    def _speaking(self, failed: str) -> Iterator[None]:
+    def open(self, function: Callable[Concatenate[Any, P], T], *arguments: P.args, **_named: P.kwargs) -> T:
+        """Ask for the function that loads the key, which a person may be asked for; it is closed where that fails."""
         try:
-            yield
-        except (OSError, EOFError, ValueError) as error:
+            (brought,) = self.ask(function, arguments, seconds=self._patience)
+        except BaseException:
             self.close()
-            code = self._process.returncode
-            raise SignerError(failed, remedy=_AGAIN, detail=f"exit code {code}; {error!r}") from error
-
-    @contextmanager
-    def _deadline(self) -> Iterator[None]:
-        timer = threading.Timer(ANSWER_SECONDS, self._process.kill)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
+            raise
+        found: T = brought
+        return found
 
 
 class SignerProcess(KeyProcess):
@@ -171,15 +162,10 @@ class SignerProcess(KeyProcess):
         certificates: The X.509 chain of the key, PEM, the leaf first, that lies beside what it signs; mostly none.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        super().__init__(process)
+    def __init__(self, passphrase: Passphrase) -> None:
+        super().__init__(SIGNER, SIGNER_PORT, passphrase)
         self.pem = ""
         self.certificates: tuple[bytes, ...] = ()
-
-    def begin(self, passphrase: Passphrase) -> str:
-        """As :class:`KeyProcess`."""
-        self.pem = super().begin(passphrase)
-        return self.pem
 
     @cached_property
     def public(self) -> PublicKey:
@@ -198,17 +184,15 @@ class SignerProcess(KeyProcess):
             SignatureError: It does not sign such a statement.
             SignerError: It is gone, or does not answer.
         """
-        with (
-            self._speaking(say("The process that holds the private key ended before it had signed.")),
-            self._deadline(),
-        ):
-            send_frame(self._requests, FrameKind.STATEMENT, payload)
-            envelope = self._receive(FrameKind.ENVELOPE)
+        if len(payload) > MOST_STATEMENT:
+            raise SignerError(say("There are {0} bytes to sign; the signer takes {1}.", len(payload), MOST_STATEMENT))
+        self.expect(say("The process that holds the private key ended before it had signed."))
+        (envelope,) = self.ask(Desk.sign, (payload,), seconds=ANSWER_SECONDS)
         if self.certificates:
             from counterfoil_core.signing.envelope import attach_certificates
 
             return attach_certificates(envelope, self.certificates)
-        return envelope
+        return bytes(envelope)
 
 
 def start_signer(
@@ -239,69 +223,6 @@ def start_signer(
         FileWriteError: The key cannot be made there.
         SignerError: The process cannot be started, or does not answer.
     """
-    command = program_command(
-        "counterfoil.signer.server",
-        f"--key={os.fspath(key)}", f"--purpose={purpose}", f"--about={about}", f"--passphrase-from={passphrase.source}",
-    )  # fmt: skip
-    if create:
-        command.append("--create")
-    return start_process(SignerProcess, command, passphrase)
-
-
-def start_process(kind: type[Started], command: list[str], passphrase: Passphrase) -> Started:
-    """Start a process that holds a private key, and wait until it has loaded it.
-
-    Args:
-        kind: What speaks with it.
-        command: How it is started, of :func:`counterfoil.base.programs.program_command`.
-        passphrase: Where the passphrase of the key comes from.
-
-    Raises:
-        CounterfoilError: As the process says.
-        SignerError: It cannot be started, or does not answer.
-    """
-    kept = () if passphrase.descriptor is None else (passphrase.descriptor,)
-    try:
-        process = subprocess.Popen(
-            command,
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            pass_fds=kept,
-            # On Windows: no console window of its own, unless it asks on that of this process.
-            creationflags=0 if passphrase.source == "terminal" else getattr(subprocess, "CREATE_NO_WINDOW", 0),
-            env=program_environment(),
-        )
-    except (OSError, ValueError) as error:
-        raise SignerError(say("The process that holds the private key cannot be started: {0}.", error)) from error
-    started = kind(process)
-    try:
-        started.begin(passphrase)
-    except BaseException:
-        started.close()
-        raise
-    finally:
-        for descriptor in kept:
-            os.close(descriptor)
-    return started
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            with suppress(OSError):
-                pipe.close()
-    try:
-        process.wait(FAREWELL_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
-def _told(body: bytes) -> CounterfoilError:
-    """Read why the signer does not do it; it is our own process, and still only texts are taken from it."""
-    value = json.loads(body)
-    error = _ERRORS.get(str(value["error"]), SignerError)
-    sentence, remedy = (say("{0}", unpacked(value[name])) for name in ("sentence", "remedy"))
-    return error(sentence, remedy=remedy)
+    signer = SignerProcess(passphrase)
+    signer.pem = signer.open(Desk.open_key, Path(key), purpose, about, signer.secret, create)
+    return signer

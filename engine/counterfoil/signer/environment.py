@@ -12,10 +12,11 @@ import os
 import sys
 from contextlib import suppress
 
-from counterfoil.base.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
-from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES
+from counterfoil.talk.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil_core.base.errors import KeyFileError
 from counterfoil_core.base.sentence import say
+
+MAX_PASSPHRASE_BYTES = 4096
 
 
 def hide_passphrase() -> None:

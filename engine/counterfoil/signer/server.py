@@ -2,88 +2,108 @@
 
 from __future__ import annotations
 
-import argparse
 import os
+import signal
+import sys
+import threading
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+from msgspec import Meta
 
 from counterfoil.base.joberrors import SignerError
-from counterfoil.signer.asking import FRAME_SECONDS, FROM_NOWHERE, deadline, serve_client, take_passphrase, tell_failure
-from counterfoil.signer.frames import FrameKind, Pipe, receive_body, receive_kind, send_frame
-from counterfoil.signer.gate import Gate, Purpose
+from counterfoil.signer.asking import FRAME_SECONDS, Secret, take_passphrase
 from counterfoil.signer.hardening import ignore_signals, protect_memory
-from counterfoil.signing.privatekeys import PrivateKey, generate_key, load_private_key, needs_passphrase
-from counterfoil_core.base.errors import CancelledError
+from counterfoil.talk.line import Line
+from counterfoil.talk.port import Port
+from counterfoil.talk.table import MOST_STATEMENT, SIGNER, Program
+from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.sentence import say
 from counterfoil_core.signing.publickeys import is_in_hardware
 
-
-def main(arguments: list[str] | None = None) -> int:
-    """Serve one client until it closes the pipe; the process's main function.
-
-    Returns:
-        The exit code: 0 when the client is done, 1 when there was no key to sign with, or the client broke the rules.
-    """
-    protect_memory()
-    return serve_client(partial(_serve, _parse(arguments)))
+if TYPE_CHECKING:
+    from counterfoil.signer.gate import Gate
+    from counterfoil.signing.privatekeys import PrivateKey
 
 
-def _parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="counterfoil.signer.server", allow_abbrev=False)
-    parser.add_argument("--key", type=Path, required=True)
-    parser.add_argument("--purpose", type=Purpose, required=True)
-    parser.add_argument("--about", default="")
-    parser.add_argument("--passphrase-from", default=FROM_NOWHERE, dest="source")
-    parser.add_argument("--create", action="store_true")
-    parser.add_argument("--patience", type=float, default=FRAME_SECONDS)
-    return parser.parse_args(arguments)
+class Desk:
+    """What holds a private key; what it needs is loaded with the key, as its client has no use for it."""
 
+    def __init__(self) -> None:
+        self._key: PrivateKey | None = None
+        self._gate: Gate | None = None
 
-def _serve(options: argparse.Namespace, requests: Pipe, answers: Pipe) -> int:
-    try:
-        key = _open_key(options, requests)
-    except KeyboardInterrupt:  # at the question for the passphrase
-        tell_failure(answers, CancelledError(say("Stopped; nothing was concluded.")))
-        return 1
-    except Exception as error:  # whatever it says may quote a secret: only our own sentences leave this process
-        tell_failure(answers, error)
-        return 1
-    ignore_signals()
-    send_frame(answers, FrameKind.READY, key.public.pem.encode())
-    about: str = options.about
-    gate = Gate(options.purpose, key.public, about.encode("utf-8", "replace").decode())
-    while True:
-        try:
-            kind = receive_kind(requests)
-            if kind is None:
-                return 0
-            if kind is not FrameKind.STATEMENT:
-                raise SignerError(say("The signer was sent something else than a statement."))
-            with deadline(options.patience):
-                payload = receive_body(requests, kind)
-        except SignerError as error:  # nothing that follows can be understood
-            tell_failure(answers, error)
-            return 1
-        try:
-            gate.check(payload)
-            envelope = key.sign(payload)
-        except Exception as error:  # the client is told, and may ask for another signature
-            tell_failure(answers, error)
+    def open_key(self, key: Path, purpose: str, about: str, secret: Secret, create: bool) -> str:
+        """Load a private key, once.
+
+        Args:
+            key: The private key file, or the URI of a key in hardware.
+            purpose: What for: a value of :class:`counterfoil.signer.gate.Purpose`.
+            about: Name of the file that a verdict must be about; empty for any.
+            secret: Where its passphrase comes from.
+            create: Whether the key is made first.
+
+        Returns:
+            The public key as PEM.
+        """
+        from counterfoil.signer.gate import Gate, Purpose
+        from counterfoil.signing.privatekeys import generate_key, load_private_key, needs_passphrase
+
+        if self._key is not None:
+            raise SignerError(say("The signer was sent something else than a statement."))
+        hardware = is_in_hardware(key)
+        if hardware:
+            from counterfoil.signing.hardware import open_hardware_key, parse_uri
+
+            parse_uri(os.fspath(key))  # before anything is asked: the question shows it, and it may hold a PIN
+        needed = (lambda: True) if hardware else partial(needs_passphrase, key)
+        passphrase = take_passphrase(secret, key, needed, create=create)
+        if hardware:
+            loaded = open_hardware_key(os.fspath(key), passphrase or "")
         else:
-            send_frame(answers, FrameKind.ENVELOPE, envelope)
+            if create:
+                generate_key(key, passphrase)
+            loaded = load_private_key(key, passphrase)
+        self._gate = Gate(Purpose(purpose), loaded.public, about.encode("utf-8", "replace").decode())
+        self._key = loaded
+        ignore_signals()
+        return loaded.public.pem
+
+    def sign(self, statement: Annotated[bytes, Meta(max_length=MOST_STATEMENT)]) -> bytes:
+        """Sign the canonical JSON of an in-toto statement that the gate lets pass; returns the envelope."""
+        if self._key is None or self._gate is None:
+            raise SignerError(say("The signer was sent something else than a passphrase."))
+        self._gate.check(statement)
+        return self._key.sign(statement)
 
 
-def _open_key(options: argparse.Namespace, requests: Pipe) -> PrivateKey:
-    path: Path = options.key
-    hardware = is_in_hardware(path)
-    if hardware:
-        from counterfoil.signing.hardware import open_hardware_key, parse_uri
+SIGNER_PORT = Port[Desk](Desk.open_key, Desk.sign)
+"""What the signer may be asked."""
 
-        parse_uri(os.fspath(path))  # before anything is asked: the question shows it, and it may hold a PIN
-    needed = (lambda: True) if hardware else partial(needs_passphrase, path)
-    passphrase = take_passphrase(options.source, path, requests, options.patience, needed, create=options.create)
-    if hardware:
-        return open_hardware_key(os.fspath(path), passphrase or "")
-    if options.create:
-        generate_key(path, passphrase)
-    return load_private_key(path, passphrase)
+
+def main() -> int:
+    """Serve one client until it closes the pipe; the process's main function."""
+    return serve(SIGNER, SIGNER_PORT, Desk())
+
+
+def serve(program: Program, port: Port[Any], desk: object) -> int:
+    """Be a process that holds a private key: its one argument, where it has one, is its patience in seconds."""
+    protect_memory()
+    # Until the key is open Ctrl-C ends the question for the passphrase: it is asked here, and by nobody else.
+    signal.signal(signal.SIGINT, _interrupted)
+    patience = float(sys.argv[1]) if sys.argv[1:] else FRAME_SECONDS
+    # It does not leave at once: a terminal that it asks on would be left as it is.
+    return Line(program, port, leaves=False, patience=patience).serve(desk, stop=_stop)
+
+
+def _interrupted(_number: int, _frame: object) -> NoReturn:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _stop(token: CancelToken) -> None:
+    """Stop a call; a question on the terminal too, should it have begun to read just when Ctrl-C was pressed."""
+    token.cancel()
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)

@@ -17,9 +17,9 @@ from torch import Tensor
 
 import counterfoil
 from counterfoil.base.joberrors import RankError, UnequalStatesError
-from counterfoil.base.messages import decode, encode
 from counterfoil.distributed.liveness import named
 from counterfoil.distributed.ranks import Ranks
+from counterfoil.talk.messages import decode, encode
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.schema import MAX_ENVIRONMENT_TEXT
 from counterfoil_core.commit.statedigest import root_of

@@ -7,28 +7,26 @@ tried; nothing is written, and of what comes out only the programs are compared.
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
 
-from counterfoil.base.programs import hashing_otherwise, program_environment
 from counterfoil.base.raised import theirs, told
 from counterfoil.program.recompute import Segments
+from counterfoil.talk.line import Line
+from counterfoil.talk.port import Port
+from counterfoil.talk.process import Process, Start, Words
+from counterfoil.talk.programs import hashing_otherwise, program_environment
+from counterfoil.talk.table import SECOND_LOOK
 from counterfoil.training.order import OrderDraft
-from counterfoil_core.base.errors import CounterfoilError, ProgramError
+from counterfoil_core.base.errors import CounterfoilError, DataError, ProgramError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.base.precision import PROFILES
 from counterfoil_core.operators.node import Node
 from counterfoil_core.program.graph import Program
 from counterfoil_core.program.limits import LARGE
 
-_MODULE = "counterfoil.training.secondlook"
 REMEDY = (
     "Go through names in an order of their own, for instance sorted(names) in the place of a set, and seed what draws "
     "before the step. --no-second-look orders it as it is now."
@@ -52,6 +50,11 @@ class Source:
     shares: int | None = None
 
 
+class _Words(Words):
+    def ended(self, code: int) -> CounterfoilError:
+        return CounterfoilError(f"the process ended with the exit code {code}")
+
+
 class SecondLook:
     """A process that drafts an order once more.
 
@@ -60,26 +63,13 @@ class SecondLook:
     """
 
     def __init__(self, source: Source) -> None:
-        command, hashing = hashing_otherwise(_MODULE)
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-            env=program_environment(**hashing),
-        )
-        assert self._process.stdin is not None
-        with suppress(OSError):  # where it is gone already, comparing says so
-            self._process.stdin.write(json.dumps({"paths": sys.path, "source": asdict(source)}).encode())
-            self._process.stdin.close()
+        command, hashing = hashing_otherwise(SECOND_LOOK.module)
+        self._process = Process(SECOND_LOOK, _Words(), Start(command, program_environment(**hashing)))
+        self._said = self._process.ask(DRAFTS, DRAFTS.call(programs_of, (source, tuple(sys.path)), {}))
 
     def close(self) -> None:
         """End the process, whatever it does."""
-        self._process.kill()
-        self._process.wait()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+        self._process.end(now=True)
 
     def compare(self, draft: OrderDraft) -> str:
         """Wait for what it drafts, and compare the programs.
@@ -93,18 +83,15 @@ class SecondLook:
         Raises:
             ProgramError: A program is another one.
         """
-        assert self._process.stdout is not None
-        said = self._process.stdout.read()
         try:
-            found = json.loads(said)
-        except ValueError:
-            found = {"failed": f"the process ended with the exit code {self._process.wait()}"}
-        if "failed" in found:
-            return f"A second look at the code, under another hash seed, came to nothing: {found['failed']}."
+            (found,) = self._said
+        except CounterfoilError as error:
+            why = error.sentence.rstrip(".")
+            return f"A second look at the code, under another hash seed, came to nothing: {why}."
         own = draft.all_programs
         digests = {program.digest for program in own}
-        for text in found["programs"]:
-            other = Program.from_bytes(text.encode(), limits=LARGE)
+        for data in found:
+            other = Program.from_bytes(data, limits=LARGE)
             if other.digest not in digests:
                 raise _another(own, other)
         return ""
@@ -134,31 +121,26 @@ def first_other_node(one: Program, other: Program) -> Node | None:
     return None
 
 
-def main() -> int:
-    """Be the process: read what was ordered, draft it with nothing shown, and say the programs."""
-    request = json.loads(sys.stdin.buffer.read())
-    answer = os.dup(1)
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(nowhere, stream)
-    sys.path[:] = request["paths"]
-    found = programs_of(Source(**request["source"]))
-    with os.fdopen(answer, "wb") as stream_out:
-        stream_out.write(json.dumps(found).encode())
-    return 0
-
-
-def programs_of(source: Source) -> dict[str, Any]:
-    """Return the programs of what was ordered as text; or why there are none."""
+def programs_of(_process: None, source: Source, paths: tuple[str, ...]) -> tuple[bytes, ...]:
+    """Return the programs of what was ordered, whose modules lie in some folders; raises DataError."""
     from counterfoil.training.named import load_job
 
+    sys.path[:] = paths
     try:
         job = load_job(source.reference)
         job = job if source.shares is None else job.divided(source.shares)
         draft = finish(job.drafting(PROFILES.get(source.profile), source.segments))
-        return {"programs": [program.to_bytes().decode() for program in draft.all_programs]}
+        return tuple(program.to_bytes() for program in draft.all_programs)
     except CounterfoilError as error:
-        return {"failed": error.sentence.rstrip(".")}
+        raise DataError(error.sentence) from error
     except BaseException as error:
-        theirs(error)
-        return {"failed": told(error)}
+        raise DataError(told(theirs(error))) from error
+
+
+DRAFTS = Port[None](programs_of, given="_process")
+"""What the process may be asked."""
+
+
+def main() -> None:
+    """Be the process: draft what was ordered, with nothing shown."""
+    Line(SECOND_LOOK, DRAFTS).serve(None)

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from torch import Tensor
 
 from counterfoil.base.joberrors import RankError
-from counterfoil.base.messages import FormError, decode, encode
 from counterfoil.distributed.ranks import Ranks
+from counterfoil.talk.messages import FormError, decode, encode
 from counterfoil.training.sharing import ShareDone
 from counterfoil_core.arithmetic.combining import Given
 from counterfoil_core.bundle.shares import Shares

@@ -7488,14 +7488,6 @@ Lauf zu finden</translation>
             <translation>Ein Fingerabdruck beweist etwas von der Operation an, die eine Regel bricht. Es geht also um Läufe, die noch einmal so viele Operationen weiterlaufen wie angegeben.</translation>
         </message>
         <message>
-            <source>A frame in the signer's pipe ends too early.</source>
-            <translation>Eine Nachricht in der Pipe des unterschreibenden Prozesses endet zu früh.</translation>
-        </message>
-        <message>
-            <source>A frame of {0} bytes came through the signer's pipe; {1} are allowed.</source>
-            <translation>Durch die Pipe des unterschreibenden Prozesses kam eine Nachricht von {0} Bytes; erlaubt sind {1}.</translation>
-        </message>
-        <message>
             <source>A key that is trusted has a name.</source>
             <translation>Ein Schlüssel, dem vertraut wird, hat einen Namen.</translation>
         </message>
@@ -7542,6 +7534,18 @@ Lauf zu finden</translation>
         <message>
             <source>A plan of inspections has 1 to {0} sizes of runs, and as many numbers of chips.</source>
             <translation>Ein Plan von Inspektionen hat 1 bis {0} Größen von Läufen und ebenso viele Anzahlen von Chips.</translation>
+        </message>
+        <message>
+            <source>A process of Counterfoil cannot be started: {0}.</source>
+            <translation>Ein Prozess von Counterfoil lässt sich nicht starten: {0}.</translation>
+        </message>
+        <message>
+            <source>A process of Counterfoil ended: {0}. Nothing was concluded.</source>
+            <translation>Ein Prozess von Counterfoil endete: {0}. Es wurde nichts gefolgert.</translation>
+        </message>
+        <message>
+            <source>A process of Counterfoil said what it may not say.</source>
+            <translation>Ein Prozess von Counterfoil sagte, was er nicht sagen darf.</translation>
         </message>
         <message>
             <source>A product adds {0:,} terms to an element; with operands of {1} and {2} bits at most {3:,} are exact.</source>
@@ -12618,10 +12622,6 @@ Lauf zu finden</translation>
         <message>
             <source>What a share gives as {0} holds a value that is infinite, not a number, or beyond float32's range.</source>
             <translation>Was ein Anteil als {0} ergibt, enthält einen Wert, der unendlich, keine Zahl oder außerhalb des Bereichs von float32 ist.</translation>
-        </message>
-        <message>
-            <source>What came through the signer's pipe is not a frame.</source>
-            <translation>Was durch die Pipe des unterschreibenden Prozesses kam, ist keine Nachricht.</translation>
         </message>
         <message>
             <source>What computes for a stranger has no box. Unset it, unless you trust every file.</source>

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -17,14 +17,17 @@ from counterfoil.audit import keeping
 from counterfoil.audit.boxed import session, start, tasks
 from counterfoil.audit.boxed.answers import QUESTIONS, Answers, take
 from counterfoil.audit.boxed.asking import Asking
-from counterfoil.audit.boxed.messages import Answer, Failure, Refused
 from counterfoil.audit.boxed.session import AtHome, InBox, open_session
 from counterfoil.audit.boxed.tasks import TASKS
+from counterfoil.audit.boxed.words import ReplayWords
 from counterfoil.audit.values.following import FollowEnded, FollowState, StepFollowed
-from counterfoil.base.calls import Call
-from counterfoil.base.messages import FormError, decode, encode
 from counterfoil.cli import main
 from counterfoil.sandbox.box import SWITCH
+from counterfoil.talk import process
+from counterfoil.talk.failure import Failure
+from counterfoil.talk.messages import FormError, decode, encode
+from counterfoil.talk.port import Call, Port
+from counterfoil.talk.table import REPLAY
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
@@ -137,7 +140,7 @@ def test_a_recording_is_followed_in_a_box_as_at_home(digits_job: Job, trainer_ke
 def test_what_was_judged_in_a_box_is_gone_on_with(
     tampered_job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "LOOK_SECONDS", 0.001)  # two steps may take less than the usual
+    monkeypatch.setattr(process, "LOOK_SECONDS", 0.001)  # two steps may take less than the usual
     place = tmp_path / "progress"
     request = request_of(tampered_job, place, retain=True)
     stopped = ended(audited(request, stop_after=4))
@@ -247,12 +250,13 @@ def test_cuda_and_the_switch_leave_work_at_home(monkeypatch: pytest.MonkeyPatch)
 
 SAYS = """
 import sys
-from counterfoil.audit.boxed.messages import *
+from counterfoil.talk.port import *
 from counterfoil_core.values import events
-from counterfoil.base.frames import write_frame
-from counterfoil.base.messages import encode
-def say(message): write_frame(sys.stdout.buffer, encode(message))
-say(Loaded())
+from counterfoil.talk.frames import write_frame
+from counterfoil.talk import process
+from counterfoil.talk.failure import Failure
+from counterfoil.talk.messages import encode
+def say(message): write_frame(sys.stdout.buffer, encode([message]))
 {}
 """
 
@@ -262,26 +266,23 @@ say(Loaded())
     [
         "write_frame(sys.stdout.buffer, b'nonsense')",
         "write_frame(sys.stdout.buffer, b'ccounterfoil_core.values.outcome\\nOutcome\\n(VDISPUTED\\ntR.')",
-        "say(Said('Sentence'))",
-        "say(Said({'is': 'AuditReport'}))",
-        "say(Said({'is': 'OperatorDone', 'step': 'x', 'done': 1, 'total': 1}))",
-        "say(Said({'is': 'OperatorDone', 'step': 1, 'done': 1, 'total': 1, 'more': 1}))",
-        "say(Said({'is': 'CheckChanged', 'check': {'number': 8, 'state': 'PASSED', 'detail': ''}}))",
-        "say(Said(events.AuditStarted(10**15, (), 'cpu', ())))",
-        "say(Call('answer', ()))",
-        "say(Call('__init__', ('/',)))",
-        "say(Call('open_workers', ('all',)))",
-        "say(Call('keep', (b'', b'')))",
+        "say(Item(1, 'Sentence'))",
+        "say(Item(1, {'is': 'AuditReport'}))",
+        "say(Item(1, {'is': 'OperatorDone', 'step': 'x', 'done': 1, 'total': 1}))",
+        "say(Item(1, {'is': 'OperatorDone', 'step': 1, 'done': 1, 'total': 1, 'more': 1}))",
+        "say(Item(1, {'is': 'CheckChanged', 'check': {'number': 8, 'state': 'PASSED', 'detail': ''}}))",
+        "say(Item(1, events.AuditStarted(10**15, (), 'cpu', ())))",
+        "say(Call(1, 'answer', ()))",
+        "say(Call(1, '__init__', ('/',)))",
+        "say(Call(1, 'open_workers', ('all',)))",
+        "say(Call(1, 'keep', (b'', b'')))",
         "sys.stdout.buffer.write(b'\\xff' * 8); sys.stdout.buffer.flush()",
     ],
 )
 def test_nonsense_out_of_the_box_is_refused(says: str, digits_job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    def started() -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(SAYS).format(says) + "\nsys.stdin.read()"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
+    def started() -> process.Process:
+        command = [sys.executable, "-c", textwrap.dedent(SAYS).format(says) + "\nsys.stdin.read()"]
+        return process.Process(REPLAY, ReplayWords(), process.Start(command))
 
     monkeypatch.setattr(session, "started", started)
     with open_session() as box, pytest.raises(CounterfoilError, match="may not say"):
@@ -305,14 +306,16 @@ def answers(digits_job: Job, tmp_path: Path) -> Answers:
 def asking(answers: Answers) -> Asking:
     """What a process in a box asks with, whose bytes come to these answers."""
 
-    def send(question: Call) -> object:
-        read = QUESTIONS.read(decode(encode(question), Call))
-        said: Answer | Refused = decode(encode(answers.answer(read)), Answer | Refused)
-        if isinstance(said, Refused):
-            raise said.failure.error
-        return said.body
+    class Line:
+        def ask(self, port: Port[Any], question: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+            asked = decode(encode(port.call(question, arguments, named)), Call)
+            try:
+                found = process.answered(asked, [(port, answers)])
+            except (CounterfoilError, OSError) as error:
+                raise Failure.of(error).error from error
+            return decode(encode(found), port.form(asked.name).brings)
 
-    return Asking(send, Path())
+    return Asking(Line(), Path())
 
 
 def test_progress_of_the_audited_file_is_kept(answers: Answers, progress: keeping.KeptAudit, tmp_path: Path) -> None:
@@ -396,10 +399,10 @@ def test_nothing_is_done_that_was_not_asked_for(answers: Answers, digits_job: Jo
 def test_nothing_is_called_that_is_no_question() -> None:
     for name in ("answer", "_keep", "__init__", "leftover", ""):
         with pytest.raises(FormError, match="not to be called"):
-            QUESTIONS.read(decode(encode(Call(name, ())), Call))
+            QUESTIONS.read(decode(encode(Call(1, name, ())), Call))
     for arguments in ((), ("one",), (1, 2)):
         with pytest.raises(FormError):
-            QUESTIONS.read(decode(encode(Call("open_workers", arguments)), Call))
+            QUESTIONS.read(decode(encode(Call(1, "open_workers", arguments)), Call))
 
 
 def test_errors_keep_their_class_and_role() -> None:
@@ -410,7 +413,7 @@ def test_errors_keep_their_class_and_role() -> None:
 
 
 def test_every_event_is_brought() -> None:
-    assert set(events.Event.__args__) <= set(get_args(TASKS.brings(tasks.audit)))
+    assert set(events.Event.__args__) <= set(get_args(TASKS.form("audit").brings))
     for task in (tasks.audit, tasks.part, tasks.adjudicate, tasks.plan, tasks.panel):
         with pytest.raises(FormError):  # and not the TypeError of a type that no message has
-            decode(b"\xc1", TASKS.brings(task))
+            decode(b"\xc1", TASKS.form(task.__name__).brings)

@@ -11,23 +11,25 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.boxed import compiling
 from counterfoil.audit.boxed.compiling import Compiled, compile_kernels
 from counterfoil.audit.boxed.kernels import HOMES, LOOPS
+from counterfoil.talk import process
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, ObstacleError
 from support.packages import sources
 
 PARTS = [f"part {number}" for number in range(9)]
 WORKER = f"""
-import json, sys, time
-print(json.dumps({PARTS}), flush=True)
-for line in sys.stdin:
+import sys, time
+from counterfoil.audit.boxed.compiling import COMPILES, Kernels
+from counterfoil.talk.line import Line
+from counterfoil.talk.table import COMPILER
+def compiled(line):
     FAULT
     with open(sys.argv[1], "a") as told:
-        told.write(line)
-    print(json.dumps(line.strip()), flush=True)
-sys.exit(CODE)
+        told.write(line + chr(10))
+parts = {{part: lambda part=part: compiled(part) for part in {PARTS}}}
+Line(COMPILER, COMPILES).serve(Kernels(parts, lambda: KEPT))
 """
 
 
@@ -39,10 +41,10 @@ def imitated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return told
 
 
-def imitate(monkeypatch: pytest.MonkeyPatch, told: Path, fault: str = "pass", code: int = 0) -> None:
-    script = WORKER.replace("FAULT", fault).replace("CODE", str(code))
-    command = [sys.executable, "-S", "-c", script, str(told)]
-    monkeypatch.setattr(compiling, "program_command", lambda module: command)
+def imitate(monkeypatch: pytest.MonkeyPatch, told: Path, fault: str = "pass", kept: bool = True) -> None:
+    script = WORKER.replace("FAULT", fault).replace("KEPT", str(kept))
+    command = [sys.executable, "-P", "-c", script, str(told)]
+    monkeypatch.setattr(process, "program_command", lambda module: command)
 
 
 @pytest.mark.parametrize("processes", [1, 3])
@@ -56,12 +58,12 @@ def test_each_part_is_compiled_once_by_one_of_the_processes(imitated: Path, proc
 
 
 @pytest.mark.parametrize(
-    ("fault", "code"), [("if '4' in line: sys.exit(1)", 0), ("pass", 1)], ids=["one ends", "it is not kept"]
+    ("fault", "kept"), [("if '4' in line: sys.exit(1)", True), ("pass", False)], ids=["one ends", "it is not kept"]
 )
 def test_what_was_not_compiled_or_not_kept_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, code: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, kept: bool
 ) -> None:
-    imitate(monkeypatch, tmp_path / "told", fault, code)
+    imitate(monkeypatch, tmp_path / "told", fault, kept)
     with pytest.raises(ObstacleError, match="not be kept"):
         list(compile_kernels(2))
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from counterfoil.audit.parts.frames import Task
+from counterfoil.audit.parts.task import Task
 from counterfoil.audit.parts.workplace import open_workplace
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.base.digest import Digest

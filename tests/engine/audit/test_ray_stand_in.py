@@ -86,7 +86,7 @@ def test_a_machine_without_the_file_says_so_in_a_sentence(ray: StandIn, digits_j
 
 
 def _elsewhere(init: Callable[..., None]) -> Callable[..., None]:
-    from counterfoil.audit.parts.frames import Task
-    from counterfoil.base.messages import encode
+    from counterfoil.audit.parts.task import Task
+    from counterfoil.talk.messages import encode
 
     return lambda self, worker, _task: init(self, worker, encode(Task("elsewhere.cfoil")))

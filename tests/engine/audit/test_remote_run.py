@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 
 from counterfoil.audit.boxed.answers import QUESTIONS, Answers
-from counterfoil.audit.boxed.messages import Answer, Refused
 from counterfoil.audit.overview import inspect
-from counterfoil.base.calls import Call
-from counterfoil.base.messages import decode, encode
 from counterfoil.cli import main
 from counterfoil.signing.privatekeys import generate_key
+from counterfoil.talk.messages import decode, encode
+from counterfoil.talk.port import Call
 from counterfoil.training.recipes.gpt2 import Gpt2Size
 from counterfoil_core.base.errors import CounterfoilError, GivenFileError, SignatureError
 from counterfoil_core.bundle.reader import BundleReader
@@ -189,11 +188,7 @@ def test_an_overview_looks_at_no_stored_state_unless_told_so(large_job: Job) -> 
 
 
 def ask(answers: Answers, question: Callable[..., Any], *arguments: Any) -> Any:
-    read = QUESTIONS.read(decode(encode(QUESTIONS.call(question, arguments, {})), Call))
-    said: Answer | Refused = answers.answer(read)
-    if isinstance(said, Refused):
-        raise said.failure.error
-    return said.body
+    return QUESTIONS.read(decode(encode(QUESTIONS.call(question, arguments, {})), Call))(answers)
 
 
 def test_a_process_in_a_box_gets_pieces_of_the_run_and_nothing_else(digits_job: Job, tmp_path: Path) -> None:

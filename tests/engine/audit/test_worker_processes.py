@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 import pytest
 
 from counterfoil.audit.parts import helpers
-from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.processes import Processes
+from counterfoil.audit.parts.task import Task
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.signing.kinds import statement_of
 from counterfoil_core.statement.write import verdict_statement
@@ -96,11 +96,10 @@ def test_they_end_when_the_audit_is_gone(digits_job: Job) -> None:
     processes = Processes([Task(str(digits_job.run), threads=1)])
     try:
         processes.start(1)
-        one = processes._workers[1].process
-        assert one.stdin is not None
-        one.stdin.close()
+        one = processes._workers[1]
         begun = time.monotonic()
-        assert one.wait(60) == 0
+        one.hang_up()
+        assert one.wait() == 0
         assert time.monotonic() - begun < 60
     finally:
         processes.close()

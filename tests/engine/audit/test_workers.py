@@ -104,7 +104,7 @@ def test_no_worker_is_left(digits_job, monkeypatch):
 
 
 def test_a_worker_that_opened_another_file_is_not_asked(digits_job, cheat, monkeypatch):
-    from counterfoil.audit.parts.frames import Task
+    from counterfoil.audit.parts.task import Task
     from counterfoil.audit.parts.workplace import open_workplace
 
     with open_workplace(Task(str(cheat.run), threads=1)) as elsewhere, crewed(monkeypatch, lambda _: Bent(elsewhere)):

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from counterfoil.audit.keeping import decode, encode
-from counterfoil.base import messages
+from counterfoil.talk import messages
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import BundleError, ProgressError
 from counterfoil_core.base.sentence import Sentence, enumeration, fill, joined, packed, say, unpacked

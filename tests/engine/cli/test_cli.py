@@ -17,10 +17,10 @@ from typer.main import get_command
 
 from counterfoil import __version__
 from counterfoil.base.interrupt import cancel_on_interrupt
-from counterfoil.base.programs import PASSPHRASE_VARIABLE
 from counterfoil.cli import main
 from counterfoil.cli.app import app
 from counterfoil.signing.privatekeys import load_private_key
+from counterfoil.talk.programs import PASSPHRASE_VARIABLE
 from counterfoil.training.recipes import digits
 from counterfoil.training.recorder import record
 from counterfoil.training.tamper import LabelFlip

@@ -12,25 +12,29 @@ from pathlib import Path
 import pytest
 
 from counterfoil import CancelToken, MachineFact, MachinePage, MachineProgress, MachineState
-from counterfoil.base.messages import decode
 from counterfoil.cli import main
 from counterfoil.doctor import examining, looking, probing
-from counterfoil.doctor.examining import DISPLAY, examine_machine
+from counterfoil.doctor.examining import examine_machine
 from counterfoil.doctor.findings import facts_of
 from counterfoil.doctor.seen import Box, Broken, Display, Kernels, Loaded, Seen, SelfTest
+from counterfoil.talk import process
+from counterfoil.talk.messages import decode
+from counterfoil.talk.table import LOOK_AT_DISPLAY, LOOK_AT_SANDBOX
 from counterfoil_core.base.errors import CancelledError
 from counterfoil_core.base.precision import PROFILES, Precision, is_exact
 
 STANDS_IN = """
 import sys
-from counterfoil.base.frames import own_pipes, write_frame
-from counterfoil.base.messages import encode
+from counterfoil.talk.frames import own_pipes, write_frame
+from counterfoil.talk.messages import encode
 from counterfoil.doctor.seen import *
+from counterfoil.talk.port import Item, Returned
 from counterfoil import Device
 _, answers = own_pipes()
 for each in ({seen}):
-    write_frame(answers, encode(each))
+    write_frame(answers, encode([Item(1, each)]))
 {then}
+write_frame(answers, encode([Returned(1, None)]))
 """
 LOADED = "Loaded('znver4', ('avx2',), 'AVX2', 2, (Device('cpu', 'x86_64', 'half'),))"
 
@@ -38,7 +42,7 @@ LOADED = "Loaded('znver4', ('avx2',), 'AVX2', 2, (Device('cpu', 'x86_64', 'half'
 def stand_in(monkeypatch: pytest.MonkeyPatch, seen: str = "", then: str = "") -> None:
     """Let processes that say some of what was seen, and end somehow, take the place of all others."""
     code = STANDS_IN.format(seen=seen, then=then)
-    monkeypatch.setattr(examining, "program_command", lambda module: [sys.executable, "-P", "-c", code])
+    monkeypatch.setattr(process, "program_command", lambda module: [sys.executable, "-P", "-c", code])
 
 
 def page_of(events: list[MachineProgress | MachinePage]) -> MachinePage:
@@ -103,7 +107,7 @@ def test_what_no_process_of_ours_says_is_believed_of_none(monkeypatch: pytest.Mo
 
 
 def test_no_process_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examining, "program_command", lambda module: ["/nowhere/python"])
+    monkeypatch.setattr(process, "program_command", lambda module: ["/nowhere/python"])
     assert "no process can be started" in not_fine(page_of(list(examine_machine())))["Computing"].value
 
 
@@ -128,7 +132,7 @@ class Blocker:
             raise {raised}
 sys.meta_path.insert(0, Blocker())
 from counterfoil.doctor.probing import probe
-from counterfoil.base.messages import encode
+from counterfoil.talk.messages import encode
 sys.stdout.buffer.write(encode(list(probe())))
 """
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=True)
@@ -150,7 +154,7 @@ def test_a_library_that_is_not_there_or_does_not_load_is_said(name: str, raised:
 
 
 def test_where_no_window_is_installed_that_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examining, "PROGRAMS", (("display", DISPLAY),))
+    monkeypatch.setattr(examining, "PROGRAMS", (LOOK_AT_DISPLAY,))
     monkeypatch.setattr(examining, "find_spec", lambda name: None)
     noted = not_fine(page_of(list(examine_machine())))["Display"]
     assert noted.state is MachineState.NOTE
@@ -160,7 +164,7 @@ def test_where_no_window_is_installed_that_is_a_note(monkeypatch: pytest.MonkeyP
 def test_a_display_that_ends_the_process_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     """Qt aborts where its platform cannot be had."""
     monkeypatch.setenv("QT_QPA_PLATFORM", "no-such-platform")
-    monkeypatch.setattr(examining, "PROGRAMS", (("display", DISPLAY),))
+    monkeypatch.setattr(examining, "PROGRAMS", (LOOK_AT_DISPLAY,))
     noted = not_fine(page_of(list(examine_machine())))["Display"]
     assert noted.state is MachineState.NOTE
     assert "signal 6" in noted.value
@@ -226,7 +230,7 @@ def test_a_name_service_that_does_not_answer_is_not_waited_for(monkeypatch: pyte
 
 
 def test_the_process_of_the_box_closes_it_as_a_replay_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examining, "PROGRAMS", (("sandbox", "counterfoil.doctor.closing"),))
+    monkeypatch.setattr(examining, "PROGRAMS", (LOOK_AT_SANDBOX,))
     monkeypatch.delenv("COUNTERFOIL_SANDBOX", raising=False)
     (line,) = [fact for fact in page_of(list(examine_machine())).facts if fact.section == "Sandbox"]
     monkeypatch.setenv("COUNTERFOIL_SANDBOX", "off")

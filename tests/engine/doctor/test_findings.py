@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from counterfoil import Device, MachineFact, MachinePage, MachineState
-from counterfoil.base.messages import decode, encode
 from counterfoil.doctor.findings import facts_of
 from counterfoil.doctor.seen import (
     Box,
@@ -23,6 +22,7 @@ from counterfoil.doctor.seen import (
     SelfTest,
     System,
 )
+from counterfoil.talk.messages import decode, encode
 
 SYSTEM = System(
     version="1.0",

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from counterfoil.base.programs import DESCRIPTOR_VARIABLE
 from counterfoil.signer import asking
 from counterfoil.signer.environment import drop_passphrase, take_descriptor
 from counterfoil.signer.gate import Gate, Purpose
+from counterfoil.talk.programs import DESCRIPTOR_VARIABLE
 from counterfoil_core.base import canonical
 from counterfoil_core.base.errors import KeyFileError, SignatureError
 from counterfoil_core.signing import kinds

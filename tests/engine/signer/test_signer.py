@@ -17,11 +17,16 @@ from typing import Any
 import pytest
 
 from counterfoil.base.joberrors import SignerError
-from counterfoil.base.programs import program_command
 from counterfoil.signer import client
+from counterfoil.signer.asking import Secret
 from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
-from counterfoil.signer.frames import MAX_STATEMENT_BYTES
+from counterfoil.signer.server import SIGNER_PORT, Desk
 from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil.talk.frames import read_frame
+from counterfoil.talk.messages import decode, encode
+from counterfoil.talk.port import Answer, Delivery, Raised, Returned
+from counterfoil.talk.programs import program_command
+from counterfoil.talk.table import MOST_STATEMENT
 from counterfoil_core.base import canonical
 from counterfoil_core.base.errors import FileWriteError, KeyFileError, SignatureError
 from counterfoil_core.signing.envelope import open_statement
@@ -49,14 +54,24 @@ def statement(kind: str = VERDICT.predicate, name: str = "run.cfoil", **predicat
     return canonical.encode(make_statement([{"name": name, "digest": {"sha256": "00"}}], kind, predicate))
 
 
-def raw(key: Path, *options: str) -> subprocess.Popen[bytes]:
+def raw(*patience: str) -> subprocess.Popen[bytes]:
     """The process itself, to talk to it as no client does."""
-    command = program_command("counterfoil.signer.server", f"--key={key}", "--purpose=audit", *options)
+    command = program_command("counterfoil.signer.server", *patience)
     return subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def frame(kind: bytes, body: bytes) -> bytes:
-    return kind + len(body).to_bytes(4, "big") + body
+def frame(body: bytes) -> bytes:
+    return len(body).to_bytes(4, "little") + body
+
+
+def opening(key: Path, passphrase: bytes = SECRET.encode()) -> bytes:
+    return frame(encode(SIGNER_PORT.call(Desk.open_key, (key, "audit", "", Secret("pipe", passphrase), False), {})))
+
+
+def heard(process: subprocess.Popen[bytes]) -> Answer:
+    assert process.stdout is not None
+    (answer,) = decode(read_frame(process.stdout, 2**20), Delivery)
+    return answer
 
 
 # What it signs.
@@ -196,7 +211,9 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
     ours = {name for name in loaded if name.startswith(("counterfoil.", "counterfoil_core."))}
     beside = {name.removeprefix("counterfoil.") for name in ours if name.startswith("counterfoil.")}
     assert {name for name in beside if name.split(".")[0] != "signer"} <= {
-        "base", "base.joberrors", "base.programs", "base.wholefiles", "signing", "signing.privatekeys",
+        "base", "base.joberrors", "base.wholefiles", "signing", "signing.privatekeys", "talk",
+        "talk.failure", "talk.frames", "talk.line", "talk.messages",
+        "talk.port", "talk.process", "talk.programs", "talk.table",
     }  # fmt: skip
     assert {name.removeprefix("counterfoil_core.") for name in ours if name.startswith("counterfoil_core.")} <= {
         "base", "base.cancel", "base.canonical", "base.digest", "base.dtypes", "base.errors", "base.fields",
@@ -263,64 +280,107 @@ def test_a_signer_that_hangs_is_given_up(signer: SignerProcess, monkeypatch: pyt
 
 
 def test_it_ends_with_its_client(key: Path) -> None:
-    process = raw(key, "--passphrase-from=pipe")
+    process = raw()
     assert process.stdin is not None
-    process.stdin.write(frame(b"P", SECRET.encode()))
+    process.stdin.write(opening(key))
+    assert isinstance(heard(process), Returned)
     process.stdin.close()
     assert process.wait(60) == 0
 
 
-@pytest.mark.parametrize("size", [MAX_STATEMENT_BYTES + 1, 2**32 - 1])
+@pytest.mark.parametrize("size", [2 * MOST_STATEMENT, 2**32 - 1])
 def test_a_huge_frame_is_refused_before_it_is_read(key: Path, size: int) -> None:
-    process = raw(key, "--passphrase-from=pipe")
+    process = raw()
     assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(frame(b"P", SECRET.encode()))
-    assert process.stdout.read(1) == b"R"
-    process.stdin.write(b"S" + size.to_bytes(4, "big"))
-    answer = b""
-    while piece := process.stdout.read(65536):
-        answer += piece
-    assert b"A frame of {0} bytes" in answer
-    assert str(size).encode() in answer
+    process.stdin.write(opening(key))
+    assert isinstance(heard(process), Returned)
+    process.stdin.write(size.to_bytes(4, "little"))
     assert process.wait(60) == 1
+
+
+def test_a_key_is_opened_once(key: Path) -> None:
+    process = raw()
+    assert process.stdin is not None
+    process.stdin.write(opening(key) * 2)
+    answers: list[Answer] = []
+    while len(answers) < 2:
+        answers += decode(read_frame(process.stdout, 2**20), Delivery)
+    first, second = answers
+    assert isinstance(first, Returned)
+    assert isinstance(second, Raised)
+    assert second.failure.name == "SignerError"
+    process.stdin.close()
+    process.wait(60)
 
 
 def test_a_huge_statement_is_not_even_sent(signer: SignerProcess) -> None:
     with pytest.raises(SignerError, match="the signer takes"):
-        signer.sign(bytes(MAX_STATEMENT_BYTES + 1))
+        signer.sign(bytes(MOST_STATEMENT + 1))
 
 
-@pytest.mark.parametrize("begun", [b"", b"P", b"P\0\0\0\x09half"], ids=["nothing", "a kind", "half"])
-def test_a_frame_that_does_not_come_ends_it(key: Path, begun: bytes) -> None:
-    process = raw(key, "--passphrase-from=pipe", "--patience=0.5")
+@pytest.mark.parametrize("begun", [b"", b"\x09", b"\x09\0\0\0half"], ids=["nothing", "a length", "half"])
+def test_a_frame_that_does_not_come_ends_it(begun: bytes) -> None:
+    process = raw("0.5")
     assert process.stdin is not None
     process.stdin.write(begun)
     assert process.wait(60) == 3
 
 
-@pytest.mark.parametrize("junk", [b"XXXXXXXXXX", b"P\xff\xff\xff\xff", b"S\0\0\0\0"])
-def test_junk_in_the_place_of_a_passphrase(key: Path, junk: bytes) -> None:
-    process = raw(key, "--passphrase-from=pipe")
-    out, err = process.communicate(junk, timeout=60)
-    assert out[:1] == b"F"
-    assert process.returncode == 1
-    assert err == b""
+JUNK = {
+    "no message": frame(b"XXXXXXXXXX"),
+    "a length": b"\xff\xff\xff\xff",
+    "no question": frame(encode((1, 2))),
+}
+
+
+@pytest.mark.parametrize("what", JUNK)
+def test_junk_in_the_place_of_a_passphrase(what: str) -> None:
+    out, err = raw().communicate(JUNK[what], timeout=60)
+    assert out == err == b""
+
+
+def test_what_is_not_to_be_called_is_told_and_nothing_of_it_quoted() -> None:
+    process = raw()
+    assert process.stdin is not None
+    for call in (
+        SIGNER_PORT.call(Desk.sign, (b"statement",), {}),
+        dataclasses.replace(SIGNER_PORT.call(Desk.sign, (b"",), {}), name="__init__"),
+    ):
+        process.stdin.write(frame(encode(call)))
+        answer = heard(process)
+        assert isinstance(answer, Raised)
+        assert (answer.failure.name, answer.failure.detail) == ("SignerError", "")
+    process.stdin.close()
+    process.wait(60)
 
 
 def test_nothing_is_said_of_a_passphrase_that_is_no_text(key: Path) -> None:
-    process = raw(key, "--passphrase-from=pipe")
-    out, err = process.communicate(frame(b"P", b"secret\xff"), timeout=60)
-    assert b"secret" not in out + err
-    assert b"wrong" in out
+    process = raw()
+    assert process.stdin is not None
+    process.stdin.write(opening(key, b"secret\xff"))
+    answer = heard(process)
+    assert isinstance(answer, Raised)
+    assert "wrong" in answer.failure.sentence
+    assert "secret" not in repr(answer)
+    process.stdin.close()
+    process.wait(60)
 
 
 def test_what_a_library_prints_does_not_go_among_the_frames() -> None:
     code = (
         "import os\n"
         "from counterfoil.signer import server\n"
-        "server._serve = lambda options, requests, answers: os.write(1, b'printed') and answers.write(b'frame') and 0\n"
-        "raise SystemExit(server.main(['--key', 'k.pem', '--purpose', 'audit']))\n"
+        "server.Desk.sign = lambda *_: os.write(1, b'printed') and b'signed'\n"
+        "server.SIGNER_PORT._functions['sign'] = lambda *_: os.write(1, b'printed') and b'signed'\n"
+        "import inspect; server.SIGNER_PORT.form = lambda name: __import__('collections').namedtuple('F', 'arguments "
+        "brings yields')(tuple[bytes], bytes, False)\n"
+        "server.main()\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"frame", b"printed")
+    process = subprocess.run(
+        [sys.executable, "-c", code],
+        input=frame(encode(SIGNER_PORT.call(Desk.sign, (b"s",), {}))),
+        capture_output=True,
+        check=False,
+    )
+    assert b"printed" in process.stderr
+    assert b"printed" not in process.stdout

@@ -152,7 +152,7 @@ def test_a_line_that_never_ends_is_not_read_whole(tmp_path: Path) -> None:
 
 
 def test_a_preview_goes_through_a_message() -> None:
-    from counterfoil.base.messages import decode, encode
+    from counterfoil.talk.messages import decode, encode
 
     found = preview_data("digits-cnn", None)
     again: DataPreview = decode(encode(found), DataPreview)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
-from counterfoil.base.programs import hashing_otherwise
 from counterfoil.cli import main
+from counterfoil.talk.programs import hashing_otherwise
 from counterfoil.training.named import load_job
 from counterfoil.training.secondlook import SecondLook, Source, begin, programs_of
 
@@ -97,6 +98,5 @@ def test_the_hashes_are_others(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_told_of_a_job_is_its_programs(tmp_path: Path) -> None:
     reference = written(tmp_path, "job_of_one_program", "['a', 'bb']")
-    found = programs_of(Source(reference))
-    expected = [program.to_bytes().decode() for program in load_job(reference).draft().all_programs]
-    assert found == {"programs": expected}
+    found = programs_of(None, Source(reference), tuple(sys.path))
+    assert found == tuple(program.to_bytes() for program in load_job(reference).draft().all_programs)

@@ -15,15 +15,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from counterfoil.audit.boxed.compiling import compile_kernels
-from counterfoil.audit.boxed.messages import CAPSULE_NAME, KEPT_NAME, Answer, Failure, Refused
+from counterfoil.audit.boxed.files import CAPSULE_NAME, KEPT_NAME
 from counterfoil.audit.keeping import Shelf, capsule_of, place_of
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.outside import LocalOutside
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of
 from counterfoil.audit.parts.partfile import Message
-from counterfoil.base.calls import Port
 from counterfoil.base.wholefiles import whole_file
+from counterfoil.talk.port import Port
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError, FileWriteError, ObstacleError, ProgressError
@@ -70,15 +70,6 @@ class Answers:
         """SHA-256 of the dispute capsule that lies beside the progress."""
         self._nonce: KeptNonce | None = None
         self._workers: Executor | None = None
-
-    def answer(self, question: Callable[[Answers], object]) -> Answer | Refused:
-        """Do what is asked, as :data:`QUESTIONS` reads it."""
-        try:
-            return Answer(question(self))
-        except CounterfoilError as error:
-            return Refused(Failure.of(error))
-        except OSError as error:
-            return Refused(Failure.of(FileWriteError(say("{0}.", error.strerror or error))))
 
     @property
     def leftover(self) -> tuple[Path, ...]:

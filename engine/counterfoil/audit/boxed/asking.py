@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from counterfoil.audit.boxed.answers import QUESTIONS, Answers
-from counterfoil.audit.boxed.messages import CAPSULE_NAME, KEPT_NAME
+from counterfoil.audit.boxed.files import CAPSULE_NAME, KEPT_NAME
 from counterfoil.audit.keeping import Shelf
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.outside import LocalOutside
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.partfile import Message
-from counterfoil.base.calls import Call
-from counterfoil.base.messages import decode
 from counterfoil.bundle.capsulewriter import write_capsule
+from counterfoil.talk.line import Line
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.capsule import CapsuleContents
@@ -28,20 +27,18 @@ from counterfoil_core.values.sampling import SegmentRequest
 
 Given = ParamSpec("Given")
 Brought = TypeVar("Brought")
-Ask = Callable[[Call], object]
-"""Sends a question, and waits for the answer; raises the CounterfoilError with which it was refused."""
 
 
 class Asking(LocalOutside):
     """Reaches it by asking.
 
     Args:
-        ask: Asks.
+        line: Where it asks.
         scratch: The folder that both sides share.
     """
 
-    def __init__(self, ask: Ask, scratch: Path) -> None:
-        self._send = ask
+    def __init__(self, line: Line[Any], scratch: Path) -> None:
+        self._line = line
         self._scratch = scratch
 
     def ask(
@@ -51,8 +48,7 @@ class Asking(LocalOutside):
         **named: Given.kwargs,
     ) -> Brought:
         """Ask one of :data:`QUESTIONS`; raises the CounterfoilError with which it was refused."""
-        answer = self._send(QUESTIONS.call(question, arguments, named))
-        return cast("Brought", decode(answer, QUESTIONS.brings(question)))
+        return self._line.ask(QUESTIONS, question, *arguments, **named)
 
     @property
     def shelf(self) -> Shelf:

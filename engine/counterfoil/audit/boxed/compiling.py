@@ -6,22 +6,23 @@ What is compiled is kept for every later process (:mod:`counterfoil_core.kernels
 
 from __future__ import annotations
 
-import json
 import os
 import queue
-import subprocess
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 
-from counterfoil.base.programs import program_command, program_environment
+from counterfoil.talk.failure import FaultError
+from counterfoil.talk.port import Port
+from counterfoil.talk.process import Process, Words
+from counterfoil.talk.table import COMPILER
 from counterfoil_core.base.cancel import CancelToken, check_cancelled
-from counterfoil_core.base.errors import ObstacleError
+from counterfoil_core.base.errors import CounterfoilError, ObstacleError
 from counterfoil_core.base.sentence import say
 
-COMPILER = "counterfoil.audit.boxed.kernels"
 MOST_PROCESSES = 4
 """Each loads for seconds and takes half a gigabyte; there are not so many parts that more would pay."""
 _LOOK_SECONDS = 0.1
@@ -42,6 +43,38 @@ class Compiled:
     part: str
 
 
+@dataclass(frozen=True)
+class Kernels:
+    """What a process can compile."""
+
+    parts: Mapping[str, Callable[[], object]]  #: What compiles each part, by its name.
+    are_kept: Callable[[], bool]  #: Says whether all that was compiled could be kept.
+
+
+def names(kernels: Kernels) -> tuple[str, ...]:
+    """Return the names of all parts."""
+    return tuple(kernels.parts)
+
+
+def compile_part(kernels: Kernels, part: str) -> None:
+    """Compile a part."""
+    kernels.parts[part]()
+
+
+def are_kept(kernels: Kernels) -> bool:
+    """Return whether all that was compiled could be kept."""
+    return kernels.are_kept()
+
+
+COMPILES = Port[Kernels](names, compile_part, are_kept, given="kernels")
+"""What a process that compiles may be asked."""
+
+
+class _Words(Words):
+    def unstarted(self, error: OSError) -> CounterfoilError:
+        return ObstacleError(say("No process can be started to compile: {0}.", error.strerror or error))
+
+
 class _Shared:
     """What the processes have yet to do, and what they said."""
 
@@ -49,9 +82,10 @@ class _Shared:
         self._lock = threading.Lock()
         self._waiting: deque[str] | None = None
         self.total = 0
-        self.said: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self.said: queue.SimpleQueue[str | bool] = queue.SimpleQueue()
+        """Each part that is compiled; whether all was kept, where a process is done."""
 
-    def begin(self, parts: list[str]) -> None:
+    def begin(self, parts: tuple[str, ...]) -> None:
         """Take the parts from the process that names them first."""
         with self._lock:
             if self._waiting is None:
@@ -78,20 +112,20 @@ def compile_kernels(processes: int | None = None, cancel: CancelToken | None = N
     count = processes or min(os.cpu_count() or 1, MOST_PROCESSES)
     shared = _Shared()
     with ExitStack() as started, cancel.looked_at():
-        running = [_start(started) for _ in range(count)]
-        for process in running:
+        for _ in range(count):
+            process = Process(COMPILER, _Words())
+            started.callback(partial(process.end, now=True))
             threading.Thread(target=_serve, args=(process, shared), daemon=True).start()
-        done, ended = 0, 0
-        while ended < count:
+        done, kept = 0, list[bool]()
+        while len(kept) < count:
             check_cancelled()
             with suppress(queue.Empty):
-                part = shared.said.get(timeout=_LOOK_SECONDS)
-                if part is None:
-                    ended += 1
+                said = shared.said.get(timeout=_LOOK_SECONDS)
+                if isinstance(said, bool):
+                    kept.append(said)
                 else:
                     done += 1
-                    yield Compiled(done, shared.total, part)
-        kept = [process.wait() == 0 for process in running]
+                    yield Compiled(done, shared.total, said)
     if not all(kept) or done < shared.total:
         raise ObstacleError(
             say("Kernels could not be compiled ahead, or not be kept."),
@@ -100,44 +134,13 @@ def compile_kernels(processes: int | None = None, cancel: CancelToken | None = N
         )  # fmt: skip
 
 
-def _start(started: ExitStack) -> subprocess.Popen[str]:
-    try:
-        process = subprocess.Popen(
-            program_command(COMPILER),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            encoding="utf-8",
-            env=program_environment(),
-        )
-    except OSError as error:
-        raise ObstacleError(say("No process can be started to compile: {0}.", error.strerror or error)) from error
-    started.callback(_end, process)
-    return process
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    process.kill()
-    process.wait()
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            with suppress(OSError):
-                pipe.close()
-
-
-def _serve(process: subprocess.Popen[str], shared: _Shared) -> None:
-    """Tell a process one part after the other, until there is none left or it ends."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    # It ended: whoever waits sees by its exit code, or by what is not done.
-    with suppress(OSError, ValueError):
-        shared.begin(json.loads(process.stdout.readline()))
+def _serve(process: Process, shared: _Shared) -> None:
+    """Tell a process one part after the other, until there is none left or it fails."""
+    kept = False
+    with suppress(CounterfoilError, FaultError):  # whoever uses this machine will be told
+        shared.begin(process.call(COMPILES, names))
         while (part := shared.take()) is not None:
-            process.stdin.write(f"{part}\n")
-            process.stdin.flush()
-            shared.said.put(json.loads(process.stdout.readline()))
-    with suppress(OSError):
-        process.stdin.close()
-    process.wait()
-    shared.said.put(None)
+            process.call(COMPILES, compile_part, part)
+            shared.said.put(part)
+        kept = process.call(COMPILES, are_kept)
+    shared.said.put(kept)

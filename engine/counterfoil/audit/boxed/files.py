@@ -1,4 +1,4 @@
-"""The files that a call names: what a box is opened for."""
+"""The files that a call names, for which a box is opened, and those in the folder that both sides share."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
+KEPT_NAME = "kept"
+"""The progress whose capsule lies beside it, in the folder that both sides share."""
+CAPSULE_NAME = "dispute.cfoil"
+PART_NAME = "segments.part"
 _OUTSIDE = "progress"
 """The field that names what the process in the box does not reach itself."""
 

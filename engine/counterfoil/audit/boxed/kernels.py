@@ -8,15 +8,14 @@ declaration where that says with which types, and by the self-test of a machine 
 from __future__ import annotations
 
 import importlib
-import json
-import os
-import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from counterfoil.audit.boxed.compiling import COMPILES, Kernels
+from counterfoil.talk.line import Line
+from counterfoil.talk.table import COMPILER
 from counterfoil_core.arithmetic.machine import open_machine
 from counterfoil_core.arithmetic.selftest import run_selftest
-from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil_core.kernels.cache import compile_ahead, keep_place
 from counterfoil_core.kernels.cpu.regions import Region
@@ -37,20 +36,9 @@ TESTED: tuple[AnyPrecision, ...] = (Precision(), ExactPrecision(20), ExactPrecis
 """A profile of each kind: rounded, and exact with three digits and with two."""
 
 
-def main() -> int:
-    """Compile what is asked for, a line each; the exit code says whether all could be kept."""
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    # What a library prints is no answer.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    every = parts()
-    print(json.dumps(list(every)), file=answers, flush=True)
-    for line in sys.stdin:
-        try:
-            every[line.rstrip("\n")]()
-        except CounterfoilError:  # whoever uses this machine will be told
-            return 1
-        print(json.dumps(line.rstrip("\n")), file=answers, flush=True)
-    return int(not keep_place())
+def main() -> None:
+    """Compile what is asked for."""
+    Line(COMPILER, COMPILES).serve(Kernels(parts(), lambda: bool(keep_place())))
 
 
 def parts() -> Mapping[str, Callable[[], object]]:

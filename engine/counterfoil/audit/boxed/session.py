@@ -8,45 +8,28 @@ that both sides share.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, ParamSpec, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
 from counterfoil.audit.boxed import tasks
 from counterfoil.audit.boxed.answers import QUESTIONS, Answers, take
-from counterfoil.audit.boxed.files import absolute, paths_in
-from counterfoil.audit.boxed.messages import (
-    CAPSULE_NAME,
-    PART_NAME,
-    Begin,
-    Done,
-    Enclosure,
-    Failed,
-    Failure,
-    FromInside,
-    Loaded,
-    Said,
-    Stop,
-)
+from counterfoil.audit.boxed.files import CAPSULE_NAME, PART_NAME, absolute, paths_in
 from counterfoil.audit.boxed.scratch import make_scratch, remove_scratch
 from counterfoil.audit.boxed.start import started, why_open
 from counterfoil.audit.boxed.tasks import TASKS, CapsuleMade, Inside
-from counterfoil.audit.parts.frames import receive, send
+from counterfoil.audit.boxed.words import ReplayWords
 from counterfoil.audit.parts.partfile import Part, read_part, write_part
-from counterfoil.audit.parts.processes import how_ended
 from counterfoil.audit.values.following import FollowEnded, FollowEvent, FollowRequest
 from counterfoil.audit.values.handed import HandedOut
 from counterfoil.audit.values.plan import PlanProgress
-from counterfoil.base.calls import Call
-from counterfoil.base.messages import decode
 from counterfoil.sandbox import box
+from counterfoil.talk.port import Enclosure
 from counterfoil_core.base.cancel import CancelToken
-from counterfoil_core.base.errors import CancelledError, CounterfoilError, WorkerError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.values import events
 from counterfoil_core.values.request import AuditRequest
@@ -60,8 +43,6 @@ if TYPE_CHECKING:
 Given = ParamSpec("Given")
 Brought = TypeVar("Brought")
 Task = Callable[Concatenate[Inside, Given], Iterator[Brought]]
-LOOK_SECONDS = 0.1
-"""How often the token of a caller is looked at."""
 _NONSENSE = (LookupError, TypeError, ValueError, OverflowError)
 """What reading a message of the wrong kind raises."""
 MOST_STEPS = 10**9
@@ -200,15 +181,10 @@ class InBox:
         self._scratch = scratch
         self._capsule: CapsuleMade | None = None
         self._process = started()
-        self._speaking = threading.Lock()
 
     def close(self) -> None:
         """End the process, whatever it does."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            with suppress(OSError):
-                cast("BinaryIO", pipe).close()
+        self._process.end(now=True)
 
     def do(
         self, task: Task[Given, Brought], cancel: CancelToken, *arguments: Given.args, **named: Given.kwargs
@@ -285,60 +261,9 @@ class InBox:
     ) -> Iterator[Brought]:
         """Give the process its task, answer what it asks, and yield what it says."""
         call = TASKS.call(task, absolute(arguments), {name: absolute(each) for name, each in named.items()})
-        self._tell(Enclosure(tuple(map(str, paths_in(call.arguments))), os.path.abspath(self._scratch)))
-        self._tell(Begin(call))
-        loaded, ended = threading.Event(), threading.Event()
-        watch = threading.Thread(target=self._watch, args=(cancel, loaded, ended), daemon=True)
-        watch.start()
-        try:
-            while True:
-                with _strictly():
-                    message = self._hear()
-                match message:
-                    case None:
-                        raise self._gone(cancel)
-                    case Loaded():
-                        loaded.set()
-                    case Said(body):
-                        with _strictly():
-                            value: Brought = decode(body, TASKS.brings(task))
-                        yield value
-                    case Failed(failure):
-                        raise failure.error if failure.name else _bug(failure)
-                    case Done():
-                        return
-                    case Call():
-                        with _strictly():
-                            question = QUESTIONS.read(message)
-                        self._tell(answers.answer(question))
-        finally:
-            ended.set()
-            watch.join()
-
-    def _hear(self) -> Any:
-        return receive(cast("BinaryIO", self._process.stdout), FromInside)
-
-    def _tell(self, message: object) -> None:
-        with self._speaking, suppress(OSError):  # where nobody reads any more, the other pipe says so
-            send(cast("BinaryIO", self._process.stdin), message)
-
-    def _watch(self, cancel: CancelToken, loaded: threading.Event, ended: threading.Event) -> None:
-        """Hand on the wish to stop; a process that has not begun is ended."""
-        while not ended.wait(LOOK_SECONDS):
-            if cancel.cancelled:
-                if loaded.is_set():
-                    self._tell(Stop())
-                else:
-                    self._process.kill()
-                return
-
-    def _gone(self, cancel: CancelToken) -> CounterfoilError:
-        if cancel.cancelled:
-            return CancelledError(say("The work was cancelled; nothing was concluded."))
-        return WorkerError(
-            say("The process that replays the run ended: {0}. Nothing was concluded.", how_ended(self._process.wait())),
-            remedy=say("It may have been short of memory. What was judged is kept: go on with --resume."),
-        )
+        reads = tuple(map(str, paths_in(call.arguments)))
+        self._process.enclose(Enclosure(reads, scratch=os.path.abspath(self._scratch)))
+        yield from self._process.ask(TASKS, call, cancel, [(QUESTIONS, answers)], at_once=True)
 
 
 @contextmanager
@@ -347,11 +272,7 @@ def _strictly() -> Iterator[None]:
     try:
         yield
     except _NONSENSE as error:
-        raise CounterfoilError(
-            say("The process that replays the run said what it may not say."),
-            remedy=say("Do not use its results: the file that was audited may have taken it over."),
-            detail=repr(error),
-        ) from error
+        raise ReplayWords().nonsense(error) from error
 
 
 @contextmanager
@@ -373,12 +294,6 @@ def _table(steps: int) -> StepTable:
     if not 0 <= steps <= MOST_STEPS:
         raise ValueError("a run of impossible length")
     return StepTable(Recorded.of(*(np.zeros(steps) for _ in range(3))))
-
-
-def _bug(failure: Failure) -> Exception:
-    error = RuntimeError(failure.sentence)
-    error.add_note(failure.detail)
-    return error
 
 
 def _pem(key: PublicKey | None) -> str:

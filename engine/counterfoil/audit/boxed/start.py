@@ -8,18 +8,18 @@ loads it.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from counterfoil.base.programs import program_command, program_environment
-from counterfoil_core.base.errors import ObstacleError
-from counterfoil_core.base.sentence import say
+from counterfoil_core.base.errors import CounterfoilError
 
-INSIDE = "counterfoil.audit.boxed.inside"
+if TYPE_CHECKING:
+    from counterfoil.talk.process import Process
+
 REPLAYING = ("audit", "follow", "merge", "adjudicate", "referee", "panel", "plan")
 """The commands that replay."""
-_early: list[subprocess.Popen[bytes]] = []
+_early: list[Process] = []
 
 
 def why_open(device: str) -> str:
@@ -38,27 +38,18 @@ def start_early(arguments: Sequence[str]) -> None:
     if arguments[1:2] and arguments[1] in REPLAYING and "--help" not in arguments and not why_open(" ".join(arguments)):
         try:
             _early.append(_start())
-        except OSError:  # it is started again, where somebody can say what fails
+        except CounterfoilError:  # it is started again, where somebody can say what fails
             return
 
 
-def started() -> subprocess.Popen[bytes]:
+def started() -> Process:
     """Return the process, started now unless it was before; raises ObstacleError."""
-    if _early:
-        return _early.pop()
-    try:
-        return _start()
-    except OSError as error:
-        raise ObstacleError(say("No process can be started for the replay: {0}.", error.strerror or error)) from error
+    return _early.pop() if _early else _start()
 
 
-def _start() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        program_command(INSIDE),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        # Not the terminal, which it could read.
-        stderr=subprocess.DEVNULL,
-        # Else numpy starts threads when it is loaded, and the box binds none that were there before.
-        env=program_environment(OPENBLAS_NUM_THREADS="1"),
-    )
+def _start() -> Process:
+    from counterfoil.audit.boxed.words import ReplayWords
+    from counterfoil.talk.process import Process
+    from counterfoil.talk.table import REPLAY
+
+    return Process(REPLAY, ReplayWords())

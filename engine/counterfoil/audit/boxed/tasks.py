@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from counterfoil.audit.boxed.messages import CAPSULE_NAME, PART_NAME, Failure
+from counterfoil.audit.boxed.files import CAPSULE_NAME, PART_NAME
 from counterfoil.audit.values.following import FollowEvent, FollowRequest
 from counterfoil.audit.values.handed import HandedOut
 from counterfoil.audit.values.plan import Plan, PlanProgress
-from counterfoil.base.calls import Port
+from counterfoil.talk.failure import Failure
+from counterfoil.talk.port import Port
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.program.limits import Limits

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from counterfoil.audit.parts.crew import PATIENCE, Crew, Parts
 from counterfoil.audit.parts.executor import Executor
-from counterfoil.audit.parts.frames import Task
 from counterfoil.audit.parts.partfile import read_part
 from counterfoil.audit.parts.processes import Processes
+from counterfoil.audit.parts.task import Task
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.hearing.result import Identity
 from counterfoil_core.values.request import AuditRequest

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from counterfoil.base.joberrors import PartError
-from counterfoil.base.messages import FormError, decode, encode
 from counterfoil.base.wholefiles import write_whole
+from counterfoil.talk.messages import FormError, decode, encode
 from counterfoil_core.base.digest import DIGEST_BYTES
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import Sentence, joined, say
@@ -155,9 +155,5 @@ class Died:
     how: str
 
 
-Said = Ready | StepDone | SegmentDone | Unable
-"""What a worker says."""
-
-
-Message = Said | Died
+Message = Ready | StepDone | SegmentDone | Unable | Died
 """What is heard of workers."""

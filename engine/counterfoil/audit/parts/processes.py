@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import queue
-import signal
-import subprocess
-import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import BinaryIO, cast
+from functools import partial
 
-from counterfoil.audit.parts.frames import Replay, Start, Task, receive, send
-from counterfoil.audit.parts.partfile import Died, Message, Said
-from counterfoil.base.programs import program_command, program_environment
-from counterfoil_core.base.errors import WorkerError
+from counterfoil.audit.parts.partfile import Died, Message, Ready, SegmentDone, StepDone, Unable
+from counterfoil.audit.parts.task import Task
+from counterfoil.audit.parts.worker import WORK, Desk
+from counterfoil.talk.messages import decode
+from counterfoil.talk.port import Answer, Call, Delivery, Enclosure, Raised
+from counterfoil.talk.process import Heard, Process, Start, Words, how_ended
+from counterfoil.talk.table import WORKER
+from counterfoil_core.base.errors import CounterfoilError, WorkerError
 from counterfoil_core.base.sentence import say
 
-_WORKER = "counterfoil.audit.parts.worker"
 
+class _Words(Words):
+    def __init__(self, worker: int) -> None:
+        self._worker = worker
 
-@dataclass
-class _Worker:
-    process: subprocess.Popen[bytes]
-    reader: threading.Thread
+    def unstarted(self, error: OSError) -> CounterfoilError:
+        return WorkerError(
+            say("No process can be started for worker {0}: {1}.", self._worker, error.strerror or error),
+            remedy=say("Ask for fewer workers."),
+        )
 
 
 class Processes:
@@ -36,9 +39,9 @@ class Processes:
 
     def __init__(self, tasks: Sequence[Task], command: Sequence[str] = ()) -> None:
         self._tasks = tasks
-        self._command = command or program_command(_WORKER)
+        self._command = command
         self._said: queue.SimpleQueue[Message] = queue.SimpleQueue()
-        self._workers: dict[int, _Worker] = {}
+        self._workers: dict[int, Process] = {}
 
     @property
     def count(self) -> int:
@@ -47,35 +50,24 @@ class Processes:
 
     def process_id(self, worker: int) -> int:
         """The id of a worker's process."""
-        return self._workers[worker].process.pid
+        return self._workers[worker].process_id
 
     def start(self, worker: int) -> None:
         """Start a process; raises WorkerError when the system has no room for one."""
         if worker in self._workers:
-            _end(self._workers.pop(worker))
+            self._workers.pop(worker).end(now=True)
             self._forget(worker)
-        try:
-            process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-                env=program_environment(),
-            )
-        except OSError as error:
-            raise WorkerError(
-                say("No process can be started for worker {0}: {1}.", worker, error.strerror or error),
-                remedy=say("Ask for fewer workers."),
-            ) from error
-        reader = threading.Thread(target=self._listen, args=(worker, process), daemon=True)
-        self._workers[worker] = _Worker(process, reader)
-        self._send(worker, Start(worker, self._tasks[worker - 1]))
-        reader.start()
+        task = self._tasks[worker - 1]
+        heard = partial(_hear, worker, self._said.put)
+        process = self._workers[worker] = Process(WORKER, _Words(worker), Start(self._command), heard)
+        cuda = "not closed with CUDA, whose driver needs more than files" if task.device.startswith("cuda") else ""
+        process.enclose(Enclosure(task.files, open=cuda))
+        process.send(WORK.call(Desk.open_run, (worker, task), {}))
 
     def give(self, worker: int, number: int) -> None:
         """Let a worker replay a segment."""
-        self._send(worker, Replay(number))
+        # Where nobody reads any more, the thread that listens says so.
+        self._workers[worker].send(WORK.call(Desk.replay, (number,), {}))
 
     def wait(self, seconds: float) -> list[Message]:
         """Return what the workers said."""
@@ -88,55 +80,40 @@ class Processes:
 
     def _forget(self, worker: int) -> None:
         """Drop what a process said that is gone: it is not the word of the next one."""
-        with suppress(queue.Empty):
-            waiting = []
-            try:
-                while True:
-                    waiting.append(self._said.get_nowait())
-            finally:
-                for message in waiting:
-                    if message.worker != worker:
-                        self._said.put(message)
+        for message in self.wait(0):
+            if message.worker != worker:
+                self._said.put(message)
 
     def close(self) -> None:
         """End the processes at once: they only read."""
-        for one in self._workers.values():
-            one.process.kill()
-        for one in self._workers.values():
-            _end(one)
+        for process in self._workers.values():
+            process.kill()
+        for process in self._workers.values():
+            process.end(now=True)
         self._workers.clear()
 
-    def _send(self, worker: int, message: Start | Replay) -> None:
-        # Where nobody reads any more, the thread that listens says so.
-        with suppress(OSError, ValueError):
-            send(cast("BinaryIO", self._workers[worker].process.stdin), message)
 
-    def _listen(self, worker: int, process: subprocess.Popen[bytes]) -> None:
-        answers = cast("BinaryIO", process.stdout)
+def _hear(worker: int, put: Callable[[Message], None], process: Process, said: Heard) -> None:
+    """Hear a worker, in the thread that reads what it says; one that says what it may not is ended, which is told."""
+    if isinstance(said, bytes):
         try:
-            while (message := receive(answers, Said)) is not None:
-                if message.worker == worker:
-                    self._said.put(message)
-        except (OSError, ValueError):
+            for message in decode(said, Delivery):
+                _take(worker, put, message)
+        except ValueError:
             process.kill()
-        self._said.put(Died(worker, how_ended(process.wait())))
+        return
+    if said is not None:  # too large
+        process.kill()
+    put(Died(worker, how_ended(process.wait())))
 
 
-def _end(one: _Worker) -> None:
-    one.process.kill()
-    one.process.wait()
-    one.reader.join()
-    for pipe in (one.process.stdin, one.process.stdout):
-        if pipe is not None:
-            with suppress(OSError):
-                pipe.close()
-
-
-def how_ended(code: int) -> str:
-    """Say how a process ended, in a few words."""
-    if code >= 0:
-        return f"exit code {code}"
-    try:
-        return signal.Signals(-code).name
-    except ValueError:
-        return f"signal {-code}"
+def _take(worker: int, put: Callable[[Message], None], message: Answer) -> None:
+    """Put what a message says of a worker; raises ValueError for one that none sends."""
+    if isinstance(message, Call) or (isinstance(message, Raised) and not message.failure.name):
+        raise ValueError("no message of a worker")
+    if isinstance(message, Raised):
+        put(Unable(worker, message.failure.sentence))
+        return
+    found: Ready | StepDone | SegmentDone | None = decode(message.value, Ready | StepDone | SegmentDone | None)
+    if found is not None and found.worker == worker:
+        put(found)

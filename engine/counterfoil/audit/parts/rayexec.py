@@ -18,10 +18,11 @@ from contextlib import ExitStack, chdir, contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
-from counterfoil.audit.parts.frames import MOST_BYTES, Task
 from counterfoil.audit.parts.partfile import Died, Message, Ready, SegmentDone, Unable
+from counterfoil.audit.parts.task import Task
 from counterfoil.audit.parts.workplace import Workplace, open_workplace
-from counterfoil.base.messages import FormError, decode, encode
+from counterfoil.talk.messages import FormError, decode, encode
+from counterfoil.talk.table import WORKER
 from counterfoil_core.base.errors import CounterfoilError, WorkerError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.base.sentence import say
@@ -147,7 +148,7 @@ class RayActors:
 
 def answered(data: object, worker: int) -> Message:
     """Read what an actor said; one that says anything but the answer to what it was asked is as good as dead."""
-    if type(data) is not bytes or len(data) > MOST_BYTES:
+    if type(data) is not bytes or len(data) > WORKER.says:
         return Died(worker, "an answer that is no message")
     try:
         message: Message = decode(data, Ready | SegmentDone | Unable)

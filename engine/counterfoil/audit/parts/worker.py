@@ -2,58 +2,54 @@
 
 from __future__ import annotations
 
-import os
-import queue
-import threading
-from typing import BinaryIO
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
-from counterfoil.audit.parts.frames import Replay, Start, Task, receive, send
-from counterfoil.base.frames import own_pipes
-from counterfoil.sandbox import box
+from counterfoil.audit.parts.partfile import Ready, SegmentDone, StepDone
+from counterfoil.audit.parts.task import Task
+from counterfoil.talk.line import Line
+from counterfoil.talk.port import Port
+from counterfoil.talk.table import WORKER
+
+if TYPE_CHECKING:
+    from counterfoil.audit.parts.workplace import Workplace
+
+
+class Desk:
+    """What a worker has opened, and replays."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._worker = 0
+        self._workplace: Workplace | None = None
+
+    def open_run(self, worker: int, task: Task) -> Ready:
+        """Open a run, as the worker of a number; see :func:`counterfoil.audit.parts.workplace.open_workplace`."""
+        from counterfoil.audit.parts.workplace import open_workplace  # takes seconds to load, behind the box
+
+        self._worker = worker
+        self._workplace = self._stack.enter_context(open_workplace(task))
+        return Ready(worker, self._workplace.identity, self._workplace.place)
+
+    def replay(self, number: int) -> Iterator[StepDone | SegmentDone]:
+        """Replay a segment; yields each step that is done, and at the end what was found."""
+        assert self._workplace is not None, "it was opened first"
+        replaying = self._workplace.replay(number)
+        while True:
+            try:
+                yield StepDone(self._worker, next(replaying))
+            except StopIteration as end:
+                yield SegmentDone(self._worker, end.value)
+                return
+
+
+WORK = Port[Desk](Desk.open_run, Desk.replay)
+"""What a worker may be asked."""
 
 
 def main() -> None:
-    """Replay what standard input asks for, until it ends; then, or when the audit is gone, end at once."""
-    questions, answers = own_pipes()
-    start = receive(questions, Start)
-    if start is not None:
-        _close_box(start.task)
-        _serve(start, questions, answers)
-
-
-def _close_box(task: Task) -> None:
-    """Keep the run's program in, before anything is loaded that computes it: it reads these files, and writes none."""
-    if task.device.startswith("cuda"):
-        box.leave_open("not closed with CUDA, whose driver needs more than files")
-    else:
-        box.enter(filter(None, (task.run, task.data, task.order)))
-
-
-def _serve(start: Start, questions: BinaryIO, answers: BinaryIO) -> None:
-    asked: queue.SimpleQueue[int] = queue.SimpleQueue()
-
-    def listen() -> None:
-        while (question := receive(questions, Replay)) is not None:
-            asked.put(question.number)
-        os._exit(0)  # nobody waits for what is being computed
-
-    threading.Thread(target=listen, daemon=True).start()
-    # What takes seconds to load is loaded now that somebody listens.
-    from counterfoil.audit.parts.partfile import Ready, SegmentDone, StepDone, Unable
-    from counterfoil.audit.parts.workplace import open_workplace
-    from counterfoil_core.base.errors import CounterfoilError
-
-    worker = start.worker
-    try:
-        with open_workplace(start.task) as workplace:
-            send(answers, Ready(worker, workplace.identity, workplace.place))
-            while True:
-                replaying = workplace.replay(asked.get())
-                while True:
-                    try:
-                        send(answers, StepDone(worker, next(replaying)))
-                    except StopIteration as end:
-                        send(answers, SegmentDone(worker, end.value))
-                        break
-    except CounterfoilError as error:
-        send(answers, Unable(worker, error.sentence))
+    """Replay what is asked for; end at once when the audit is gone."""
+    line = Line(WORKER, WORK)
+    if line.enclosed() is not None:
+        line.serve(Desk())

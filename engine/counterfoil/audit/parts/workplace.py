@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from counterfoil.audit.judgemachine import open_judge
-from counterfoil.audit.parts.frames import Task
+from counterfoil.audit.parts.task import Task
 from counterfoil_core.arithmetic.selftest import run_selftest
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import RefusedError

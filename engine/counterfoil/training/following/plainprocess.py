@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.base.programs import hashing_otherwise, program_command, program_environment
+from counterfoil.talk.programs import hashing_otherwise, program_command, program_environment
 from counterfoil.training.following.plainrun import ALIGNMENT, MODULE
 from counterfoil.training.following.scriptdraws import Draw
 from counterfoil.training.scripts.workfolder import WorkFolder

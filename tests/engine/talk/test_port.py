@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from counterfoil.base.calls import Call, Form, Port, form_of
-from counterfoil.base.messages import FormError, decode, encode
+from counterfoil.talk.messages import FormError, decode, encode
+from counterfoil.talk.port import Call, Form, Port, form_of
 
 
 class Till:
@@ -49,7 +49,7 @@ def test_the_signature_says_what_goes_and_comes() -> None:
 @pytest.mark.parametrize("name", ["empty", "__init__", "held", ""])
 def test_nothing_else_is_called(name: str) -> None:
     with pytest.raises(FormError, match="not to be called"):
-        PORT.read(heard(Call(name, ())))
+        PORT.read(heard(Call(1, name, ())))
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_nothing_else_is_called(name: str) -> None:
 )
 def test_arguments_have_their_types(arguments: object) -> None:
     with pytest.raises(FormError):
-        PORT.read(heard(Call("pay", arguments)))
+        PORT.read(heard(Call(1, "pay", arguments)))
 
 
 def test_a_call_that_no_function_takes_is_a_bug() -> None:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, strategies as st
 from msgspec import Meta
 
-from counterfoil.base.messages import MAX_SPOKEN, FormError, decode, encode
+from counterfoil.talk.messages import MAX_SPOKEN, FormError, decode, encode
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.sentence import Sentence, packed, say
 from counterfoil_core.program.limits import LARGE, Limits
