@@ -13684,6 +13684,10 @@ Lauf zu finden</translation>
             <translation>ihr Ergebnis passt nicht zu ihrem Streitfall</translation>
         </message>
         <message>
+            <source>its predicate or its subjects are none</source>
+            <translation>ihr Inhalt (predicate) oder ihre Gegenstände sind keine</translation>
+        </message>
+        <message>
             <source>its process ended with {0}</source>
             <translation>sein Prozess endete mit {0}</translation>
         </message>
