@@ -10264,10 +10264,6 @@ Lauf zu finden</translation>
             <translation>Das Feld {0} im {1} ist länger als ein Block.</translation>
         </message>
         <message>
-            <source>The field {0} of the {1} is not a time in UTC.</source>
-            <translation>Das Feld {0} ({1}) ist keine Zeit in UTC.</translation>
-        </message>
-        <message>
             <source>The field {0} of the {1} is not a time.</source>
             <translation>Das Feld {0} ({1}) ist keine Zeit.</translation>
         </message>
