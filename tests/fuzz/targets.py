@@ -29,6 +29,7 @@ from counterfoil.delivery.verification import verify_weights
 from counterfoil.signing.comparison import write_comparison
 from counterfoil.signing.kinds import Comparison
 from counterfoil.signing.privatekeys import generate_key, load_private_key
+from counterfoil.talk import messages
 from counterfoil.talk.messages import FormError
 from counterfoil.training.stepfile import StoredStep, encode_step, read_steps
 from counterfoil_core.arithmetic.admission import read_program
@@ -446,7 +447,7 @@ def _part() -> bytes:
     place = Place("here", (("device", "cpu"),))
     replayed = result.SegmentResult(1, _steps_of_part(), ((14, 6, 4, 0, 0, 0),))
     made = parts.Part(result.Identity(Digest.of(b"file"), Digest.of(b"order"), Digest.of(b"run")), place, (replayed,))
-    return _sealed_part(msgspec.msgpack.encode(made))
+    return _sealed_part(messages.encode(made))
 
 
 def _sealed_part(body: bytes) -> bytes:

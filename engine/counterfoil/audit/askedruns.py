@@ -22,11 +22,10 @@ from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.hearing.inspection import Inspection
 from counterfoil_core.parties.signatures import Keys
 from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.signing.kinds import VERDICT
 from counterfoil_core.statement.factfields import fields_of
 from counterfoil_core.values.runfacts import FactsProgress, RunFacts
 
-MAX_VERDICT_BYTES = 64 * 2**20
-"""A verdict on a million steps is far smaller; more is not read."""
 _PARTS = (
     say("Reading what the run says of itself"),
     say("Comparing program, schedule and data with the order digest"),
@@ -116,7 +115,7 @@ def _checks(
 
 
 def _given(path: Path, keys: tuple[PublicKey, ...]) -> GivenVerdict:
-    envelope = read_input(path, say("a verdict"), SignatureError, most=MAX_VERDICT_BYTES)
+    envelope = read_input(path, say("a verdict"), SignatureError, most=VERDICT.most)
     try:
         later, _ = statements_beside(path, verdict_digest(envelope))
         return given_verdict(envelope, keys, later)

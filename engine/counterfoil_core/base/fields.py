@@ -8,7 +8,6 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.base.plaintext import quoted
 from counterfoil_core.base.sentence import say
-from counterfoil_core.base.timestamps import read_timestamp
 
 
 class Fields:
@@ -80,15 +79,6 @@ class Fields:
                 )
             )
         return value
-
-    def time(self, key: str) -> str:
-        """Take a time in UTC in whole seconds, such as ``2025-01-31T12:00:00Z``: that form alone, and a real moment."""
-        text = self.take(key, str)
-        try:
-            read_timestamp(text)
-        except ValueError as error:
-            raise self._error(say("The field {0} of the {1} is not a time in UTC.", repr(key), self._what)) from error
-        return str(text)
 
     def digest(self, key: str) -> Digest:
         """Take a SHA-256 digest written as 64 lower-case hexadecimal digits."""

@@ -123,13 +123,11 @@ def read_said(form: type[SaidT], statement: dict[str, Any]) -> SaidT:
 
 def _fields(form: type[Said], statement: dict[str, Any]) -> dict[str, Any]:
     """The fields of the predicate, and those that stand in the subjects alone."""
-    if not isinstance(statement["predicate"], dict):
-        raise msgspec.ValidationError("Expected `object` - at `$.predicate`")
     try:
-        apart = form.of_subjects(statement["subject"])
+        return {**statement["predicate"], **form.of_subjects(statement["subject"])}
     except (LookupError, TypeError, AttributeError) as error:
-        raise msgspec.ValidationError("Expected other things - at `$.subject`") from error
-    return {**statement["predicate"], **apart}
+        what = say("its predicate or its subjects are none")
+        raise SignatureError(say("The statement is not in the form of {0}: {1}.", form.KIND.named, what)) from error
 
 
 def _words(error: msgspec.ValidationError) -> str:

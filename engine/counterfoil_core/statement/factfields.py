@@ -43,6 +43,10 @@ Words = Annotated[str, Meta(max_length=MAX_WORDS)]
 CountText = Annotated[str, Meta(pattern=r"\A(0|[1-9][0-9]{0,39})\Z")]
 """A count as text. A verdict's others have 20 digits; the operations of the largest trainings have more."""
 Length = Annotated[int, Meta(ge=0, le=MAX_EXACT_INTEGER)]
+Lengths = Annotated[tuple[Length, ...], Meta(max_length=MAX_DIMENSIONS)]
+"""A shape, or an index."""
+Lines = Annotated[dict[Name, Annotated[str, Meta(max_length=MAX_ENVIRONMENT_TEXT)]], Meta(max_length=MAX_LINES)]
+"""What a machine is: names and texts."""
 _COUNTS = ("rows_read", "distinct_rows", "elements_read", "filling_rows")
 
 
@@ -60,7 +64,7 @@ class DataFields(Fields, frozen=True):
 
     name: Name
     dtype: Name
-    shape: Annotated[tuple[Length, ...], Meta(max_length=MAX_DIMENSIONS)]
+    shape: Lengths
     digest: Digest
     rows_read: CountText
     distinct_rows: CountText
@@ -92,7 +96,7 @@ class FactsFields(Fields, frozen=True):
     started: Moment | Literal[""]
     signed: Moment
     seconds: Length | None
-    machine: Annotated[dict[Name, Annotated[str, Meta(max_length=MAX_ENVIRONMENT_TEXT)]], Meta(max_length=MAX_LINES)]
+    machine: Lines
     energy_kwh: Annotated[str, Meta(pattern=r"\A([0-9]{1,12}(\.[0-9]{1,6})?)?\Z")]
 
 

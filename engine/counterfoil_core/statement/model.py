@@ -13,9 +13,9 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from counterfoil_core.base.canonical import MAX_EXACT_INTEGER, float_text
+from counterfoil_core.base.canonical import float_text
 from counterfoil_core.base.precision import EXACT_BITS
-from counterfoil_core.bundle.schema import MAX_ENVIRONMENT_TEXT, MAX_STEPS, MAX_WORDS
+from counterfoil_core.bundle.schema import MAX_STEPS
 from counterfoil_core.program.limits import MAX_OPERATORS
 from counterfoil_core.signing import kinds
 from counterfoil_core.signing.kinds import (
@@ -29,7 +29,7 @@ from counterfoil_core.signing.kinds import (
     json_of,
     statement_of,
 )
-from counterfoil_core.statement.factfields import FactsFields
+from counterfoil_core.statement.factfields import FactsFields, Lengths, Lines, Words
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.beacon import LAST_ROUND
 from counterfoil_core.values.dispute import Right
@@ -39,15 +39,12 @@ from counterfoil_core.values.workers import ReplayedBy
 
 VERIFIER_ID = "urn:counterfoil"
 """What makes statements; the version stands beside it."""
-MAX_DIMENSIONS = 64
 MAX_SIGNIFICAND_BITS = 53
 MAX_SENTENCE = 1_000_000
 """Characters of the auditor's sentences; one may list steps."""
 MAX_PARTS = 101
 """A template has two digits for a place."""
 MAX_URI = 4000
-MAX_LINES = 1000
-"""Lines of an environment."""
 MAX_TENSORS = 200_000
 MAX_INPUTS = 10_000
 MAX_PLACES = 10_000
@@ -93,19 +90,13 @@ Pass = Annotated[str, Meta(pattern=r"\A(forward|backward|update)\Z")]
 """The part of a step in which an operator runs."""
 StepPart = Annotated[str, Meta(pattern=r"\A(share (0|[1-9][0-9]{0,3})|combine|update)\Z")]
 """The part of a step that shares make."""
-Words = Annotated[str, Meta(max_length=MAX_WORDS)]
-"""The client's words."""
 Prose = Annotated[str, Meta(max_length=MAX_SENTENCE)]
 """Sentences of the auditor."""
 Parts = Annotated[tuple[Any, ...], Meta(min_length=1, max_length=MAX_PARTS)]
 """What a sentence was made of: its template and its values (:mod:`counterfoil_core.statement.parts`)."""
-Lines = Annotated[dict[Name, Annotated[str, Meta(max_length=MAX_ENVIRONMENT_TEXT)]], Meta(max_length=MAX_LINES)]
-"""What a machine is: names and texts."""
 Span = tuple[Annotated[int, Meta(ge=1, le=MAX_STEPS)], Annotated[int, Meta(ge=1, le=MAX_STEPS)]]
 """The first and the last of neighbours."""
 Spans = Annotated[tuple[Span, ...], Meta(max_length=MAX_STEPS)]
-Lengths = Annotated[tuple[Annotated[int, Meta(ge=0, le=MAX_EXACT_INTEGER)], ...], Meta(max_length=MAX_DIMENSIONS)]
-"""A shape, or an index."""
 
 
 class Strict(Fields, frozen=True, rename="camel"):

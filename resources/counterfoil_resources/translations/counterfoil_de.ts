@@ -10280,10 +10280,6 @@ Lauf zu finden</translation>
             <translation>Das Feld {0} im {1} ist länger als ein Block.</translation>
         </message>
         <message>
-            <source>The field {0} of the {1} is not a time in UTC.</source>
-            <translation>Das Feld {0} ({1}) ist keine Zeit in UTC.</translation>
-        </message>
-        <message>
             <source>The field {0} of the {1} is not a time.</source>
             <translation>Das Feld {0} ({1}) ist keine Zeit.</translation>
         </message>
@@ -13706,6 +13702,10 @@ Lauf zu finden</translation>
         <message>
             <source>its outcome is not what its dispute says</source>
             <translation>ihr Ergebnis passt nicht zu ihrem Streitfall</translation>
+        </message>
+        <message>
+            <source>its predicate or its subjects are none</source>
+            <translation>ihr Inhalt (predicate) oder ihre Gegenstände sind keine</translation>
         </message>
         <message>
             <source>its process ended with {0}</source>
