@@ -214,7 +214,7 @@ def test_the_window_process_stays_free_of_torch(run: Path) -> None:
         "from pathlib import Path\n"
         "from counterfoil import CancelToken\n"
         "from counterfoil import AuditRequest\n"
-        "from counterfoil_app.engine.process import ProcessEngine, _Signing\n"
+        "from counterfoil_app.engine.process import ProcessEngine\n"
         "if __name__ == '__main__':\n"
         "    engine, run = ProcessEngine(), Path(sys.argv[1])\n"
         "    engine.devices()\n"
