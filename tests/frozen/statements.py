@@ -48,6 +48,7 @@ from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder, T
 from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.parties import share_statement
 from counterfoil_core.signing.statements import open_said, sign_said
+from counterfoil_core.signing.subject import Subject
 from counterfoil_core.statement.factfields import FactsStatement, fields_of
 from counterfoil_core.statement.signed import Verdict
 from counterfoil_core.statement.verdict import preview_adjudication, preview_verdict, sign_verdict, verify_verdict
@@ -123,9 +124,13 @@ def claim(steps_ordered: int | None) -> bytes:
     return sign_said(RunClaim(of("order"), of("run"), 60, environment, steps_ordered, signed_at=TIME), TRAINER)
 
 
+RUN = Subject(of("order"), of("run"), TRAINER.public.key_id)
+"""The run that statements are about."""
+
+
 def row_use() -> bytes:
     """What a run did with two rows."""
-    use = RowUse("images", of("data"), of("order"), of("run"), "uint8", (2, 3), of("row"), 0, (3, 17), (1, 1, 9), (12,))
+    use = RowUse("images", of("data"), RUN, "uint8", (2, 3), of("row"), 0, (3, 17), (1, 1, 9), (12,))
     return sign_said(
         rows_statement([use, replace(use, row=of("other row"), number=1, places=(), steps=(), filled=())]), CLIENT, WHEN
     )
@@ -179,7 +184,7 @@ def envelopes() -> dict[str, bytes]:
         ),
         "revocations": sign_said(RevocationList.of_keys(revoked, 2), AUDITOR, WHEN),
         "row-use": row_use(),
-        "rules": sign_said(RulesStatement(of("rules"), results_of(results), of("run")), OTHER, WHEN),
+        "rules": sign_said(RulesStatement(of("rules"), results_of(results), RUN), OTHER, WHEN),
         "release": sign_said(ReleaseList("1.0", "ab" * 20, {"b.deb": of("deb"), "a.tar.gz": of("sdist")}), OTHER),
         "comparison": comparison(signed=True),
         "comparison-unsigned": comparison(signed=False),

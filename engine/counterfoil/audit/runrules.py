@@ -214,6 +214,6 @@ def given_verdict(
     gone = revocation is not None and revocation.covers(signed.signed_at)
     ends = signed.sample is not None and signed.sample.reaches_end
     return GivenVerdict(
-        signed.key_id, signed.trainer_key, signed.run_root, signed.outcome.value, share,
+        signed.key_id, signed.about, signed.outcome.value, share,
         reaches_end=ends, withdrawn=gone or bool(later.withdrawals),
     )  # fmt: skip

@@ -17,11 +17,12 @@ from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.jsonform import as_json
 from counterfoil.cli.keys import open_key
-from counterfoil.cli.options import DataOption, ForceOption, JsonOption
+from counterfoil.cli.options import DataOption, ForceOption, JsonOption, TrainerKeyOption
 from counterfoil.cli.places import READS, WRITES
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.environment import drop_passphrase
+from counterfoil_core.signing.keys import PublicKey, load_public_key
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,6 +74,7 @@ def locate(
         typer.Option("--neighbours", help="A proof may show the other rows that lie in one 16 KiB chunk with the row."),
     ] = False,
     data: DataOption = None,
+    trainer_key: TrainerKeyOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -93,6 +95,8 @@ def locate(
         raise typer.BadParameter("--proof belongs to --row and one run: a proof is of one.")
     if neighbours and proof is None:
         raise typer.BadParameter("--neighbours belongs to --proof.")
+    if trainer_key is not None and not row:
+        raise typer.BadParameter("--trainer-key belongs to --row: a statement says whose run it is about.")
     if data is not None and not row:
         raise typer.BadParameter("--data belongs to --row: nothing else is looked for in data.")
     with ExitStack() as stack:
@@ -105,7 +109,8 @@ def locate(
         else:
             drop_passphrase()
         cancel = stack.enter_context(cancel_on_interrupt())
-        found = {str(run): _found(what, run, row, cancel, data) for run in runs}
+        trainer = None if trainer_key is None else load_public_key(trainer_key)
+        found = {str(run): _found(what, run, row, cancel, data, trainer) for run in runs}
         proven = 0
         if row and (signer is not None or proof is not None):
             from counterfoil.delivery.rowproof import prove_rows, write_proofs
@@ -139,7 +144,7 @@ def locate(
 
 
 def _found(
-    what: str, run: Path, row: bool, cancel: CancelToken, data: Path | None
+    what: str, run: Path, row: bool, cancel: CancelToken, data: Path | None, trainer: PublicKey | None
 ) -> tuple[Place, ...] | tuple[StepWeights, ...] | tuple[RowUse, ...]:
     from counterfoil.delivery.locating import locate_hash, locate_rows, locate_weights
     from counterfoil_core.base.digest import Digest
@@ -147,7 +152,7 @@ def _found(
 
     if row:
         with terminal.progress("Reading", terminal.console(stderr=True), "steps or rows") as bar:
-            return locate_rows(Path(what), run, cancel, terminal.shows(bar), data=data)
+            return locate_rows(Path(what), run, cancel, terminal.shows(bar), data=data, trainer_key=trainer)
     begun = time.monotonic()
     with terminal.progress(f"Looking through {run.name}", terminal.console(stderr=True), "tensors") as bar:
         started = False

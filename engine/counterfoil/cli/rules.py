@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from counterfoil.audit.values.runrules import GivenVerdict, RuleResult
     from counterfoil.signing.kinds import RevocationList, RuleFields
     from counterfoil_core.base.digest import Digest
+    from counterfoil_core.signing.subject import Subject
 
 RulesArgument = Annotated[
     Path, READS, typer.Argument(metavar="RULES", help="The rules, a .toml file.", show_default=False)
@@ -97,15 +98,15 @@ def rules(
         else:
             drop_passphrase()
         given = given_verdicts(verdict, auditor_key, statements, revocations.read())
-        digest, root, results = checked_rules(path, run, given, trainer_key)
+        digest, about, results = checked_rules(path, run, given, trainer_key)
         if signer is not None and out is not None:
             from counterfoil.signing.kinds import RulesStatement
             from counterfoil_core.signing.statements import sign_said
 
-            said = RulesStatement(digest, results_of(results), root)
+            said = RulesStatement(digest, results_of(results), about)
             write_whole(out, sign_said(said, signer), what="the statement")
     if json:
-        print_json({"rules": digest, "run_root": root, "results": results})
+        print_json({"rules": digest, "run_root": about.run_root, "results": results})
     else:
         show_results(terminal.console(), results)
     if signer is not None:
@@ -134,8 +135,8 @@ def given_verdicts(
 
 def checked_rules(
     rules: Path, run: Path, verdicts: list[GivenVerdict], trainer: Path | None
-) -> tuple[Digest, Digest, tuple[RuleResult, ...]]:
-    """Check rules on a run; returns the digest of their file, the run root, and what came out."""
+) -> tuple[Digest, Subject, tuple[RuleResult, ...]]:
+    """Check rules on a run; returns the digest of their file, the run, and what came out."""
     from counterfoil.audit.runrules import read_rules, subject_of
     from counterfoil.audit.values.runrules import check_rules
 
@@ -146,7 +147,7 @@ def checked_rules(
     ):
         key = None if trainer is None else load_public_key(trainer)
         subject = subject_of(run, verdicts, trainer_key=key, cancel=cancel, progress=terminal.shows(bar))
-    return digest, subject.facts.run_root, check_rules(asked, subject)
+    return digest, subject.facts.about, check_rules(asked, subject)
 
 
 def results_of(results: Sequence[RuleResult]) -> tuple[RuleFields, ...]:

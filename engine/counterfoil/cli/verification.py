@@ -175,6 +175,11 @@ def _form(statement: dict[str, Any]) -> type[Said]:
     from counterfoil.signing.kinds import FORMS
 
     kind = statement["predicateType"]
+    if kind in kinds.EARLIER:
+        raise SignatureError(
+            say("It is a statement of an earlier form, {0}, which does not say whose run it is about.", kind),
+            remedy=say("It counts for nothing. Ask whoever signed it for one of today's form."),
+        )
     if not isinstance(kind, str) or kind not in FORMS:
         raise SignatureError(
             say("It is no statement of a kind that Counterfoil knows: {0}.", quoted(str(kind))),
@@ -417,12 +422,12 @@ def _rules(given: Given, form: type[RulesStatement]) -> None:
     listed = given.revocations.read()
     verdicts = given_verdicts(given.verdict, given.auditor_key, given.statements, listed)
     path, run = given.against
-    digest, root, results = checked_rules(path, run, verdicts, given.trainer_key)
+    digest, about, results = checked_rules(path, run, verdicts, given.trainer_key)
     wrong = [
         what
         for what, same in (
             ("it is about other rules", said.rules == digest),
-            ("it is about another run", said.run_root == root),
+            (f"it is about another run: {said.run.difference(about)}", said.run == about),
             ("a rule comes out otherwise", said.results == results_of(results)),
         )
         if not same
@@ -443,7 +448,8 @@ def _rows(given: Given, form: type[RowsStatement]) -> None:
         raise typer.BadParameter("--data belongs to the run.")
     said = _opened(given, form)
     first = said.rows[0]
-    for name, digest in (("order", first.order), ("run root", said.run_root), ("root over the data", first.data_root)):
+    about = ("order", said.run.order), ("run root", said.run.run_root), ("root over the data", first.data_root)
+    for name, digest in about:
         given.out.print(f"{name} {digest.hex}", soft_wrap=True)
     for use in uses_of(said):
         show_use(given.out, use)
@@ -454,8 +460,9 @@ def _rows(given: Given, form: type[RowsStatement]) -> None:
         console = terminal.console(stderr=True)
         with cancel_on_interrupt() as cancel, terminal.progress("Looking again", console, "steps or rows") as bar:
             found = take_again(said, run, cancel, terminal.shows(bar), data=given.data)
-        if not found or found[0].run_root != said.run_root:
-            _refuse(given, "The statement is about another run.")
+        different = said.run.difference(found[0].about) if found else say("it has no such rows")
+        if different:
+            _refuse(given, f"The statement is about another run than that in {run.name}: {different}.")
         wrong = differing(said, found)
         if wrong:
             _refuse(given, f"The run shows something else of: {', '.join(wrong)}")

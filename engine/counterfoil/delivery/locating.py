@@ -33,8 +33,10 @@ from counterfoil_core.bundle.datafile import CheckedRows, a_slip_of_the_giver, o
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import ArraySpec, StepRecord, run_tree
 from counterfoil_core.commit.state import chunk_tree, tensor_digest
-from counterfoil_core.parties.signatures import check_claim, need_run
+from counterfoil_core.parties.signatures import check_claim, need_run, subject_of
 from counterfoil_core.program.graph import Program
+from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.signing.subject import Subject
 
 _WINDOWS = "window.start"
 """The data array of an order that cuts windows out of a text, which lies in its state (training/windows.py)."""
@@ -47,8 +49,7 @@ class RowUse:
     Attributes:
         array: Name of the data array.
         data_root: Root over the data arrays of the order.
-        order: The order digest.
-        run_root: The signed root over the steps.
+        about: The run.
         dtype: Dtype of the array and of the row.
         shape: Shape of the row.
         row: SHA-256 of the row's little-endian bytes in C order.
@@ -61,8 +62,7 @@ class RowUse:
 
     array: str
     data_root: Digest
-    order: Digest
-    run_root: Digest
+    about: Subject
     dtype: str
     shape: tuple[int, ...]
     row: Digest
@@ -77,15 +77,29 @@ Wanted = Callable[[ArraySpec], Sequence[Digest] | None]
 
 
 def signed_records(
-    reader: BundleReader, cancel: CancelToken | None = None, progress: OnProgress | None = None
-) -> tuple[list[StepRecord], Digest]:
-    """Rebuild the steps' records of a run, and its root; raises CommitmentError where these are not what was signed."""
+    reader: BundleReader,
+    cancel: CancelToken | None = None,
+    progress: OnProgress | None = None,
+    trainer_key: PublicKey | None = None,
+) -> tuple[list[StepRecord], Subject]:
+    """Rebuild the steps' records of a run, and say whose run it is.
+
+    Args:
+        reader: The run.
+        cancel: Looked at meanwhile.
+        progress: Called with the steps that were read, and their total.
+        trainer_key: The key that must have signed it; that which it names unless given.
+
+    Raises:
+        CommitmentError: The steps are not those that were signed.
+        SignatureError: The trainer's signature does not hold, or is another key's.
+    """
     need_run(reader)
     records = reader.step_records(cancel, progress)
-    root = run_tree(records).root
-    if check_claim(reader.claim(), reader.manifest, None, reader.extent.steps).run_root != root:
+    about = subject_of(check_claim(reader.claim(), reader.manifest, trainer_key, reader.extent.steps))
+    if about.run_root != run_tree(records).root:
         raise CommitmentError(say("The steps of the run are not those that its trainer signed."))
-    return records, root
+    return records, about
 
 
 def locate_hash(
@@ -108,8 +122,8 @@ def locate_hash(
         CancelledError: ``cancel`` was set.
     """
     with obstacles_noticed(), BundleReader.open(path) as reader:
-        records, root = signed_records(reader, cancel)
-        found = [Place("run root")] if wanted == root else []
+        records, about = signed_records(reader, cancel)
+        found = [Place("run root")] if wanted == about.run_root else []
         if wanted == reader.manifest.digest:
             found.append(Place("order"))
         found += [Place("data", None, name) for name, spec in reader.manifest.data.items() if spec.digest == wanted]
@@ -186,6 +200,7 @@ def locate_rows(
     progress: OnProgress | None = None,
     *,
     data: Path | None = None,
+    trainer_key: PublicKey | None = None,
 ) -> tuple[RowUse, ...]:
     """Find rows in the data of a run's order, and the steps that read them; no other row is handed on.
 
@@ -195,6 +210,7 @@ def locate_rows(
         cancel: Looked at while arrays are read.
         progress: Called with the steps that were read, then with the rows that were compared, and their total.
         data: The data file, for an order that keeps arrays outside.
+        trainer_key: The key that must have signed the run; that which it names unless given.
 
     Returns:
         For each array whose rows have this dtype and shape, and for each row, where it stands.
@@ -212,7 +228,7 @@ def locate_rows(
         found = fitting(given, spec.dtype, spec.shape[1:])
         return None if found is None else digests_of(found)
 
-    uses = locate_digests(wanted, path, cancel, progress, data=data)
+    uses = locate_digests(wanted, path, cancel, progress, data=data, trainer_key=trainer_key)
     if not uses:
         raise GivenFileError(
             say("No data array of the order has rows of dtype {0} and shape {1}.", given.dtype.name, list(given.shape)),
@@ -228,11 +244,12 @@ def locate_digests(
     progress: OnProgress | None = None,
     *,
     data: Path | None = None,
+    trainer_key: PublicKey | None = None,
 ) -> tuple[RowUse, ...]:
     """Find rows by the SHA-256 of their bytes, as :func:`locate_rows`; none where no array has rows of such a form."""
     with obstacles_noticed(), ExitStack() as stack:
         reader = stack.enter_context(BundleReader.open(path))
-        _, root = signed_records(reader, cancel, progress)
+        _, about = signed_records(reader, cancel, progress, trainer_key)
         manifest = reader.manifest
         schedule = reader.schedule()[: reader.extent.steps]
         reads = _reads(reader)
@@ -256,7 +273,7 @@ def locate_digests(
                 held = np.isin(schedule, places)
                 found.append(
                     RowUse(
-                        name, manifest.data_root, manifest.digest, root, spec.dtype, tuple(spec.shape[1:]),
+                        name, manifest.data_root, about, spec.dtype, tuple(spec.shape[1:]),
                         digests[number], number, places, _steps(held & used[0]), _steps(held & used[1]),
                     )
                 )  # fmt: skip

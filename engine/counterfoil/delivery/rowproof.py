@@ -121,7 +121,7 @@ def prove_rows(
         )
     with obstacles_noticed(), ExitStack() as stack:
         reader = stack.enter_context(BundleReader.open(path))
-        if signed_records(reader, cancel)[1] != uses[0].run_root:
+        if signed_records(reader, cancel)[1] != uses[0].about:
             raise GivenFileError(say("The run is another than that in which the rows were found."))
         manifest = reader.manifest
         digests = {name: spec.digest for name, spec in manifest.data.items()}

@@ -19,13 +19,13 @@ from counterfoil_core.bundle.schema import ArraySpec
 def rows_statement(uses: Sequence[RowUse]) -> RowsStatement:
     """Return what is signed of rows in one run; at least one."""
     rows = tuple(RowFields(*(getattr(use, name) for name in RowFields.__struct_fields__)) for use in uses)
-    return RowsStatement(rows, uses[0].run_root)
+    return RowsStatement(rows, uses[0].about)
 
 
 def uses_of(said: RowsStatement) -> tuple[RowUse, ...]:
     """Return what a statement says of rows; each has the number of its SHA-256 among those that it names, in order."""
     numbers = {row: number for number, row in enumerate(dict.fromkeys(each.row for each in said.rows))}
-    return tuple(RowUse(**structs.asdict(each), run_root=said.run_root, number=numbers[each.row]) for each in said.rows)
+    return tuple(RowUse(**structs.asdict(each), about=said.run, number=numbers[each.row]) for each in said.rows)
 
 
 def take_again(

@@ -13,6 +13,8 @@ from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
+from msgspec import structs
+
 from counterfoil.audit.values.delivery import (
     Basis,
     ComparedTensor,
@@ -42,7 +44,7 @@ from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import StepRecord, run_tree
 from counterfoil_core.commit.state import state_tree
-from counterfoil_core.parties.signatures import check_claim, need_run
+from counterfoil_core.parties.signatures import check_claim, need_run, subject_of
 from counterfoil_core.program.graph import Program
 from counterfoil_core.values.trust import TrainerTrust
 
@@ -122,19 +124,13 @@ def _final_record(
     yield DeliveryProgress(say("Hashing the record of the run"), 0, reader.extent.steps)
     records = reader.step_records(cancel)
     root = run_tree(records).root
+    signed = subject_of(check_claim(reader.claim(), reader.manifest, None, reader.extent.steps))
     if basis is None:
-        if check_claim(reader.claim(), reader.manifest, None, reader.extent.steps).run_root != root:
+        if signed.run_root != root:
             raise CommitmentError(say("The steps of the run are not those that its trainer signed."))
-    elif (root, reader.manifest.digest) != (basis.run_root, basis.order_digest):
+    elif different := basis.about.difference(structs.replace(signed, run_root=root)):
         raise SignatureError(
-            say(
-                "The verdict is about another run: the root of its steps is {0}..., that of {1} is {2}....",
-                basis.run_root.short,
-                reader.path.name,
-                root.short,
-            )
-            if root != basis.run_root
-            else say("The verdict is about a run of another order than that in {0}.", reader.path.name),
+            say("The verdict is about another run than that in {0}: {1}.", reader.path.name, different),
             remedy=say("Give the run that the auditor judged."),
         )
     return records[-1], root

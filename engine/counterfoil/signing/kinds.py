@@ -36,6 +36,7 @@ from counterfoil_core.signing.kinds import (
     Text,
     make_subject,
 )
+from counterfoil_core.signing.subject import Subject
 from counterfoil_core.statement.factfields import FactsStatement
 from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement
 
@@ -200,12 +201,11 @@ class RulesStatement(Dated, frozen=True):
     """What a run showed of rules; whoever has both checks each again. docs/rules.md."""
 
     KIND: ClassVar = kinds.RULES
-    ABOUT: ClassVar = (About("run", "run_root", ROOT), About("rules", "rules"))
-    APART: ClassVar = ("run_root",)
+    ABOUT: ClassVar = (About("run", "run.run_root", ROOT), About("rules", "rules"))
 
     rules: Digest  #: SHA-256 of the file of rules.
     results: tuple[RuleFields, ...]  #: For each rule, in the order of the file.
-    run_root: Digest  #: The run; the subject alone says it.
+    run: Subject  #: The run.
 
 
 _Places = tuple[Annotated[int, Meta(ge=0, lt=_PLACES)], ...]
@@ -215,7 +215,6 @@ _Steps = tuple[Annotated[int, Meta(ge=1, lt=_PLACES)], ...]
 class RowFields(Fields, frozen=True):
     """Where a row stands in an array, and which steps read it. The row itself is not there."""
 
-    order: Digest  #: The order digest.
     data_root: Digest  #: Root over the data arrays of the order.
     array: Annotated[str, Meta(max_length=200)]  #: Name of the data array.
     dtype: Annotated[str, Meta(max_length=16)]  #: Dtype of the array and of the row.
@@ -230,15 +229,14 @@ class RowsStatement(Dated, frozen=True):
     """What a run did with some rows. It holds no other row, and not these. docs/locate.md."""
 
     KIND: ClassVar = kinds.ROW_USE
-    ABOUT: ClassVar = (About("run", "run_root", ROOT),)
-    APART: ClassVar = ("run_root",)
+    ABOUT: ClassVar = (About("run", "run.run_root", ROOT),)
 
     rows: Annotated[tuple[RowFields, ...], Meta(min_length=1)]  #: For each array and row; all of one order.
-    run_root: Digest  #: The run; the subject alone says it.
+    run: Subject  #: The run.
 
     def check(self) -> None:
         """Raise SignatureError where the rows are of several orders."""
-        if len({(each.order, each.data_root) for each in self.rows}) != 1:
+        if len({each.data_root for each in self.rows}) != 1:
             raise SignatureError(say("The {0} is not about the rows of one order.", self.KIND.what))
 
 

@@ -19,6 +19,7 @@ from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder, check_same_client
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.signing.statements import open_said
+from counterfoil_core.signing.subject import Subject
 from counterfoil_core.values.orders import GivenOrder, HeldOrder, OrderFinding, accepted_by, compare_orders
 
 
@@ -251,6 +252,11 @@ def held_order(
     except SignatureError:  # what check 5 says of it is said there
         return held
     return replace(held, trainer_key=acceptance.key_id, accepted_at=acceptance.accepted_at)
+
+
+def subject_of(claim: RunClaim) -> Subject:
+    """Return which run a claim is about, whose signature was checked."""
+    return Subject(claim.order, claim.run_root, claim.key_id)
 
 
 def check_claim(

@@ -103,14 +103,14 @@ REVOCATIONS = Kind(
     "whoever answers for the keys, with a key that is used for nothing else",
 )  # fmt: skip
 ROW_USE = Kind(
-    "urn:counterfoil:row-use:v1", say("statement on rows"), say("what a run did with rows"), "whoever looked"
+    "urn:counterfoil:row-use:v2", say("statement on rows"), say("what a run did with rows"), "whoever looked"
 )
 SNAPSHOT = Kind(
     "urn:counterfoil:snapshot:v1", say("line of a witness's log"), say("a line of a witness's log"), "the witness",
     most=2**16, alone=False, more_follows=True,
 )  # fmt: skip
 RULES = Kind(
-    "urn:counterfoil:rules:v1", say("statement on rules"), say("what a run showed of rules"), "whoever checked them"
+    "urn:counterfoil:rules:v2", say("statement on rules"), say("what a run showed of rules"), "whoever checked them"
 )
 RELEASE = Kind(
     "urn:counterfoil:release:v1", say("list of a release"), say("the list of a release"), "whoever built the files",
@@ -126,6 +126,8 @@ KINDS = (
 )  # fmt: skip
 """In the order in which docs/statements.md has them."""
 
+EARLIER = ("urn:counterfoil:share:v1", "urn:counterfoil:row-use:v1", "urn:counterfoil:rules:v1")
+"""Forms of before, which do not say whose run they are about: they count for nothing."""
 SVR = "https://in-toto.io/attestation/svr/v0.1"
 """Predicate type of in-toto's Simple Verification Result."""
 VSA = "https://slsa.dev/verification_summary/v1"

@@ -15,6 +15,7 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.sentence import say
 from counterfoil_core.remote.ranges import Fetched
 from counterfoil_core.signing.kinds import ACCEPTANCE, ORDER, ROOT, RUN, SHA256
+from counterfoil_core.signing.subject import Subject
 from counterfoil_core.statement.factfields import facts_from
 from counterfoil_core.statement.model import AdjudicationStatement, OrderDigestFields, VerdictStatement
 from counterfoil_core.statement.parts import shown_as
@@ -73,6 +74,12 @@ class Signed(ABC):
         """The signed run root; None when it could not be read, or its signature does not hold."""
         roots = [subject.digest.get(ROOT) for subject in self.statement.subject[:2]]
         return next((Digest.from_hex(root) for root in roots if root is not None), None)
+
+    @property
+    def about(self) -> Subject | None:
+        """The run that it is about; None where the file could not be read that far, or no signature of it holds."""
+        root, order, trainer = self.run_root, self.run_order, self.trainer_key
+        return None if root is None or order is None or not trainer else Subject(order, root, trainer)
 
     @property
     def order_digest(self) -> Digest | None:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import overload
 
+from msgspec import structs
+
 from counterfoil_core.base import canonical
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
@@ -20,7 +22,7 @@ from counterfoil_core.bundle.capsule import CapsuleReader
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import run_tree
 from counterfoil_core.parties.beacons import can_check, signature_holds
-from counterfoil_core.parties.signatures import check_claim
+from counterfoil_core.parties.signatures import check_claim, subject_of
 from counterfoil_core.signing.envelope import parse_statement, payload_of
 from counterfoil_core.signing.keys import PublicKey, SigningKey
 from counterfoil_core.signing.kinds import ADJUDICATION, statement_of
@@ -182,16 +184,15 @@ def check_capsule_file(said: Verdict | Adjudication, path: str | os.PathLike[str
     """
     with CapsuleReader.open(path) as reader:
         contents = reader.contents()
-    root = check_claim(contents.claim, contents.manifest, None, None).run_root
-    about = (root, contents.manifest.digest, contents.step)
+    about = subject_of(check_claim(contents.claim, contents.manifest, None, None))
     step = said.step if isinstance(said, Adjudication) else said.disputed_step
-    if about != (said.run_root, said.run_order, step):
+    if (about, contents.step) != (said.about, step):
         raise SignatureError(
             say(
                 "The capsule {0} is about step {1} of the run {2}, and the {3} is about something else.",
                 os.path.basename(path),
                 contents.step,
-                root.short,
+                about.run_root.short,
                 said.kind,
             ),
             remedy=say("Give the capsule that the same audit wrote."),
@@ -206,15 +207,17 @@ def _check_run(
     cancel: CancelToken | None,
     progress: Callable[[int, int], None] | None,
 ) -> None:
-    """Check that a file holds the run of a verdict: its recorded steps have the run root."""
+    """Check that a file holds the run of a verdict: its recorded steps, its order, and its trainer's signature."""
     with BundleReader.open(path) as reader:
+        claim = check_claim(reader.claim(), reader.manifest, None, reader.extent.steps)
         root = run_tree(reader.step_records(cancel, progress)).root
-    if root != verdict.run_root:
+    found = structs.replace(subject_of(claim), run_root=root)
+    if verdict.about is None:
         raise SignatureError(
-            say(
-                "The verdict is about another run: its run root is {0}, that of the steps in {1} is {2}.",
-                "" if verdict.run_root is None else verdict.run_root.short,
-                os.path.basename(path),
-                root.short,
-            )
+            say("The verdict does not say whose run it is about."),
+            remedy=say("Ask the auditor for one of a file that could be read."),
+        )
+    if different := verdict.about.difference(found):
+        raise SignatureError(
+            say("The verdict is about another run than that in {0}: {1}.", os.path.basename(path), different)
         )

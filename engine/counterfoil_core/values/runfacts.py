@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.timestamps import read_timestamp
+from counterfoil_core.signing.subject import Subject
 
 PARTS = ("forward", "backward", "update")
 MATRIX, CONVOLUTION, ELEMENTWISE, REDUCTION, OTHER = (
@@ -91,6 +92,11 @@ class RunFacts:
     #: From ``started`` to ``signed``, as the trainer says; None where one of them is not there, or they are in the
     #: wrong order.
     seconds: int | None = None
+
+    @property
+    def about(self) -> Subject:
+        """The run that they are of."""
+        return Subject(self.order, self.run_root, self.trainer_key)
 
     @property
     def total_operations(self) -> int:

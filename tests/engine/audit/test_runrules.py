@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from counterfoil.audit.afterwards import verdict_digest
 from counterfoil.audit.runrules import _rules, given_verdict, read_rules, subject_of
@@ -47,7 +48,7 @@ def only(rules: RunRules, subject: RuleSubject) -> RuleOutcome:
 
 
 def good_verdict(subject: RuleSubject) -> GivenVerdict:
-    return GivenVerdict("a" * 64, subject.facts.trainer_key, subject.facts.run_root, "VERIFIED", 1.0)
+    return GivenVerdict("a" * 64, subject.facts.about, "VERIFIED", 1.0)
 
 
 def test_ranges_hold_at_both_ends_and_break_beyond(subject: RuleSubject) -> None:
@@ -148,11 +149,19 @@ def test_a_verdict_counts_by_auditor_run_coverage_and_outcome(subject: RuleSubje
         ((good, replace(good, outcome="DISPUTED")), BROKEN),
         ((), CANNOT),
         ((replace(good, auditor="b" * 64),), CANNOT),
-        ((replace(good, run_root=Digest.of(b"other")),), CANNOT),
-        ((replace(good, trainer=good.auditor),), CANNOT),
+        ((replace(good, about=None),), CANNOT),
+        *(
+            ((replace(good, about=structs.replace(subject.facts.about, **other)),), CANNOT)
+            for other in ({"run_root": Digest.of(b"x")}, {"order": Digest.of(b"x")}, {"trainer_key": "b" * 64})
+        ),
         ((replace(good, outcome="INCONCLUSIVE"),), CANNOT),
     ):
         assert only(rules, replace(subject, verdicts=verdicts)) is outcome, verdicts
+
+
+def test_a_verdict_of_the_trainers_own_does_not_count(subject: RuleSubject) -> None:
+    own = replace(good_verdict(subject), auditor=subject.facts.trainer_key)
+    assert only(RunRules(auditors=(own.auditor,)), replace(subject, verdicts=(own,))) is CANNOT
 
 
 def test_one_broken_rule_breaks_all(subject: RuleSubject) -> None:
@@ -223,9 +232,9 @@ def test_the_examples_are_rules(path: Path, subject: RuleSubject) -> None:
 def test_a_statement_is_checked_again(subject: RuleSubject, tmp_path: Path) -> None:
     results = check_rules(RunRules(steps=(0, 100)), subject)
     rules = Digest.of(b"rules")
-    envelope = sign_said(RulesStatement(rules, results_of(results), subject.facts.run_root), KEY)
+    envelope = sign_said(RulesStatement(rules, results_of(results), subject.facts.about), KEY)
     found = open_said(RulesStatement, envelope, KEY.public)
-    assert (found.rules, found.run_root, found.results) == (rules, subject.facts.run_root, results_of(results))
+    assert (found.rules, found.run, found.results) == (rules, subject.facts.about, results_of(results))
     with pytest.raises(SignatureError):
         open_said(RulesStatement, envelope, OTHER.public)
     told = json.loads(envelope)
@@ -244,7 +253,7 @@ def test_a_stranger_checks_the_signature_and_a_rule(subject: RuleSubject, digits
     rules = _rules(tomllib.loads(text))
     results = check_rules(rules, subject)
     (tmp_path / "said.json").write_bytes(
-        sign_said(RulesStatement(Digest.of(text.encode()), results_of(results), subject.facts.run_root), KEY)
+        sign_said(RulesStatement(Digest.of(text.encode()), results_of(results), subject.facts.about), KEY)
     )
     (tmp_path / "key.pem").write_text(KEY.public.pem)
     lines = """

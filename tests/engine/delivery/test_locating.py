@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from msgspec import structs
 from safetensors.numpy import save_file
 from torch import Tensor, nn
 from torch.nn import functional
@@ -497,15 +498,15 @@ def test_a_statement_that_says_otherwise_than_the_run_is_not_so(
         replace(use, steps=(), places=()),
         replace(use, filled=(1,)),
         replace(use, data_root=Digest.of(b"")),
-        replace(use, order=Digest.of(b"")),
     ):
         assert said([lie]) == 0, "control: the signature holds, and without the run no more is known"
         assert "the word of whoever signed" in capsys.readouterr().out
         assert said([lie], run) == 3
         assert "NOT SO" in capsys.readouterr().out
     assert said([replace(use, steps=()), use], run) == 3, "a row that is named twice is not so once"
-    assert said([replace(use, run_root=Digest.of(b""))], run) == 3
-    assert "another run" in capsys.readouterr().out
+    for other_run in ({"run_root": Digest.of(b"")}, {"order": Digest.of(b"")}, {"trainer_key": "ab" * 32}):
+        assert said([replace(use, about=structs.replace(use.about, **other_run))], run) == 3
+        assert "another run" in capsys.readouterr().out
     assert said([replace(use, data_root=Digest.of(b""))], *proof) == 3, "the proof leads to another root"
     assert said([replace(use, places=(*use.places, 9))], *proof) == 3, "a place that is not proven"
     other = reader.data("images")[0].copy()

@@ -7,6 +7,7 @@ from enum import Enum
 
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.sentence import say
+from counterfoil_core.signing.subject import Subject
 from counterfoil_core.values.trust import Trust
 
 
@@ -81,6 +82,11 @@ class Basis:
     trainer_key: str = ""
     client_key: str = ""
     reaches_end: bool = True
+
+    @property
+    def about(self) -> Subject:
+        """The run that it is about."""
+        return Subject(self.order_digest, self.run_root, self.trainer_key)
 
 
 @dataclass(frozen=True)

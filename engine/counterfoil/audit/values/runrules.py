@@ -8,6 +8,7 @@ from enum import Enum
 
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.sentence import say
+from counterfoil_core.signing.subject import Subject
 from counterfoil_core.values.runfacts import RunFacts
 
 Range = tuple[float, float]
@@ -73,8 +74,7 @@ class GivenVerdict:
 
     Attributes:
         auditor: Key id of who signed it.
-        trainer: Key id of who signed the run.
-        run_root: The run that it is about.
+        about: The run that it is about; None where it does not say whose that is.
         outcome: Its outcome, by name.
         replayed: The share of the run's steps that were replayed.
         reaches_end: Whether the last of them was.
@@ -82,8 +82,7 @@ class GivenVerdict:
     """
 
     auditor: str
-    trainer: str
-    run_root: Digest | None
+    about: Subject | None
     outcome: str
     replayed: float
     reaches_end: bool = False
@@ -271,9 +270,9 @@ def _counting(rules: RunRules, subject: RuleSubject) -> list[GivenVerdict]:
     return [
         one
         for one in subject.verdicts
-        if one.run_root == subject.facts.run_root
+        if one.about == subject.facts.about
         and one.auditor in rules.auditors
-        and one.auditor != one.trainer
+        and one.auditor != subject.facts.trainer_key
         and not one.withdrawn
     ]
 
