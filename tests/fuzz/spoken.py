@@ -19,6 +19,7 @@ from counterfoil.talk.frames import read_frame, write_frame
 from counterfoil.talk.messages import FormError, decode, encode
 from counterfoil.talk.port import Call, Delivery, Enclosure, Item, Port, Question, Raised, Returned, Steer
 from counterfoil.talk.table import PROGRAMS
+from counterfoil_core.base.digest import Digest
 
 ENCLOSURE = Enclosure(("/run.cfoil",), (), "/scratch")
 
@@ -68,7 +69,7 @@ def _built(wire: Any, rows: bool, bare: bool, dtype: str) -> Any:
         tag = {wire.__struct_config__.tag_field: wire.__struct_config__.tag} if wire.__struct_config__.tag else {}
         hints = typing.get_type_hints(wire, include_extras=True)
         return {**tag, **{each.encode_name: built(hints.get(each.name, each.type)) for each in info}}
-    return str(wire())
+    return bytes(32) if wire is Digest else str(wire())
 
 
 def framed(*said: object) -> bytes:
