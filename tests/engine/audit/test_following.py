@@ -35,6 +35,7 @@ from counterfoil.training.order import OrderDraft
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import GivenFileError, ObstacleError
 from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.bundle.schema import StepRecord
@@ -307,7 +308,7 @@ def test_tree_heads_that_do_not_fit_are_refused_as_an_audit_refuses_them(
         tamper=LabelFlip(1) if which == "history" else None,
     )  # fmt: skip
     told = heads_of(source, trainer_key.public)
-    changes = {"order": replace(told[0].order, value=bytes(32))} if which == "order" else {}
+    changes = {"order": Digest(bytes(32))} if which == "order" else {}
     write_heads(heads, told, _key(tmp_path / "other.pem") if which == "key" else trainer_key, **changes)
     request = request_of(digits_job.order, run, heads=heads)
     found = follow_beside(request, part, recorder(digits_job.order, run, trainer_key))

@@ -23,9 +23,9 @@ from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.signing.kinds import RUN, statement_of
 from counterfoil_core.signing.statements import read_said
 from counterfoil_core.statement.dispute_rules import _wrong_finding
+from counterfoil_core.statement.factfields import MAX_LINES
 from counterfoil_core.statement.model import (
     MAX_INPUTS,
-    MAX_LINES,
     MAX_SENTENCE,
     AdjudicationStatement,
     Number,

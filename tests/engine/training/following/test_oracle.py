@@ -14,6 +14,7 @@ from textwrap import dedent
 
 import pytest
 import torch
+from msgspec import structs
 
 from counterfoil.cli.scripts import write_compared
 from counterfoil.signing.comparison import comparison_beside
@@ -142,7 +143,7 @@ def test_two_machines_of_different_speed_write_one_digest(
     assert of_fast.said is not None
     assert of_slow.said is not None
     assert (of_fast.said.compared, of_slow.said.compared) == (((1, 4),), ((1, 1),))
-    assert replace(of_fast.said, compared=()) == replace(of_slow.said, compared=())
+    assert structs.replace(of_fast.said, compared=()) == structs.replace(of_slow.said, compared=())
     with BundleReader.open(orders[0]) as reader:
         assert reader.manifest.digest == of_fast.said.order
 
