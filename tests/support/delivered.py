@@ -14,6 +14,8 @@ from counterfoil.delivery.export import export_weights
 from counterfoil.delivery.verification import verify_weights
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import run_tree
+from counterfoil_core.signing.claims import RunClaim
+from counterfoil_core.signing.statements import open_said
 from counterfoil_core.values.trust import MachineTrust, OrderTrust, TrainerTrust, Trust
 
 
@@ -21,7 +23,8 @@ def basis_for(run: Path) -> Basis:
     """What a verdict that says VERIFIED says of a run."""
     with BundleReader.open(run) as reader:
         trust = Trust(OrderTrust.CLIENT, TrainerTrust.NAMED, MachineTrust.TESTED)
-        return Basis(run_tree(reader.step_records()).root, reader.manifest.digest, "VERIFIED", trust, "0" * 64)
+        root, trainer = run_tree(reader.step_records()).root, open_said(RunClaim, reader.claim()).key_id
+        return Basis(root, reader.manifest.digest, "VERIFIED", trust, "0" * 64, trainer_key=trainer)
 
 
 def exported(run: Path, folder: Path, **settings: Any) -> dict[str, Tensor]:

@@ -7892,6 +7892,10 @@ Lauf zu finden</translation>
             <translation>Bitten Sie um die ganze Datei.</translation>
         </message>
         <message>
+            <source>Ask the auditor for one of a file that could be read.</source>
+            <translation>Bitten Sie den Prüfer um eines über eine Datei, die gelesen werden konnte.</translation>
+        </message>
+        <message>
             <source>Ask the auditor for the verdict that stands in its place.</source>
             <translation>Bitten Sie den Prüfer um das Urteil, das an seine Stelle tritt.</translation>
         </message>
@@ -11856,6 +11860,10 @@ Lauf zu finden</translation>
             <translation>Das Urteil beweist nicht, dass der Lauf das Blatt des Trainers von Schritt {0} enthält.</translation>
         </message>
         <message>
+            <source>The verdict does not say whose run it is about.</source>
+            <translation>Das Urteil sagt nicht, wessen Lauf es betrifft.</translation>
+        </message>
+        <message>
             <source>The verdict finds that a step has no result, and has one.</source>
             <translation>Das Urteil befindet, dass ein Schritt kein Ergebnis hat, und hat eines.</translation>
         </message>
@@ -11868,10 +11876,6 @@ Lauf zu finden</translation>
             <translation>Das Urteil rechnet über ein Protokoll ab, unter einem exakten Profil, das keines hat.</translation>
         </message>
         <message>
-            <source>The verdict is about a run of another order than that in {0}.</source>
-            <translation>Das Urteil gilt dem Lauf eines anderen Auftrags als dem in {0}.</translation>
-        </message>
-        <message>
             <source>The verdict is about a run that was fetched, and names something else than that run.</source>
             <translation>Das Urteil handelt von einem Lauf, der abgerufen wurde, und nennt etwas anderes als diesen Lauf.</translation>
         </message>
@@ -11880,12 +11884,8 @@ Lauf zu finden</translation>
             <translation>Das Urteil gilt einer anderen Datei: Ihr SHA-256 ist {0}..., der von {1} ist {2}....</translation>
         </message>
         <message>
-            <source>The verdict is about another run: its run root is {0}, that of the steps in {1} is {2}.</source>
-            <translation>Das Urteil handelt von einem anderen Lauf: seine Laufwurzel ist {0}, die der Schritte in {1} ist {2}.</translation>
-        </message>
-        <message>
-            <source>The verdict is about another run: the root of its steps is {0}..., that of {1} is {2}....</source>
-            <translation>Das Urteil gilt einem anderen Lauf: Die Wurzel seiner Schritte ist {0}..., die von {1} ist {2}....</translation>
+            <source>The verdict is about another run than that in {0}: {1}.</source>
+            <translation>Das Urteil betrifft einen anderen Lauf als den in {0}: {1}.</translation>
         </message>
         <message>
             <source>The verdict rests on something else than an order's signature, its acceptance and a run's claim.</source>
@@ -13724,6 +13724,10 @@ Lauf zu finden</translation>
             <translation>Laufwurzel und Schlüssel, der sie unterschrieb, treten nicht gemeinsam auf</translation>
         </message>
         <message>
+            <source>its run root is {0}, and not {1}</source>
+            <translation>seine Laufwurzel ist {0} und nicht {1}</translation>
+        </message>
+        <message>
             <source>its sample does not have the planned steps</source>
             <translation>ihre Stichprobe hat nicht die geplanten Schritte</translation>
         </message>
@@ -13734,6 +13738,14 @@ Lauf zu finden</translation>
         <message>
             <source>its size, its time or a part of it</source>
             <translation>ihre Größe, ihre Zeit oder ein Teil von ihr</translation>
+        </message>
+        <message>
+            <source>its steps are the same, and its order is {0}, not {1}</source>
+            <translation>seine Schritte sind dieselben, und sein Auftrag ist {0}, nicht {1}</translation>
+        </message>
+        <message>
+            <source>its steps are the same, and the key {0} signed it, not {1}</source>
+            <translation>seine Schritte sind dieselben, und der Schlüssel {0} hat ihn unterschrieben, nicht {1}</translation>
         </message>
         <message>
             <source>its structure</source>
