@@ -323,7 +323,10 @@ def test_a_verdict_counts_with_its_auditors_key_alone(process: ProcessEngine, re
     auditor, other = key_from_seed(b"\x07" * 32), key_from_seed(b"\x08" * 32)
     *_, facts = process.run_facts(FactsRequest(run), CancelToken())
     assert isinstance(facts, RunFacts)
-    report = replace(verified_report(), run_root=facts.run_root, trainer_key=facts.trainer_key)
+    report = replace(
+        verified_report(), run_root=facts.run_root, trainer_key=facts.trainer_key,
+        order_digest=facts.order, run_order=facts.order,
+    )  # fmt: skip
     verdict, rules = tmp_path / "v.json", tmp_path / "rules.toml"
     verdict.write_bytes(sign_verdict(report, auditor))
     rules.write_text(f'[verdict]\nauditors = ["{auditor.public.key_id}"]\n')
