@@ -11,7 +11,7 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.bundle.shares import ShareRecord
 from counterfoil_core.signing.keys import SigningKey
-from counterfoil_core.signing.parties import parties_of
+from counterfoil_core.signing.parties import SignedShares, parties_of
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,12 @@ class PartySigner:
     Attributes:
         order: The order's digest.
         keys: The key of the party that answers for each share, of those that have one.
+        signed: Checks what all parties signed.
     """
 
     order: Digest
     keys: Mapping[int, SigningKey]
+    signed: SignedShares
 
     def __call__(self, step: int, before: Digest, record: ShareRecord) -> bytes:
         """Sign what a share gave from a state; nothing where nobody but the trainer answers for it."""
@@ -67,4 +69,4 @@ def share_signer(manifest: OrderManifest, mine: Sequence[int], keys: Mapping[int
                 f"The party with the key {wanted} answers for share {share}; the key that was given is {given}.",
                 remedy=f"Give the party's own private key: --share-key {share}=FILE.",
             )
-    return PartySigner(manifest.digest, dict(keys))
+    return PartySigner(manifest.digest, dict(keys), SignedShares(manifest))

@@ -96,7 +96,11 @@ class RunPart(Protocol):
 
 
 class SignShare(Protocol):
-    """Signs what a share gave, as the party that answers for it."""
+    """Signs what a share gave, as the party that answers for it, and knows what others sign."""
+
+    @property
+    def signed(self) -> SignedShares:
+        """Checks what parties signed; the keys of an order are read once, and not in each step."""
 
     def __call__(self, step: int, before: Digest, record: ShareRecord, /) -> bytes:
         """Return the signature, given the state root before the step; nothing where no party answers for the share."""
@@ -222,8 +226,8 @@ def execute_shared(
     every = exchange.shares(done)
     if not every:
         return replace(part.result, state=new)
-    if before is not None:
-        _check_signed(order, step, before, every, exchange)
+    if before is not None and sign is not None:
+        _check_signed(sign.signed, step, before, every, exchange)
     return SharedStep(
         state=new,
         loss=part.result.loss,
@@ -242,14 +246,13 @@ def execute_shared(
 
 
 def _check_signed(
-    order: LoadedOrder, step: int, before: Digest, every: Sequence[ShareDone], exchange: Exchange
+    signed: SignedShares, step: int, before: Digest, every: Sequence[ShareDone], exchange: Exchange
 ) -> None:
     """Check what parties signed before it is kept: no run is made of it, and the process that gave it is named.
 
     Raises:
         RankError: A signature does not hold, or is missing.
     """
-    signed = SignedShares(order.manifest)
     for share in every:
         signed.look_at(step, before, share.record, share.signature)
         if signed.problem is not None:
