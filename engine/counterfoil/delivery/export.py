@@ -12,6 +12,7 @@ from counterfoil.audit.values.delivery import DeliveryProgress
 from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.base.wholefiles import check_room, check_target, whole_file
 from counterfoil.delivery.module import saved_names, tied_names
+from counterfoil.delivery.signedrecords import signed_records
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.dtypes import ITEM_BYTES, tensor_bytes
@@ -20,9 +21,8 @@ from counterfoil_core.base.sentence import say
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.bundle.checked import bytes_of
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.bundle.schema import run_tree
 from counterfoil_core.commit.state import state_tree
-from counterfoil_core.parties.signatures import check_claim, need_run
+from counterfoil_core.parties.signatures import need_run
 
 FILE = "model.safetensors"
 """The name of the file, by which libraries look for it."""
@@ -70,24 +70,11 @@ def export_weights(
         check_target(target, what=say("the file of weights"), replace=replace)
         yield DeliveryProgress(say("Hashing the record of the run"), 0, len(names))
         tied = {name: of for name, of in tied_names(reader.manifest).items() if of in names}
-        root = signed_root(reader, cancel)
+        root = signed_records(reader, cancel)[1].run_root
         yield from write_state(
             reader, root, {target: names}, step=last, tied=tied, average=average, replace=replace, cancel=cancel
         )
         yield target
-
-
-def signed_root(reader: BundleReader, cancel: CancelToken | None = None) -> Digest:
-    """Return the root of a run's steps, which must be the one that its trainer signed.
-
-    Raises:
-        RefusedError: The run is damaged, or its steps are others than those that were signed.
-        CancelledError: The token was cancelled.
-    """
-    root = run_tree(reader.step_records(cancel)).root
-    if check_claim(reader.claim(), reader.manifest, None, reader.extent.steps).run_root != root:
-        raise CommitmentError(say("The steps of the run are not those that its trainer signed."))
-    return root
 
 
 def write_state(
@@ -105,7 +92,7 @@ def write_state(
 
     Args:
         reader: The run.
-        root: The root of its steps, by :func:`signed_root`.
+        root: The root of its steps, by :func:`.signedrecords.signed_records`.
         files: For each file the names that its tensors have in it, each with the state tensor that it holds.
         step: The step after which the state is.
         tied: Second names, each with the name in the files that it stands for, for the headers.

@@ -19,21 +19,21 @@ from counterfoil.audit.values.located import LocateProgress, Place, StepWeights
 from counterfoil.delivery.comparison import compare_tensor, dtype_misfit
 from counterfoil.delivery.module import saved_names
 from counterfoil.delivery.rowfile import digests_of, fitting, places_of, read_rows
+from counterfoil.delivery.signedrecords import signed_records
 from counterfoil.delivery.weights import DeliveredWeights
 from counterfoil.program.rowreads import positions_read
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
-from counterfoil_core.base.errors import CommitmentError, GivenFileError
+from counterfoil_core.base.errors import GivenFileError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.bundle.checked import BLOCK_BYTES, OnProgress, row_bytes
 from counterfoil_core.bundle.datafile import CheckedRows, a_slip_of_the_giver, open_data_file
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.bundle.schema import ArraySpec, StepRecord, run_tree
+from counterfoil_core.bundle.schema import ArraySpec
 from counterfoil_core.commit.state import chunk_tree, tensor_digest
-from counterfoil_core.parties.signatures import check_claim, need_run, subject_of
 from counterfoil_core.program.graph import Program
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.signing.subject import Subject
@@ -74,32 +74,6 @@ class RowUse:
 
 Wanted = Callable[[ArraySpec], Sequence[Digest] | None]
 """Gives the SHA-256 of each row that is looked for in an array; None where rows of that form are not."""
-
-
-def signed_records(
-    reader: BundleReader,
-    cancel: CancelToken | None = None,
-    progress: OnProgress | None = None,
-    trainer_key: PublicKey | None = None,
-) -> tuple[list[StepRecord], Subject]:
-    """Rebuild the steps' records of a run, and say whose run it is.
-
-    Args:
-        reader: The run.
-        cancel: Looked at meanwhile.
-        progress: Called with the steps that were read, and their total.
-        trainer_key: The key that must have signed it; that which it names unless given.
-
-    Raises:
-        CommitmentError: The steps are not those that were signed.
-        SignatureError: The trainer's signature does not hold, or is another key's.
-    """
-    need_run(reader)
-    records = reader.step_records(cancel, progress)
-    about = subject_of(check_claim(reader.claim(), reader.manifest, trainer_key, reader.extent.steps))
-    if about.run_root != run_tree(records).root:
-        raise CommitmentError(say("The steps of the run are not those that its trainer signed."))
-    return records, about
 
 
 def locate_hash(

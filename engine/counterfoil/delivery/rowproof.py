@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.delivery.locating import RowArrays, RowUse, signed_records
+from counterfoil.delivery.locating import RowArrays, RowUse
+from counterfoil.delivery.signedrecords import signed_records
 from counterfoil_core.base import canonical
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.cancel import CancelToken

@@ -13,8 +13,6 @@ from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from msgspec import structs
-
 from counterfoil.audit.values.delivery import (
     Basis,
     ComparedTensor,
@@ -34,6 +32,7 @@ from counterfoil.delivery.adapters import (
 )
 from counterfoil.delivery.comparison import compare_merge, compare_tensor, dtype_misfit
 from counterfoil.delivery.module import saved_names, tied_names
+from counterfoil.delivery.signedrecords import signed_records
 from counterfoil.delivery.weights import DeliveredWeights
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.cancel import CancelToken
@@ -42,9 +41,9 @@ from counterfoil_core.base.errors import CommitmentError, DataError, SignatureEr
 from counterfoil_core.base.sentence import joined, say
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.bundle.schema import StepRecord, run_tree
+from counterfoil_core.bundle.schema import StepRecord
 from counterfoil_core.commit.state import state_tree
-from counterfoil_core.parties.signatures import check_claim, need_run, subject_of
+from counterfoil_core.parties.signatures import need_run, recorded_subject
 from counterfoil_core.program.graph import Program
 from counterfoil_core.values.trust import TrainerTrust
 
@@ -122,18 +121,17 @@ def _final_record(
 ) -> Generator[DeliveryProgress, None, tuple[StepRecord, Digest]]:
     """The record of the last step, of the very run that the basis is about; without one, of the run that was signed."""
     yield DeliveryProgress(say("Hashing the record of the run"), 0, reader.extent.steps)
-    records = reader.step_records(cancel)
-    root = run_tree(records).root
-    signed = subject_of(check_claim(reader.claim(), reader.manifest, None, reader.extent.steps))
     if basis is None:
-        if signed.run_root != root:
-            raise CommitmentError(say("The steps of the run are not those that its trainer signed."))
-    elif different := basis.about.difference(structs.replace(signed, run_root=root)):
-        raise SignatureError(
-            say("The verdict is about another run than that in {0}: {1}.", reader.path.name, different),
-            remedy=say("Give the run that the auditor judged."),
-        )
-    return records[-1], root
+        records, about = signed_records(reader, cancel)
+    else:
+        records = reader.step_records(cancel)
+        about = recorded_subject(reader, records)
+        if different := basis.about.difference(about):
+            raise SignatureError(
+                say("The verdict is about another run than that in {0}: {1}.", reader.path.name, different),
+                remedy=say("Give the run that the auditor judged."),
+            )
+    return records[-1], about.run_root
 
 
 class _State:

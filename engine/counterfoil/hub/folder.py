@@ -16,8 +16,9 @@ from counterfoil.base.joberrors import WeightsError
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.base.wholefolders import check_new_folder, whole_folder
 from counterfoil.delivery.basis import basis_of
-from counterfoil.delivery.export import signed_root, write_state
+from counterfoil.delivery.export import write_state
 from counterfoil.delivery.module import saved_names, tied_names
+from counterfoil.delivery.signedrecords import signed_records
 from counterfoil.delivery.verification import verify_weights
 from counterfoil.hub import adapter, shards
 from counterfoil.hub.architecture import find_architecture
@@ -146,7 +147,7 @@ def write_folder(
     with obstacles_noticed(), BundleReader.open(run) as reader:
         need_run(reader)
         yield DeliveryProgress(say("Hashing the record of the run"), 0, 1)
-        root = signed_root(reader, cancel)
+        root = signed_records(reader, cancel)[1].run_root
         _check_run(judged.verdict, root, reader)
         weights = _weights(reader, source, wanted)
         origins = _origins(source, judged.verdict, weights)

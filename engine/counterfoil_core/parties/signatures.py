@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+
+from msgspec import structs
 
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
@@ -15,7 +18,7 @@ from counterfoil_core.base.errors import (
 )
 from counterfoil_core.base.sentence import joined, say
 from counterfoil_core.bundle.reader import BundleReader, OrderContents
-from counterfoil_core.bundle.schema import OrderManifest
+from counterfoil_core.bundle.schema import OrderManifest, StepRecord, run_tree
 from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder, check_same_client
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.signing.statements import open_said
@@ -257,6 +260,18 @@ def held_order(
 def subject_of(claim: RunClaim) -> Subject:
     """Return which run a claim is about, whose signature was checked."""
     return Subject(claim.order, claim.run_root, claim.key_id)
+
+
+def recorded_subject(reader: BundleReader, records: Sequence[StepRecord]) -> Subject:
+    """Return which run the steps in a file are, under its order and its trainer's signature.
+
+    Whether the trainer signed these very steps is left to whoever compares.
+
+    Raises:
+        SignatureError: The trainer's signature does not hold, or is about something else.
+    """
+    claim = check_claim(reader.claim(), reader.manifest, None, reader.extent.steps)
+    return structs.replace(subject_of(claim), run_root=run_tree(records).root)
 
 
 def check_claim(

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import overload
 
-from msgspec import structs
-
 from counterfoil_core.base import canonical
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
@@ -20,9 +18,8 @@ from counterfoil_core.base.inputs import NotAFileError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.capsule import CapsuleReader
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.bundle.schema import run_tree
 from counterfoil_core.parties.beacons import can_check, signature_holds
-from counterfoil_core.parties.signatures import check_claim, subject_of
+from counterfoil_core.parties.signatures import check_claim, recorded_subject, subject_of
 from counterfoil_core.signing.envelope import parse_statement, payload_of
 from counterfoil_core.signing.keys import PublicKey, SigningKey
 from counterfoil_core.signing.kinds import ADJUDICATION, statement_of
@@ -209,9 +206,7 @@ def _check_run(
 ) -> None:
     """Check that a file holds the run of a verdict: its recorded steps, its order, and its trainer's signature."""
     with BundleReader.open(path) as reader:
-        claim = check_claim(reader.claim(), reader.manifest, None, reader.extent.steps)
-        root = run_tree(reader.step_records(cancel, progress)).root
-    found = structs.replace(subject_of(claim), run_root=root)
+        found = recorded_subject(reader, reader.step_records(cancel, progress))
     if verdict.about is None:
         raise SignatureError(
             say("The verdict does not say whose run it is about."),
