@@ -18,13 +18,13 @@ from counterfoil.cli.commands import group_of_commands
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import (
     MAX_VERDICT_BYTES,
-    AuditorKeyOption,
     AverageOption,
     ForceOption,
     KeyOption,
     NewFile,
     RunArgument,
     VerdictArgument,
+    VerdictKeyOption,
 )
 from counterfoil.cli.places import READS, READS_FOLDER, WRITES, WRITES_INTO, WRITES_WEIGHTS
 from counterfoil.cli.targets import check_writable
@@ -189,7 +189,7 @@ def _read_verdict(path: Path, key: PublicKey, signer_key: str = "") -> tuple[byt
 @export_app.command("model-card")
 def model_card(
     verdict: VerdictArgument,
-    key: AuditorKeyOption,
+    key: VerdictKeyOption,
     out: Annotated[
         Path | None, WRITES, typer.Option("--out", "-o", help="The file to write.", show_default="standard output")
     ] = None,
@@ -225,7 +225,7 @@ def hub(
         ),
     ],
     verdict: Annotated[Path, READS, typer.Option(help="The verdict on this run, a .json file.", show_default=False)],
-    key: AuditorKeyOption,
+    key: VerdictKeyOption,
     out: Annotated[
         Path, WRITES, typer.Option("--out", "-o", help="The folder to make; it must not exist.", show_default=False)
     ],

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from counterfoil.cli import terminal
-from counterfoil.cli.options import MAX_VERDICT_BYTES, SealForOption
+from counterfoil.cli.options import MAX_VERDICT_BYTES, SealForOption, VerdictKeyOption
 from counterfoil.cli.places import READS, WRITES
 from counterfoil.cli.sealing import judges_of, seal, show_handed
 from counterfoil.cli.terminal import shown
@@ -22,7 +22,7 @@ def hand_over(
     verdict: Annotated[
         Path, READS, typer.Argument(help="The verdict, or the adjudication, a .json file.", show_default=False)
     ],
-    key: Annotated[Path, READS, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)],
+    key: VerdictKeyOption,
     out: Annotated[
         Path,
         WRITES,

@@ -101,7 +101,7 @@ CertificateOption = Annotated[
         show_default=False,
     ),
 ]
-AuditorKeyOption = Annotated[
+VerdictKeyOption = Annotated[
     Path, READS, typer.Option("--key", help="The auditor's public key, a .pub.pem file.", show_default=False)
 ]
 AllowLargeOption = Annotated[

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -60,38 +61,14 @@ if TYPE_CHECKING:
     from counterfoil_core.values.beacon import Beacon
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Given:
-    """What the command was given."""
+    """What the command is given."""
 
-    envelope: bytes
-    against: list[Path]
-    key: PublicKey | None
-    json: bool
-    statements: list[Path] | None
-    revocations: Revocations
-    roots: Path | None
-    at: str | None
-    trainer_key: Path | None
-    verdict: list[Path] | None
-    auditor_key: list[Path] | None
-    weights: Path | None
-    row: Path | None
-    proof: Path | None
-    data: Path | None
-    whole: bool
-
-    @property
-    def out(self) -> Console:
-        """Where it is said; JSON has standard output to itself."""
-        return terminal.console(stderr=self.json)
-
-
-def verify(
     file: Annotated[
         Path, READS, typer.Argument(metavar="FILE", help="The statement, a .json file.", show_default=False)
-    ],
-    revocations: Revocations,
+    ]
+    revocations: Revocations
     against: Annotated[
         list[Path] | None,
         READS,
@@ -101,7 +78,7 @@ def verify(
             "the order, of rules the rules and the run, of a withdrawal or reply the verdict, of a release its files.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     key: Annotated[
         Path | None,
         READS,
@@ -110,30 +87,52 @@ def verify(
             "others the key that they name is taken without it.",
             show_default=False,
         ),
-    ] = None,
-    statements: StatementsOption = None,
-    roots: RootsOption = None,
-    at: AtOption = None,
-    trainer_key: TrainerKeyOption = None,
-    verdict: VerdictOption = None,
-    auditor_key: AuditorKeyOption = None,
-    weights: WeightsOption = None,
+    ] = None
+    statements: StatementsOption = None
+    roots: RootsOption = None
+    at: AtOption = None
+    trainer_key: TrainerKeyOption = None
+    verdict: VerdictOption = None
+    auditor_key: AuditorKeyOption = None
+    weights: WeightsOption = None
     row: Annotated[
         Path | None,
         READS,
         typer.Option(
             help="Of rows: the row, or several, as numpy.save writes them: is it about these?", show_default=False
         ),
-    ] = None,
+    ] = None
     proof: Annotated[
         Path | None,
         READS,
         typer.Option(help="Of rows: the proof of its places that came with it; belongs to --row.", show_default=False),
-    ] = None,
-    data: DataOption = None,
-    whole: Annotated[bool, typer.Option("--all", help="Of a release: every file of the list must be given.")] = False,
-    json: JsonOption = False,
-) -> None:
+    ] = None
+    data: DataOption = None
+    whole: Annotated[bool, typer.Option("--all", help="Of a release: every file of the list must be given.")] = False
+    json: JsonOption = False
+
+    @cached_property
+    def envelope(self) -> bytes:
+        """The statement's envelope; may be junk."""
+        return read_input(self.file, "a statement", DataError, most=MAX_VERDICT_BYTES)
+
+    @cached_property
+    def public(self) -> PublicKey | None:
+        """The key that must have signed it; raises KeyFileError."""
+        return None if self.key is None else load_public_key(self.key)
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """What it is compared with."""
+        return self.against or ()
+
+    @property
+    def out(self) -> Console:
+        """Where it is said; JSON has standard output to itself."""
+        return terminal.console(stderr=self.json)
+
+
+def verify(given: Given) -> None:
     """Anyone: check who signed a statement, compare it with what it is about, and show what it says.
 
     It is known by its type: a verdict, an adjudication, facts, rules, rows, a note, a release, and each other that
@@ -146,21 +145,16 @@ def verify(
 
     Example: counterfoil verify verdict.json run.cfoil --key auditor.pub.pem
     """
-    envelope = read_input(file, "a statement", DataError, most=MAX_VERDICT_BYTES)
-    public = None if key is None else load_public_key(key)
-    given = Given(
-        envelope, against or [], public, json, statements, revocations, roots, at, trainer_key,
-        verdict, auditor_key, weights, row, proof, data, whole,
-    )  # fmt: skip
-    form = form_of(envelope)
+    _ = given.envelope, given.public  # a file that cannot be read is said before anything is looked at
+    form = form_of(given.envelope)
     check = _CHECKS[form.KIND]
-    others = {"bundle", "file", "envelope", "against", "key", "json"}
-    for name, value in {**vars(given), **vars(given.revocations)}.items():
-        if value and name not in others and name not in check.options:
+    said = {option.name: getattr(given, option.name) for option in fields(given)} | vars(given.revocations)
+    for name, value in said.items():
+        if value and name not in _OF_EVERY_KIND and name not in check.options:
             option = "all" if name == "whole" else name.replace("_", "-")
             raise typer.BadParameter(f"--{option} says nothing of {form.KIND.named}.")
-    if len(given.against) not in check.against:
-        raise typer.BadParameter(f"Of {form.KIND.named}: it is not compared with {len(given.against)} files.")
+    if len(given.files) not in check.against:
+        raise typer.BadParameter(f"Of {form.KIND.named}: it is not compared with {len(given.files)} files.")
     check.made(given, form)
 
 
@@ -218,13 +212,13 @@ def _opened(given: Given, form: type[Any]) -> Any:
     """Check the signature, and say whose it is."""
     from counterfoil_core.signing.statements import open_said
 
-    if not form.KIND.names_key and given.key is None:
+    if not form.KIND.names_key and given.public is None:
         raise typer.BadParameter("Give the key of whoever signed it with --key: it names none.")
-    said = open_said(form, given.envelope, given.key)
+    said = open_said(form, given.envelope, given.public)
     if said.signer:
         when = f" {getattr(said, said.TIME)}" if said.TIME else ""
         given.out.print(f"Signed{when}, with the key {said.key_id}", soft_wrap=True)
-        if given.key is None:
+        if given.public is None:
             given.out.print("It names that key itself: who holds it is not known.")
     return said
 
@@ -273,7 +267,7 @@ def _of_order(given: Given, form: type[SignedOrder | Acceptance | RunClaim]) -> 
     said = _opened(given, form)
     show_said(given.out, said)
     holds = "The signature holds" if said.signer else "Nobody signed it, and it holds"
-    for path in given.against:
+    for path in given.files:
         with cancel_on_interrupt() as cancel, BundleReader.open(path) as reader:
             if reader.manifest.digest != said.order:
                 _refuse(given, f"The order in {path.name} is another one: {reader.manifest.digest.hex}.")
@@ -288,10 +282,10 @@ def _later(given: Given, form: type[Withdrawal | Reply]) -> None:
 
     said = _opened(given, form)
     show_said(given.out, said)
-    for path in given.against:
+    for path in given.files:
         if verdict_digest(read_input(path, "a verdict", DataError, most=MAX_VERDICT_BYTES)) != said.verdict:
             _refuse(given, "It is about another verdict.")
-    about = ", and it is about this verdict" * len(given.against)
+    about = ", and it is about this verdict" * len(given.files)
     _ended(given, said, f"The signature holds{about}. Whether it counts, 'counterfoil verify --statements' says.")
 
 
@@ -300,7 +294,7 @@ def _verdict(given: Given, form: type[Said]) -> None:
     from counterfoil_core.statement.verdict import check_bundle_file, verify_signed
     from counterfoil_core.values.trust import TrainerTrust
 
-    public = verifying_key(given.envelope, given.key, given.roots)
+    public = verifying_key(given.envelope, given.public, given.roots)
     checked = verify_signed(given.envelope, public)
     name = name_beside(given.envelope, public, given.roots, given.at)
     most = kinds.WITHDRAWAL.most
@@ -310,7 +304,7 @@ def _verdict(given: Given, form: type[Said]) -> None:
     revoked = None if listed is None else listed.of(checked.key_id)
     gone = revoked is not None and revoked.covers(checked.signed_at)
     facts = getattr(checked.statement, "facts", UNSET)
-    for bundle in given.against:
+    for bundle in given.files:
         with cancel_on_interrupt() as cancel, terminal.progress("Hashing", terminal.console(stderr=True), "MB") as bar:
 
             def show(done: int, total: int) -> None:
@@ -334,9 +328,9 @@ def _verdict(given: Given, form: type[Said]) -> None:
     else:
         console = terminal.console()
         reports.show_verdict(console, checked)
-        about = "".join(f", and is about {shown(str(bundle))}" for bundle in given.against)
+        about = "".join(f", and is about {shown(str(bundle))}" for bundle in given.files)
         console.print(f"The verdict's signature holds{about}.")
-        if facts is not UNSET and given.against:
+        if facts is not UNSET and given.files:
             console.print("The run shows each of the facts that it states.")
         if name is not None:
             show_name(name)
@@ -366,13 +360,13 @@ def _facts(given: Given, form: type[FactsStatement]) -> None:
     from counterfoil_core.statement.factfields import differing_facts, facts_from
 
     said = _opened(given, form)
-    for run in given.against:
+    for run in given.files:
         wrong = differing_facts(said.facts, counted_facts(run, given.trainer_key, said.facts.energy_kwh))
         if wrong:
             _refuse(given, f"The run shows something else of: {', '.join(wrong)}")
     show_run_facts(given.out, facts_from(said.facts))
     alone = "The signature holds. Without the run, the facts are the word of whoever signed."
-    _ended(given, said, "The signature holds, and the run shows each of them." if given.against else alone)
+    _ended(given, said, "The signature holds, and the run shows each of them." if given.files else alone)
 
 
 def _note(given: Given, form: type[DataNote]) -> None:
@@ -380,11 +374,11 @@ def _note(given: Given, form: type[DataNote]) -> None:
     from counterfoil_core.bundle.reader import BundleReader
     from counterfoil_core.signing.statements import open_said
 
-    said = open_said(form, given.envelope, given.key)
+    said = open_said(form, given.envelope, given.public)
     facts = {}
     with cancel_on_interrupt() as cancel:
         weights = digest_of(given.weights, cancel)
-    for order in given.against:
+    for order in given.files:
         with BundleReader.open(order) as reader:
             facts["order"] = reader.manifest.digest.hex
             if reader.manifest.data_root != said.data_root:
@@ -409,19 +403,19 @@ def _note(given: Given, form: type[DataNote]) -> None:
     given.out.print("Whoever has that key says:")
     show_quoted(given.out, said.says)
     named = ", and names these weights" if weights is not None else ""
-    about = "".join(f" It is about the data of {shown(order.name)}{named}." for order in given.against)
+    about = "".join(f" It is about the data of {shown(order.name)}{named}." for order in given.files)
     _ended(given, said, f"The note's signature holds.{about} Whether it is true it does not prove.")
 
 
 def _rules(given: Given, form: type[RulesStatement]) -> None:
     said = _opened(given, form)
-    if not given.against:
+    if not given.files:
         show_said(given.out, said)
         _ended(given, said, "The signature holds. Without rules and run, the results are the word of whoever signed.")
         return
     listed = given.revocations.read()
     verdicts = given_verdicts(given.verdict, given.auditor_key, given.statements, listed)
-    path, run = given.against
+    path, run = given.files
     digest, about, results = checked_rules(path, run, verdicts, given.trainer_key)
     wrong = [
         what
@@ -444,7 +438,7 @@ def _rows(given: Given, form: type[RowsStatement]) -> None:
 
     if given.proof is not None and given.row is None:
         raise typer.BadParameter("--proof belongs to --row: the row itself is not in a proof.")
-    if given.data is not None and not given.against:
+    if given.data is not None and not given.files:
         raise typer.BadParameter("--data belongs to the run.")
     said = _opened(given, form)
     first = said.rows[0]
@@ -456,7 +450,7 @@ def _rows(given: Given, form: type[RowsStatement]) -> None:
     checked = ["The signature holds."]
     if given.row is not None:
         checked += _with_row(given, said, given.row)
-    for run in given.against:
+    for run in given.files:
         console = terminal.console(stderr=True)
         with cancel_on_interrupt() as cancel, terminal.progress("Looking again", console, "steps or rows") as bar:
             found = take_again(said, run, cancel, terminal.shows(bar), data=given.data)
@@ -467,7 +461,7 @@ def _rows(given: Given, form: type[RowsStatement]) -> None:
         if wrong:
             _refuse(given, f"The run shows something else of: {', '.join(wrong)}")
         checked.append("The run shows the same.")
-    if not given.against:
+    if not given.files:
         checked.append("Without the run, what it did with the row is the word of whoever signed.")
     _ended(given, said, " ".join(checked))
 
@@ -512,7 +506,7 @@ def _release(given: Given, form: type[ReleaseList]) -> None:
     said = _opened(given, form)
     found, gone = [], []
     with cancel_on_interrupt() as cancel:
-        for path in given.against:
+        for path in given.files:
             try:
                 open_input(path, "a file of a release", GivenFileError).close()
             except GivenFileError:
@@ -557,6 +551,8 @@ class _Check:
     options: tuple[str, ...] = ()  #: The options that say something of it.
 
 
+_OF_EVERY_KIND = ("file", "against", "key", "json")
+"""What may be given whatever the statement is."""
 _REVOKED = ("revocations", "revocations_key")
 _OF_VERDICT = _Check(_verdict, options=("statements", *_REVOKED, "roots", "at", "trainer_key"))
 _CHECKS: Mapping[Kind, _Check] = {

@@ -20,7 +20,7 @@ from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.signing import kinds
 from counterfoil_core.signing.claims import TreeHead
 from counterfoil_core.signing.envelope import sign_statement, wrap_statement
-from counterfoil_core.signing.kinds import Said, make_statement, statement_of
+from counterfoil_core.signing.kinds import EARLIER, Said, make_statement, statement_of
 from counterfoil_core.signing.statements import open_said, read_said, sign_said
 from support.scripts import load_script
 
@@ -189,6 +189,15 @@ def test_what_no_reader_knows_is_refused(capsys: pytest.CaptureFixture[str]) -> 
     assert "no statement of a kind that Counterfoil knows" in capsys.readouterr().err
     assert main(["sign", "unknown.unsigned", "--key", "me.pem", "--out", "out.json"]) == 3
     assert not Path("out.json").exists()
+
+
+@pytest.mark.usefixtures("desk")
+@pytest.mark.parametrize("kind", EARLIER)
+def test_a_form_of_before_does_not_say_whose_run_it_is_about(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = make_statement([{"name": "x", "digest": {"sha256": "ab" * 32}}], kind, {"a": 1})
+    Path("before.json").write_bytes(sign_statement(before, OTHER))
+    assert main(["verify", "before.json", "--key", "reply.pem"]) == 3
+    assert f"an earlier form, {kind}, which does not say whose run it is about" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("desk")
