@@ -580,7 +580,7 @@ UNPICKLERS = {"_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", 
 SENDERS = {
     "counterfoil/audit/parts/processes.py",
     "counterfoil/talk/process.py",
-    "counterfoil_app/desktop/services.py",
+    "counterfoil_app/desktop/services.py",  # a message of the desktop's bus
     "counterfoil_app/engine/broker.py",
 }
 """Files in which anything has a method ``send``: that of a multiprocessing.Connection pickles."""

@@ -34,7 +34,7 @@ from counterfoil import (
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.worker import Failure
-from counterfoil_app.looks.tips import set_tip
+from counterfoil_app.looks.tips import copy_tip, set_tip
 from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
@@ -342,6 +342,9 @@ def test_a_tip_says_what_it_was_given(qapp: object, text: str) -> None:
     document = QTextDocument()
     (document.setHtml if QtGui.Qt.mightBeRichText(label.toolTip()) else document.setPlainText)(label.toolTip())
     assert document.toPlainText() == text
+    copied = QLabel()
+    copy_tip(copied, label)
+    assert copied.toolTip() == label.toolTip()
 
 
 def test_tips_are_set_in_one_place() -> None:

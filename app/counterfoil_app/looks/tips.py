@@ -14,6 +14,9 @@ from PySide6.QtGui import Qt  # not that of QtCore, which lacks these two
 class HasTip(Protocol):
     """A widget, an action, a cell or an item of a scene."""
 
+    def toolTip(self) -> str:  # noqa: N802 - Qt's name
+        """Return the tip."""
+
     def setToolTip(self, tip: str, /) -> object:  # noqa: N802 - Qt's name
         """Set the tip."""
 
@@ -24,5 +27,10 @@ def plain(text: str) -> str:
 
 
 def set_tip(shown: HasTip, text: str) -> None:
-    """Set the tool tip; the one place that calls Qt's own."""
+    """Set the tool tip; nothing outside this module calls Qt's own."""
     shown.setToolTip(plain(text))
+
+
+def copy_tip(shown: HasTip, source: HasTip) -> None:
+    """Give one the tip of another, which is plain already: it would be written out once more."""
+    shown.setToolTip(source.toolTip())

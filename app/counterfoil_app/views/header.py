@@ -15,7 +15,7 @@ from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.limits import not_said
 from counterfoil_app.looks.theme import Theme, Tone
-from counterfoil_app.looks.tips import set_tip
+from counterfoil_app.looks.tips import copy_tip, set_tip
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.open_bundle import Phase
@@ -84,7 +84,7 @@ class ActionButton(QPushButton):
         name = self.shown.text().replace("&", "")  # its letter belongs to the menu, where it would stand twice
         self.setText(name)
         self.setAccessibleName(name)
-        set_tip(self, self.shown.toolTip())
+        copy_tip(self, self.shown)
         hold_width(self)
         self.setEnabled(self.shown.isEnabled())
 
