@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from benchmarks import profile
 from benchmarks.profile import BETWEEN, ORDER, PARTS, WAITING, WARM_UP, Samples, Watch, bytes_to_move, followed, part_of
 
+from benchmarks import profile
 from counterfoil_core.operators.node import Node, TensorType, Value
 from counterfoil_core.program.graph import Input, Program
 from support.packages import ENGINE
