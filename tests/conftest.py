@@ -16,6 +16,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # Audits keep their progress there, and not in the folder of who runs the tests; every worker has a folder of its own.
 STATE = tempfile.mkdtemp(prefix="counterfoil-tests-")
 os.environ["XDG_STATE_HOME"] = STATE
+# Nobody is trusted there, whoever runs the tests.
+os.environ["XDG_CONFIG_HOME"] = os.path.join(STATE, "config")
 # Commands replay in this process, where tests look into it. Those of the box close it (tests/support/boxes.py).
 os.environ["COUNTERFOIL_SANDBOX"] = "off"
 # No test pulls the plug: what is written need not have reached the disk.

@@ -306,7 +306,7 @@ run_panel
 seen_by
 set_exact_reduce_scatter
 sign_verdict
-signed_by_trainer
+signed_by_maker
 start_signer
 state_folder
 statements_beside

@@ -13,11 +13,11 @@ from pathlib import Path
 from PySide6.QtCore import QMessageLogContext, QSettings, QTimer, QtMsgType, qInstallMessageHandler
 
 import counterfoil
-from counterfoil import AuditReport, CounterfoilError, Outcome
+from counterfoil import AuditReport, CounterfoilError, Outcome, Role
 from counterfoil_app.desktop import startup
 from counterfoil_app.driver.capture import replay_and_capture
 from counterfoil_app.main import application, make_window
-from counterfoil_app.model.key_book import KeyBook, Role
+from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import LEAST_FIRST_SIZE
 from counterfoil_resources.digits import load_digits

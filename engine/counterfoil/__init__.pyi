@@ -6,11 +6,6 @@ from counterfoil.arithmetic.compute.devicelist import (
 from counterfoil.arithmetic.compute.listing import (
     Device as Device,
 )
-from counterfoil.audit.afterwards import (
-    afterwards as afterwards,
-    statements_beside as statements_beside,
-    verdict_digest as verdict_digest,
-)
 from counterfoil.audit.askedruns import (
     check_run as check_run,
     count_facts as count_facts,
@@ -338,6 +333,37 @@ from counterfoil.training.turns import (
     TurnsJob as TurnsJob,
     order_turns as order_turns,
 )
+from counterfoil.trust.afterwards import (
+    afterwards as afterwards,
+    statements_beside as statements_beside,
+    verdict_digest as verdict_digest,
+)
+from counterfoil.trust.folder import (
+    TrustFolder as TrustFolder,
+    read_store as read_store,
+    trust_home as trust_home,
+)
+from counterfoil.trust.keyfile import (
+    KeyFile as KeyFile,
+    KnownKey as KnownKey,
+    ListNote as ListNote,
+    Role as Role,
+    named_keys as named_keys,
+    of_another_kind as of_another_kind,
+)
+from counterfoil.trust.store import (
+    NO_TRUST as NO_TRUST,
+    TrustStore as TrustStore,
+)
+from counterfoil.trust.validity import (
+    Validity as Validity,
+)
+from counterfoil.trust.verdictfile import (
+    Judgement as Judgement,
+    auditors_of as auditors_of,
+    open_judgement as open_judgement,
+    read_judgement as read_judgement,
+)
 from counterfoil_core.base.cancel import (
     CancelToken as CancelToken,
 )
@@ -489,7 +515,7 @@ from counterfoil_core.values.trust import (
     Trust as Trust,
     TrustLine as TrustLine,
     seen_by as seen_by,
-    signed_by_trainer as signed_by_trainer,
+    signed_by_maker as signed_by_maker,
     trust_of as trust_of,
 )
 from counterfoil_core.values.workers import (

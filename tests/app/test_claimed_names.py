@@ -21,13 +21,14 @@ from counterfoil_core.signing.envelope import attach_certificates
 from counterfoil_core.statement.verdict import sign_verdict
 from support.certificates import Firm
 from support.reports import verified_report
+from support.trusted import store_of
 
 AUDITOR, OTHER = (key_from_seed(bytes([number] * 32)) for number in (1, 2))
 
 
 def read(path: Path, chain: list[bytes]) -> VerdictReading:
     path.write_bytes(attach_certificates(sign_verdict(verified_report(), AUDITOR), chain))
-    return plain(Engine().read_verdict(path, [AUDITOR.public.public], None, []))
+    return plain(Engine().read_verdict(path, store_of(AUDITOR.public.public), None, []))
 
 
 def shown(qtbot: QtBot, reading: VerdictReading, path: Path) -> list[str]:

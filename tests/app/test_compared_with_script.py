@@ -13,12 +13,11 @@ from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
-from counterfoil import AuditFinished, AuditRequest, CancelToken, key_id_of
+from counterfoil import AuditFinished, AuditRequest, CancelToken, Role, key_id_of
 from counterfoil.signing.comparedsteps import FoundComparison
 from counterfoil.signing.kinds import Comparison
 from counterfoil_app.looks import fonts
 from counterfoil_app.looks.language import Translations
-from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.step_data import StepData
 from counterfoil_app.shell.window import MainWindow

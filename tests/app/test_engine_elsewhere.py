@@ -44,6 +44,7 @@ from support.job_fixtures import digits_job, once, trainer_key
 from support.jobs import Job, record_run
 from support.reports import verified_report
 from support.ssh_server import SshServer, ssh_server
+from support.trusted import store_of
 
 __all__ = ["digits_job", "once", "trainer_key"]
 
@@ -130,7 +131,7 @@ def test_a_run_there_is_audited_and_its_verdict_signed_here(
     ) as signer:
         (tmp_path / "v.json").write_bytes(signer.sign(statement))
     public = far.read_key(tmp_path / "auditor.pub.pem")
-    reading = far.read_verdict(tmp_path / "v.json", (public,), digits_job.run, ())
+    reading = far.read_verdict(tmp_path / "v.json", store_of(public), digits_job.run, ())
     assert reading.verdict is not None
     assert reading.bundle_matches is None, "the run lies there"
 

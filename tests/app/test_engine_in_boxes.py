@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from counterfoil import (
+    NO_TRUST,
     AdjudicationFinished,
     AuditFinished,
     AuditReport,
@@ -195,7 +196,7 @@ def test_a_call_is_let_read_what_it_names(tmp_path: Path) -> None:
     assert audit.reads == (str(order), str(run))
     assert enclosure_of("inspect", (run, None, ()), "").reads == (str(run),)
     assert enclosure_of("write_capsule", (None, tmp_path / "out.cfoil"), "").reads == ()
-    reading = enclosure_of("read_verdict", (verdict, (), run, ()), "")
+    reading = enclosure_of("read_verdict", (verdict, NO_TRUST, run, ()), "")
     assert reading.reads == (str(tmp_path / "other.json"), str(run), str(verdict))
     assert reading.lists == (str(tmp_path),)
     assert audit.lets(enclosure_of("outline", (run,), ""))

@@ -15,11 +15,13 @@ import pytest
 
 import counterfoil
 from counterfoil import (
+    NO_TRUST,
     Afterwards,
     AuditFinished,
     AuditReport,
     AuditRequest,
     CancelToken,
+    Cause,
     CounterfoilError,
     DeliveryOutcome,
     DeliveryReport,
@@ -31,7 +33,10 @@ from counterfoil import (
     Outcome,
     Plan,
     RatePolicy,
+    Revocation,
+    RevocationList,
     StepReplayed,
+    TrustStore,
     Withdrawal,
     WorkerState,
 )
@@ -61,6 +66,7 @@ from counterfoil_core.program.limits import LARGE
 from counterfoil_core.signing.statements import sign_said
 from support.fake_engine import FACTS, FakeEngine
 from support.memory import holds
+from support.trusted import store_of
 
 STEPS = 6
 PASSPHRASE = "-".join(["never", "in", "the", "engine", str(11**7)])
@@ -125,8 +131,8 @@ def test_overview_plan_replay_and_verdict(engine: ProcessEngine, run: Path, tmp_
         assert not holds(engine.process_id, PASSPHRASE.encode())
         assert holds(os.getpid(), PASSPHRASE.encode()), "the control: the window's process had it"
     (tmp_path / "v.json").write_bytes(envelope)
-    assert engine.read_verdict(tmp_path / "v.json", (), None, ()).verdict is None
-    keys = (engine.read_key(public),)
+    assert engine.read_verdict(tmp_path / "v.json", NO_TRUST, None, ()).verdict is None
+    keys = store_of(engine.read_key(public))
     reading = engine.read_verdict(tmp_path / "v.json", keys, run, ())
     assert reading.verdict is not None
     assert reading.verdict.headline == "VERIFIED"
@@ -164,7 +170,7 @@ def test_overview_plan_replay_and_verdict(engine: ProcessEngine, run: Path, tmp_
         engine.read_verdict(tmp_path / "forged.json", keys, None, ())
 
 
-def said(engine: ProcessEngine, verdict: Path, keys: tuple[str, ...], *given: Path) -> tuple[Withdrawal, ...]:
+def said(engine: ProcessEngine, verdict: Path, keys: TrustStore, *given: Path) -> tuple[Withdrawal, ...]:
     return engine.read_verdict(verdict, keys, None, given).later.withdrawals
 
 
@@ -240,6 +246,8 @@ def test_the_window_process_stays_free_of_torch(run: Path) -> None:
 
 RUN, CAPSULE = Path("run.cfoil"), Path("a.capsule.cfoil")
 ASKED = KnownRequest(RUN, Path("job.cfoil"), workers=LocalWorkers(2), limits=LARGE, trainer="ab" * 32)
+GONE = Revocation("cd" * 32, "2026-01-01T00:00:00Z", Cause.RETIRED, "x")
+STORE = store_of("ab" * 32, lists=[RevocationList.of_keys([GONE], 1)])
 NEEDED = FakeEngine(disputed=37).report(AuditRequest(RUN), {}, 60, Outcome.DISPUTED)
 FOLLOWED = KnownFollow(recording_folder(RUN), RUN, Path("job.cfoil"), limits=LARGE, trainer="ab" * 32)
 ARGUMENTS: dict[str, tuple[object, ...]] = {
@@ -248,7 +256,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "audit_followed": (FOLLOWED,),
     "capsule_subject": (CAPSULE,),
     "carry_capsule": (NEEDED,),
-    "check_rules": (RulesRequest(RUN, Path("rules.toml"), (Path("v.json"),), ("ab" * 32,), Path("job.cfoil")),),
+    "check_rules": (RulesRequest(RUN, Path("rules.toml"), (Path("v.json"),), STORE, Path("job.cfoil")),),
     "client_order": (Path("job.cfoil"), RUN),
     "compare_bundles": (BundlesRequest(RUN, Path("other.cfoil"), data=Path("d.cfdata")),),
     "compare_providers": (ProvidersRequest((RUN, Path("other.cfoil")), Path("job.cfoil"), limits=LARGE),),
@@ -256,7 +264,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "disputed_rows": (LookRequest(RUN, 3, part="share 2"),),
     "examine": (),
     "facts_as_json": (FACTS,),
-    "find": (Path("v.json"), Wanted(FileUse.RUN, RUN.name, Digest.of(b"order"), Digest.of(b"run"), ("ab" * 32,))),
+    "find": (Path("v.json"), Wanted(FileUse.RUN, RUN.name, Digest.of(b"order"), Digest.of(b"run"), STORE)),
     "follow": (FOLLOWED,),
     "hand_over_run": (RUN, Path("heads.jsonl"), "ab" * 32, Path("handed over")),
     "handed_out": (CAPSULE,),
@@ -274,12 +282,12 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "read_key": (Path("auditor.pem"),),
     "read_ledger": (LedgerRequest(Path("verdicts"), ("ab" * 32,), RatePolicy(400)),),
     "read_revocations": (Path("list.json"), "ab" * 32),
-    "read_verdict": (Path("v.json"), ("ab" * 32,), None, ()),
+    "read_verdict": (Path("v.json"), STORE, None, ()),
     "recognise": (RUN,),
     "record_run": (RecordRequest(Path("job.cfoil"), RUN, "ab" * 32, heads=Path("heads.jsonl"), limits=LARGE),),
     "run_facts": (FactsRequest(RUN, Path("job.cfoil")),),
     "tensor_sides": (LookRequest(RUN, 3, tensor="head.weight"),),
-    "verify_weights": (Path("model"), RUN, None, (), NEEDED),
+    "verify_weights": (Path("model"), RUN, None, STORE, NEEDED),
     "version": (),
     "write_capsule": (NEEDED, CAPSULE),
 }

@@ -16,10 +16,10 @@ from pytestqt.qtbot import QtBot
 
 import counterfoil
 from counterfoil import CancelToken, CounterfoilError, OperationCount, RuleOutcome, RunFacts
-from counterfoil.audit.afterwards import verdict_digest
 from counterfoil.audit.runfacts import facts_of as facts_here
 from counterfoil.signing.kinds import Withdrawal
 from counterfoil.signing.privatekeys import key_from_seed
+from counterfoil.trust.afterwards import verdict_digest
 from counterfoil_app.engine.port import FactsRequest, RulesRequest
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.model.open_bundle import Phase
@@ -35,6 +35,7 @@ from counterfoil_core.statement.verdict import sign_verdict
 from counterfoil_resources.digits import load_digits
 from support.fake_engine import AUDITOR, FACTS, RULES, FakeEngine
 from support.reports import verified_report
+from support.trusted import store_of
 from support.waiting import reached
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
@@ -180,7 +181,7 @@ def test_rules_are_chosen_and_each_is_shown_with_what_binds_it(
     monkeypatch.setattr("counterfoil_app.views.rules_dialog.existing_file", lambda *_given, **_named: rules)
     dialog.choose.click()
     qtbot.waitUntil(lambda: dialog.check.found is not None)
-    assert engine.facts_asked == [RulesRequest(bundle, rules, (), opened.key_book.checking)]
+    assert engine.facts_asked == [RulesRequest(bundle, rules, (), opened.key_book.store)]
     lines = [[column.text(each) for column in dialog.model.columns] for each in dialog.model.records]
     assert [line[:3] for line in lines] == [
         ["broken", "data.must", "order digest"],
@@ -261,7 +262,7 @@ def test_another_key_checks_again_while_the_dialog_is_open(
     qtbot.waitUntil(lambda: len(engine.facts_asked) == 2 and dialog.check.found is not None)
     last = engine.facts_asked[-1]
     assert isinstance(last, RulesRequest)
-    assert last.keys == (AUDITOR,)
+    assert last.store.auditors == (AUDITOR,)
     dialog.reject()
     opened.key_book.remove(opened.key_book.keys[-1].key_id)  # nobody listens any more
 
@@ -332,7 +333,7 @@ def test_a_verdict_counts_with_its_auditors_key_alone(process: ProcessEngine, re
     rules.write_text(f'[verdict]\nauditors = ["{auditor.public.key_id}"]\n')
 
     def outcome(*keys: str) -> RuleOutcome:
-        *_, checked = process.check_rules(RulesRequest(run, rules, (verdict,), keys), CancelToken())
+        *_, checked = process.check_rules(RulesRequest(run, rules, (verdict,), store_of(*keys)), CancelToken())
         return checked.outcome
 
     *_, without = process.check_rules(RulesRequest(run, rules), CancelToken())

@@ -15,10 +15,9 @@ from shiboken6 import isValid
 from tests.app.conftest import MakeWindow
 from tests.app.test_nothing_misleads import idle
 
-from counterfoil import CheckNumber, CheckState
+from counterfoil import CheckNumber, CheckState, Role
 from counterfoil.signing.privatekeys import generate_key
 from counterfoil_app.model.bundle_queue import EntryState
-from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog

@@ -14,11 +14,10 @@ import pytest
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from counterfoil import load_public_key
+from counterfoil import Role, load_public_key
 from counterfoil.exports.handover import AUDITOR, CAPSULE, HTML, PDF, README, SEALED, SUMS, VERDICT, commands
 from counterfoil.sealed.opening import make_sealing_key, opened
 from counterfoil.signer.client import Passphrase
-from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import export, handover

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 from tests.app.conftest import PATIENCE, MakeWindow
 
+from counterfoil import Role
 from counterfoil_app.model.case_file import FileKind, Parties
-from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.model.standing import CaseState, NextStep, Standing

@@ -27,6 +27,7 @@ from counterfoil import (
     Dispute,
     Event,
     PanelEvent,
+    Role,
     StepTable,
     Verdict,
     one_line,
@@ -35,7 +36,6 @@ from counterfoil_app.engine import strangers
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.tips import copy_tip, set_tip
-from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import report_pages

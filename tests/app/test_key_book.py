@@ -12,9 +12,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from counterfoil import CheckNumber, CounterfoilError, PublicKey, key_id_of, pem_of
+from counterfoil import CheckNumber, CounterfoilError, PublicKey, Role, key_id_of, pem_of
 from counterfoil.signing.privatekeys import generate_key
-from counterfoil_app.model.key_book import FILE_NAME, MAX_KEYS, KeyBook, Role, Standing
+from counterfoil.trust.keyfile import MAX_KEYS
+from counterfoil_app.model.key_book import FILE_NAME, KeyBook, Standing
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_core.signing.keys import load_public_key
@@ -216,7 +217,7 @@ def test_the_window_remembers_names_and_flags_a_change(
     with qtbot.waitSignal(panel.failed) as caught:
         panel.keep.click()
     assert "another key" in caught.args[0].sentence
-    book = json.loads((tmp_path / FILE_NAME).read_text())
+    book = json.loads((tmp_path / "trust" / FILE_NAME).read_text())
     assert [item["name"] for item in book["keys"]] == ["Alice", ""]
 
 

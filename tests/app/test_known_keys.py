@@ -15,9 +15,9 @@ from tests.app.conftest import MakeWindow
 from tests.app.test_files_find_their_places import drop, made
 from tests.app.test_nothing_misleads import idle
 
-from counterfoil import BundleSummary, key_id_of, pem_of
+from counterfoil import BundleSummary, Role, key_id_of, pem_of
 from counterfoil_app.engine.port import KnownRequest
-from counterfoil_app.model.key_book import FILE_NAME, KeyBook, Role
+from counterfoil_app.model.key_book import FILE_NAME, KeyBook
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.export import now
@@ -182,7 +182,7 @@ def test_the_list_shows_renames_copies_saves_and_removes(
     qtbot.mouseClick(dialog.remove, LEFT)
     click_in_box(dialog, "forget-question", "Remove")
     assert book.find(KEY_ID) is None
-    assert KeyBook(tmp_path / FILE_NAME).find(KEY_ID) is None
+    assert KeyBook(tmp_path / "trust" / FILE_NAME).find(KEY_ID) is None
 
 
 def test_a_key_is_added_from_the_list(

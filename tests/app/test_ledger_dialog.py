@@ -11,11 +11,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMenu, QTableView
 from pytestqt.qtbot import QtBot
 
-from counterfoil import CounterfoilError, RatePolicy
+from counterfoil import CounterfoilError, RatePolicy, Role
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.looks.engine_words import translated
-from counterfoil_app.model.key_book import Role
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.ledger_dialog import LedgerDialog
 from counterfoil_core.base.sentence import say

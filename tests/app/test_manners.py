@@ -22,13 +22,12 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from counterfoil import AuditRequest, CounterfoilError, Outcome
+from counterfoil import AuditRequest, CounterfoilError, Outcome, TrustFolder
 from counterfoil_app.desktop import startup
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import fixed_font
 from counterfoil_app.looks.theme import DARK, LIGHT, Theme, Tokens, Tone, style_sheet
-from counterfoil_app.model import key_book
 from counterfoil_app.model.case_file import earlier_cases
 from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.open_bundle import Phase
@@ -83,7 +82,7 @@ def test_a_pipe_in_the_place_of_a_file_of_the_users_keeps_nobody_waiting(
         os.mkfifo(tmp_path / name)
     assert Cases(tmp_path / "cases.json").problem is not None
     with pytest.raises(CounterfoilError):
-        key_book._read(tmp_path / "keys.json")
+        TrustFolder(tmp_path).keys()
     assert earlier_cases(tmp_path / "orders.json") == ()
 
 

@@ -10,12 +10,11 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 
 import counterfoil
-from counterfoil import LabelFlip, Outcome
+from counterfoil import LabelFlip, Outcome, Role
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.recordings import KnownFollow, RecordRequest
 from counterfoil_app.model.growing import GrowingCurve
-from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.recordings import Doing, Recording
 from counterfoil_app.model.settings import Settings

@@ -10,13 +10,11 @@ from pytestqt.qtbot import QtBot
 from tests.app.conftest import MakeWindow
 from tests.app.test_files_find_their_places import drop, made
 
-from counterfoil import Cause, Level, OrderTrust, Revocation, TrainerTrust, key_id_of
+from counterfoil import Cause, Level, OrderTrust, Revocation, Role, TrainerTrust, TrustFolder, key_id_of
 from counterfoil.signing.kinds import RevocationList
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_app.engine.port import ReadRevocations
-from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
-from counterfoil_app.model.revoked_keys import LIST_NAME, NOTE_NAME
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.viewer import VerdictViewer
 from counterfoil_core.signing.keys import SigningKey
@@ -100,12 +98,12 @@ def test_what_is_refused_is_not_taken_in(window: MainWindow, tmp_path: Path, qtb
     path, key = files(tmp_path, KEY_ID, by=OTHER)
     window.keys.take_list(path, key)
     qtbot.waitUntil(lambda: len(failures) == 1)
-    assert window.key_book.revoked.found is None, "a list by another key"
+    assert window.key_book.revoked.lists == (), "a list by another key"
     path, key = files(tmp_path, KEY_ID)
     path.write_bytes(path.read_bytes().replace(b'"payload":"e', b'"payload":"f'))
     window.keys.take_list(path, key)
     qtbot.waitUntil(lambda: len(failures) == 2)
-    assert window.key_book.revoked.found is None, "a list that was changed"
+    assert window.key_book.revoked.lists == (), "a list that was changed"
 
 
 def test_an_older_list_of_the_same_signer_is_not_taken_in(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
@@ -122,23 +120,31 @@ def test_it_is_kept_and_checked_again_and_a_changed_one_does_not_count(
 ) -> None:
     window = window_of(FakeEngine())
     take(window, qtbot, *files(tmp_path, KEY_ID))
-    kept = window.key_book.revoked.path
+    (note,) = window.key_book.revoked.notes()
+    kept = window.key_book.revoked.path_of(note)
     again = window_of(FakeEngine())
     qtbot.waitUntil(lambda: again.key_book.revoked.of(KEY_ID) is not None)
     content = kept.read_bytes()
-    # Another's list in its place, an older one than the note says, and one without the note.
+    # Another's list in its place, and none at all.
     kept.write_bytes(
         sign_said(RevocationList.of_keys([Revocation(key_id_of("cd" * 32), EARLY, Cause.RETIRED, "x")], 9), OTHER)
     )
     third = window_of(FakeEngine())
     qtbot.waitUntil(lambda: third.key_book.revoked.problem != "")
-    assert third.key_book.revoked.found is None
+    assert third.key_book.revoked.lists == ()
     kept.write_bytes(content)
-    kept.with_name(NOTE_NAME).unlink()
-    assert kept.name == LIST_NAME
     fourth = window_of(FakeEngine())
-    assert "no key is known to be revoked" in fourth.key_book.revoked.problem
-    assert fourth.key_book.revoked.problem in fourth.keys.show().notice.text()
+    qtbot.waitUntil(lambda: fourth.key_book.revoked.of(KEY_ID) is not None)
+    assert fourth.key_book.revoked.problem == ""
+
+
+def test_the_command_line_reads_what_the_window_took_in(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    window.key_book.trust(AUDITOR, Role.AUDITOR, "Ada", "", DAY)
+    take(window, qtbot, *files(tmp_path, KEY_ID))
+    store = TrustFolder(window.settings.trust_folder).store()
+    assert store.name_of(KEY_ID) == "Ada"
+    assert store.covers(KEY_ID, LATE)
+    assert store.digest is not None
 
 
 def test_a_run_of_a_revoked_trainer_is_not_trusted(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:

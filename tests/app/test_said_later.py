@@ -11,8 +11,7 @@ from pytestqt.qtbot import QtBot
 from tests.app.conftest import MakeWindow
 from tests.app.test_files_find_their_places import drop, made
 
-from counterfoil import Afterwards, Digest, Reply, Withdrawal
-from counterfoil_app.model.key_book import Role
+from counterfoil import Afterwards, Digest, Reply, Role, Withdrawal
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.viewer import VerdictViewer
 from counterfoil_core.base.sentence import say

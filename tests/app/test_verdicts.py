@@ -25,6 +25,7 @@ from counterfoil import (
     DisputedElement,
     Finding,
     Right,
+    Role,
     SegmentRequest,
     SignerProcess,
     StepTable,
@@ -35,7 +36,6 @@ from counterfoil_app.looks import words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import LIGHT
 from counterfoil_app.model.finished import VerdictMaterial
-from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow

@@ -22,6 +22,7 @@ from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.signing.statements import sign_said
 from counterfoil_core.values.outcome import Outcome
 from support.jobs import Job, audited
+from support.trusted import trust_list
 
 STEPS = 6
 CLIENT, STRANGER = (key_from_seed(bytes([number]) * 32) for number in (1, 2))
@@ -141,9 +142,9 @@ def test_a_revoked_auditors_no_longer_counts(run: Path, tmp_path: Path, capsys: 
     (tmp_path / "revoked.json").write_bytes(sign_said(RevocationList.of_keys([gone], 1), CLIENT))
     for name, key in (("auditor", STRANGER), ("list", CLIENT)):
         (tmp_path / f"{name}.pub.pem").write_text(key.public.pem)
-    listed = ("--revocations", str(tmp_path / "revoked.json"), "--revocations-key", str(tmp_path / "list.pub.pem"))
+    listed = trust_list(tmp_path / "trust", tmp_path / "revoked.json", tmp_path / "list.pub.pem")
     words = []
-    for options in ((), listed):
+    for options in ([], listed):
         assert main(["inspect", str(run), "--auditor-key", str(tmp_path / "auditor.pub.pem"), *options]) == 0
         words.append(" ".join(capsys.readouterr().out.split()))
     assert "signed by a trusted auditor" in words[0]

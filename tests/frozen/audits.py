@@ -57,7 +57,7 @@ AUDITS: dict[str, str] = {
     "refused-run-root": "wrong-root.cfoil",
     "refused-order-for-run": "order.cfoil",
     "refused-capsule-for-run": "lie-rows.capsule.cfoil",
-    "refused-revoked": "run.cfoil --revocations revoked.json --revocations-key list.pub.pem",
+    "refused-revoked": "run.cfoil --trust trust",
     "refused-cut": "cut.cfoil",
     "refused-junk": "junk.cfoil",
     "refused-empty": "empty.cfoil",
@@ -102,6 +102,7 @@ def make(world: World) -> Texts:
         "revoke trainer.pub.pem --key list.pem --out revoked.json --reason Lost. --compromised"
         " --since 2025-01-01T00:00:00Z"
     )
+    world.counterfoil("trust take --trust trust revoked.json --key list.pub.pem")
     texts = {}
     write_capsule(crafted(world.folder / "run.cfoil", 3), world.folder / "honest.capsule.cfoil")
     for name, arguments in AUDITS.items():

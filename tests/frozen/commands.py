@@ -86,7 +86,8 @@ LINES: dict[str, tuple[str, ...]] = {
         "verify honest.json lie.cfoil --key auditor.pub.pem",
         "verify rows.adjudication.json --key other.pub.pem",
         "verify junk.cfoil --key auditor.pub.pem",
-        "verify honest.json --key auditor.pub.pem --revocations revoked.json --revocations-key list.pub.pem",
+        "trust take --trust trust revoked.json --key list.pub.pem",
+        "verify honest.json --key auditor.pub.pem --trust trust",
         "verify refused-cut.json --key auditor.pub.pem",
     ),
     "verify-json": (
@@ -96,9 +97,9 @@ LINES: dict[str, tuple[str, ...]] = {
     "afterwards": (
         "reply lie-rows.json --key trainer.pem --text Mistaken. --out reply.json",
         "withdraw lie-weight.json --key auditor.pem --reason Mistaken. --out withdrawal.json",
-        "verify lie-rows.json --key auditor.pub.pem --statements reply.json",
-        "verify lie-weight.json --key auditor.pub.pem --statements withdrawal.json",
-        "verify lie-weight.json --key auditor.pub.pem --statements withdrawal.json --json",
+        "verify lie-rows.json --key auditor.pub.pem",
+        "verify lie-weight.json --key auditor.pub.pem",
+        "verify lie-weight.json --key auditor.pub.pem --json",
         "reply lie-rows.json --key other.pem --text Mistaken. --out none.json",
     ),
     "sign": (

@@ -50,12 +50,20 @@ from PySide6.QtWidgets import (
 )
 from tests.frozen.store import Texts
 
-from counterfoil import AdjudicationOutcome, AuditFinished, AuditRequest, CancelToken, CheckNumber, Digest, StepReplayed
+from counterfoil import (
+    AdjudicationOutcome,
+    AuditFinished,
+    AuditRequest,
+    CancelToken,
+    CheckNumber,
+    Digest,
+    Role,
+    StepReplayed,
+)
 from counterfoil_app.driver.waiting import settle, wait_until
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.language import LANGUAGES, SOURCE_LANGUAGE
 from counterfoil_app.main import application, make_window
-from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.order_plan import Stage
 from counterfoil_app.model.settings import Settings

@@ -316,6 +316,7 @@ def _without_machine(value: Any) -> Any:
 
 
 _PLACES: Sequence[tuple[str, str]] = (
+    (r"(that you know: SHA-256) [0-9a-f]{64}", r"\1 <digest>"),
     (rf"(?!{TIME})\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "<time>"),
     (r"\d{4}-\d\d-\d\dT[\d:]*\u2026", "<time>"),
     (r"(time of the replay +)\S.*", r"\1<seconds>"),

@@ -114,6 +114,7 @@ from counterfoil import (
     TensorDetail,
     TensorDivergence,
     TensorSides,
+    TrustStore,
     Unlike,
     Verdict,
     WorkersReported,
@@ -582,7 +583,7 @@ class FakeEngine:
         weights: Path,
         run: Path,
         verdict: Path | None,
-        keys: Sequence[str],
+        store: TrustStore,
         replay: AuditReport | None,
         cancel: CancelToken,
     ) -> Iterator[DeliveryEvent]:
@@ -591,7 +592,7 @@ class FakeEngine:
             yield DeliveryProgress(say("Comparing {0}", "head.bias"), done, 3)
             while not self.gate.wait(0.01):
                 cancel.check()
-        if verdict is not None and self.signer not in keys:
+        if verdict is not None and self.signer not in store.auditors:
             raise CounterfoilError(
                 say("The verdict {0} was signed with a key that you have not confirmed.", verdict.name),
                 remedy=say("Drop the auditor's public key on the window, and confirm it."),
@@ -1011,12 +1012,12 @@ class FakeEngine:
         return ReadRevocations(envelope, open_said(RevocationList, envelope, PublicKey.from_pem(pem_of(key).encode())))
 
     def read_verdict(
-        self, path: Path, keys: Sequence[str], bundle: Path | None, statements: Sequence[Path]
+        self, path: Path, store: TrustStore, bundle: Path | None, statements: Sequence[Path]
     ) -> VerdictReading:
         self.statements = tuple(statements)
         content = json.loads(path.read_bytes())
         key_id = key_id_of(self.signer)
-        if self.signer not in keys:
+        if self.signer not in store.auditors:
             return VerdictReading((key_id,))
         if content.get("forged"):
             raise CounterfoilError(say("The signature does not hold for the key {0}.", "abababababab"))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from counterfoil import AuditReport, CancelToken, CounterfoilError, FileUse, Recognised, __version__
+from counterfoil import AuditReport, CancelToken, CounterfoilError, FileUse, Recognised, TrustStore, __version__
 from counterfoil.base.wholefiles import whole_file
 from counterfoil.talk import table
 from counterfoil.talk.process import Process, Start
@@ -140,11 +140,11 @@ class FarEngine(ProcessEngine):
         return found
 
     def read_verdict(
-        self, path: Path, keys: Sequence[str], bundle: Path | None, statements: Sequence[Path]
+        self, path: Path, store: TrustStore, bundle: Path | None, statements: Sequence[Path]
     ) -> VerdictReading:
         """Check a verdict file of this machine; a run that lies elsewhere is not compared with it."""
         near = bundle if bundle is not None and bundle not in self.files and bundle.exists() else None
-        return self._here.read_verdict(path, keys, near, statements)
+        return self._here.read_verdict(path, store, near, statements)
 
     def write_capsule(self, report: AuditReport, path: Path) -> None:
         """Write the dispute capsule of the last audit on this machine; raises CounterfoilError."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import counterfoil
 from counterfoil import (
+    NO_TRUST,
     Adjudication,
     AdjudicationReport,
     Afterwards,
@@ -60,6 +61,7 @@ from counterfoil import (
     SignatureError,
     StepTable,
     TensorSides,
+    TrustStore,
     Verdict,
 )
 from counterfoil.audit.boxed.files import PART_NAME
@@ -77,7 +79,7 @@ from counterfoil_app.engine.recordings import (
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, record_sample
 from counterfoil_app.engine.search import SearchProgress, Wanted, search
 from counterfoil_core.base.inputs import read_input
-from counterfoil_core.base.sentence import say
+from counterfoil_core.base.sentence import joined, say
 from counterfoil_core.values.adjudication import AdjudicationEvent
 
 if TYPE_CHECKING:
@@ -108,6 +110,8 @@ class VerdictReading:
         bundle_matches: Whether it speaks of the bundle it was compared with; None when it was not compared.
         later: What was said of it after it was signed.
         claimed_name: The name in the certificate beside the signature, which nobody checked; mostly there is none.
+        why_not: Why it does not count, a sentence each; empty where it does.
+        self_signed: Whether somebody signed it who made its run.
     """
 
     key_ids: tuple[str, ...]
@@ -116,6 +120,8 @@ class VerdictReading:
     bundle_matches: bool | None = None
     later: Afterwards = NOTHING_LATER
     claimed_name: str = ""
+    why_not: tuple[str, ...] = ()
+    self_signed: bool = False
 
 
 @dataclass(frozen=True)
@@ -223,11 +229,13 @@ class LedgerRequest:
         folder: Where they lie.
         keys: Public keys of the auditors who count, as hexadecimal digits.
         policy: What the proposed rates are to be sure of.
+        store: What the user trusts.
     """
 
     folder: Path
     keys: tuple[str, ...]
     policy: RatePolicy = USUAL_RATES
+    store: TrustStore = NO_TRUST
 
 
 @dataclass(frozen=True)
@@ -264,14 +272,14 @@ class RulesRequest:
         run: The run.
         rules: The file of rules.
         verdicts: Verdicts on the run.
-        keys: Public keys of the auditors, as hexadecimal digits.
+        store: What the user trusts: the keys of auditors, and what no longer counts.
         order: The client's own order file, if it is given.
     """
 
     run: Path
     rules: Path
     verdicts: tuple[Path, ...] = ()
-    keys: tuple[str, ...] = ()
+    store: TrustStore = NO_TRUST
     order: Path | None = None
 
 
@@ -535,19 +543,24 @@ class Engine:
         weights: Path,
         run: Path,
         verdict: Path | None,
-        keys: Sequence[str],
+        store: TrustStore,
         replay: AuditReport | None,
         cancel: CancelToken,
     ) -> Iterator[DeliveryEvent]:
         """Compare delivered weights with a run that a verdict, or a replay here, is about; raises CounterfoilError."""
         judged: Verdict | AuditReport | None = replay
         if verdict is not None:
-            reading = self.read_verdict(verdict, keys, None, ())
+            reading = self.read_verdict(verdict, store, None, ())
             signed = reading.verdict
             if reading.later.withdrawals:
                 raise SignatureError(
                     say("The verdict {0} was withdrawn by its auditor.", verdict.name),
                     remedy=say("Ask the auditor for the verdict that stands in its place."),
+                )
+            if reading.why_not and not reading.self_signed:
+                raise SignatureError(
+                    say("The verdict {0} does not count. {1}", verdict.name, joined(*reading.why_not)),
+                    remedy=say("Ask for one that counts."),
                 )
             if signed is None:
                 raise SignatureError(
@@ -564,7 +577,7 @@ class Engine:
     def read_ledger(self, asked: LedgerRequest, cancel: CancelToken) -> Iterator[LedgerProgress | Ledger]:
         """Put the verdicts in a folder together; the last value is what they say. Raises CounterfoilError."""
         keys = [_key(public) for public in asked.keys]
-        yield (yield from counterfoil.read_ledger(asked.folder, keys, asked.policy, cancel))
+        yield (yield from counterfoil.read_ledger(asked.folder, keys, asked.policy, cancel, asked.store))
 
     @question(beside=True)
     def locate(self, asked: LocateRequest, cancel: CancelToken) -> Iterator[LocateProgress | Located]:
@@ -662,10 +675,9 @@ class Engine:
             CounterfoilError: The run or the rules cannot be read, a check fails, or a verdict is signed with none of
                 the keys.
         """
-        keys = [_key(public) for public in asked.keys]
         yield (
             yield from counterfoil.check_run(
-                asked.run, asked.rules, asked.verdicts, keys, order=asked.order, cancel=cancel
+                asked.run, asked.rules, asked.verdicts, asked.store, order=asked.order, cancel=cancel
             )
         )
 
@@ -678,13 +690,13 @@ class Engine:
 
     @question(beside=True, statements=True)
     def read_verdict(
-        self, path: Path, keys: Sequence[str], bundle: Path | None, statements: Sequence[Path]
+        self, path: Path, store: TrustStore, bundle: Path | None, statements: Sequence[Path]
     ) -> VerdictReading:
-        """Check a verdict file with the first of the public keys that signed it.
+        """Check a verdict file with that one of the auditors' keys that signed it, and say how it stands.
 
         Args:
             path: The verdict. What was said of it afterwards is looked for in its folder.
-            keys: The public keys that count.
+            store: What the user trusts.
             bundle: A file that it should be about; None where none is compared.
             statements: More files with what was said of it.
 
@@ -693,13 +705,21 @@ class Engine:
         """
         envelope = read_input(path, say("a verdict"), CounterfoilError, most=MAX_VERDICT_BYTES)
         key_ids = counterfoil.claimed_key_ids(envelope)
-        for public in keys:
-            if counterfoil.key_id_of(public) in key_ids:
-                verdict = counterfoil.verify_signed(envelope, _key(public))
-                later = _said_later(verdict, envelope, path, statements)
-                claimed = counterfoil.claimed_beside(envelope, _key(public))
-                return VerdictReading(key_ids, verdict, public, _speaks_of(verdict, bundle), later, claimed)
-        return VerdictReading(key_ids)
+        key = next((key for key in counterfoil.auditors_of(store) if key.key_id in key_ids), None)
+        if key is None:
+            return VerdictReading(key_ids)
+        beside, unread = counterfoil.statements_beside(path, counterfoil.verdict_digest(envelope))
+        beside += [
+            (file.name, read_input(file, say("a statement"), CounterfoilError, most=MAX_VERDICT_BYTES))
+            for file in statements
+        ]
+        judged = counterfoil.open_judgement(envelope, store, [key], beside)
+        found, said = judged.validity, judged.said
+        later = replace(found.later, ignored=(*found.later.ignored, *found.later.damaged, *unread))
+        claimed = counterfoil.claimed_beside(envelope, key)
+        return VerdictReading(
+            key_ids, said, key.public, _speaks_of(said, bundle), later, claimed, found.why, found.self_signed
+        )
 
     @question(beside=True, here=True)
     def read_key(self, path: Path) -> str:
@@ -800,19 +820,6 @@ def with_key(request: FollowRequest) -> FollowRequest:
 
 def _key(public: str) -> counterfoil.PublicKey:
     return counterfoil.PublicKey.from_pem(counterfoil.pem_of(public).encode())
-
-
-def _said_later(verdict: Verdict | Adjudication, envelope: bytes, path: Path, statements: Sequence[Path]) -> Afterwards:
-    """What was said of a verdict afterwards, by statements that were given and by those in its folder."""
-    digest = counterfoil.verdict_digest(envelope)
-    beside, unread = counterfoil.statements_beside(path, digest)
-    given = [
-        (file.name, read_input(file, say("a statement"), CounterfoilError, most=MAX_VERDICT_BYTES))
-        for file in statements
-    ]
-    each = {content: (name, content) for name, content in (*beside, *given)}  # one that was given may lie there too
-    later = counterfoil.afterwards(verdict, digest, each.values())
-    return replace(later, ignored=(*later.ignored, *unread))
 
 
 def _speaks_of(verdict: Verdict | Adjudication, bundle: Path | None) -> bool | None:

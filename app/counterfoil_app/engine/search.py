@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from counterfoil import CancelToken, CounterfoilError, Digest, FileUse, Recognised
+from counterfoil import NO_TRUST, CancelToken, CounterfoilError, Digest, FileUse, Recognised, TrustStore
 from counterfoil_core.base.sentence import say
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ class Wanted:
         name: What it was called: files of this name are looked at first.
         order: Digest of the order that it holds or is about; None where that is not known.
         run_root: The run root that it holds or is about; None where that is not known.
-        keys: Public keys by which a verdict is read.
+        store: What the user trusts, by which a verdict is read.
     """
 
     kind: FileUse
     name: str
     order: Digest | None = None
     run_root: Digest | None = None
-    keys: tuple[str, ...] = ()
+    store: TrustStore = NO_TRUST
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def _root_is(engine: Engine, path: Path, root: Digest | None) -> bool:
 
 
 def _verdict_is(engine: Engine, path: Path, wanted: Wanted) -> bool:
-    signed = engine.read_verdict(path, wanted.keys, None, ()).verdict
+    signed = engine.read_verdict(path, wanted.store, None, ()).verdict
     if signed is None:
         return False
     same = wanted.order in (signed.order_digest, signed.run_order)

@@ -15,11 +15,13 @@ from counterfoil import (
     Dispute,
     Finding,
     Kept,
+    KnownKey,
     Level,
     OrderSource,
     Outcome,
     Revocation,
     Right,
+    Role,
     Sample,
     SegmentRequest,
     StepMatch,
@@ -36,7 +38,6 @@ from counterfoil import (
 from counterfoil_app.looks import engine_words, text
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Tone
-from counterfoil_app.model.key_book import KnownKey, Role
 from counterfoil_app.model.step_data import StepState
 from counterfoil_core.base.sentence import Sentence
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from counterfoil import CancelToken, Digest, FileUse
+from counterfoil import CancelToken, Digest, FileUse, TrustStore
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.search import SearchProgress, Wanted
 from counterfoil_app.model.case_file import Case, CaseFile, FileKind
@@ -31,7 +31,7 @@ class FileSearch(Inquiry[SearchProgress]):
         ask: Lets the worker ask the engine.
         case: The case.
         file: Its file that is gone.
-        keys: The public keys by which a verdict is read.
+        store: What the user trusts, by which a verdict is read.
 
     Attributes:
         place: Where it was last looked for; None before that.
@@ -39,15 +39,13 @@ class FileSearch(Inquiry[SearchProgress]):
         over: Whether it came to its end.
     """
 
-    def __init__(
-        self, ask: Ask, case: Case, file: CaseFile, keys: Sequence[str], parent: QObject | None = None
-    ) -> None:
+    def __init__(self, ask: Ask, case: Case, file: CaseFile, store: TrustStore, parent: QObject | None = None) -> None:
         self.place: Path | None = None
         super().__init__(ask, parent)
         self.case, self.file = case, file
         root = Digest.from_hex(file.root) if file.root else None
         self._wanted = Wanted(
-            USES[file.kind], file.file.name, Digest.from_hex(case.order), root, tuple(keys)
+            USES[file.kind], file.file.name, Digest.from_hex(case.order), root, store
         )  # fmt: skip
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -28,6 +28,7 @@ from counterfoil import (
     Outcome,
     Plan,
     PlanProgress,
+    TrustStore,
 )
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.snapshot import Latest
@@ -252,7 +253,7 @@ class Delivery(Inquiry[DeliveryProgress]):
         weights: The folder, or the file, of weights.
         run: The run.
         verdict: A verdict on the run; None for none.
-        keys: Public keys to check it with, as hexadecimal digits.
+        store: What the user trusts, by which it is read.
         replay: The report of a replay of the run here; it counts where there is no verdict, and where it says VERIFIED.
         progress: How far it is; None before it begins.
         report: What was found; None until it is over.
@@ -263,7 +264,7 @@ class Delivery(Inquiry[DeliveryProgress]):
         self.weights = weights
         self.run = run
         self.verdict: Path | None = None
-        self.keys: Sequence[str] = ()
+        self.store = TrustStore()
         self.replay: AuditReport | None = None
 
     def _forget(self) -> None:
@@ -285,18 +286,18 @@ class Delivery(Inquiry[DeliveryProgress]):
 
     def _question(self, token: CancelToken) -> Callable[[Engine], object]:
         replay = self.verified_here
-        return partial(self._compare, self.verdict, self.keys, replay, token)
+        return partial(self._compare, self.verdict, self.store, replay, token)
 
     def _compare(
         self,
         verdict: Path | None,
-        keys: Sequence[str],
+        store: TrustStore,
         replay: AuditReport | None,
         token: CancelToken,
         engine: Engine,
     ) -> DeliveryReport | None:
         """In the worker thread."""
-        for event in engine.verify_weights(self.weights, self.run, verdict, keys, replay, token):
+        for event in engine.verify_weights(self.weights, self.run, verdict, store, replay, token):
             if isinstance(event, DeliveryReport):
                 return event
             self._seen.put(event)

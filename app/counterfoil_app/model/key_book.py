@@ -12,41 +12,33 @@ file is ever read again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
-from functools import cached_property
 from pathlib import Path
-from typing import Annotated
 
-import msgspec
-from msgspec import Meta
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
-from counterfoil import CounterfoilError, Trust, key_id_of, one_line, seen_by, write_whole
+from counterfoil import (
+    CounterfoilError,
+    KeyFile,
+    KnownKey,
+    Role,
+    Trust,
+    TrustFolder,
+    TrustStore,
+    key_id_of,
+    named_keys,
+    of_another_kind,
+    one_line,
+    seen_by,
+)
+from counterfoil.trust.keyfile import MAX_ORDERS, MAX_SOURCE
 from counterfoil_app.model.revoked_keys import RevokedKeys
-from counterfoil_core.base.inputs import open_plain
-from counterfoil_core.base.sentence import say
-from counterfoil_core.signing.publickeys import FORM
 
 FILE_NAME = "keys.json"
-FORMAT_VERSION = 1
-MAX_BYTES = 4 * 2**20
-MAX_KEYS = 5000
-MAX_NAME = 80
-MAX_SOURCE = 300
-MAX_ORDERS = 2000
-
-
-class Role(Enum):
-    """What a key is for; each has one role, since nobody audits what the same key signed."""
-
-    TRAINER = "trainer"
-    AUDITOR = "auditor"
-    CLIENT = "client"
-    MINE = "mine"
 
 
 class Standing(Enum):
@@ -62,41 +54,6 @@ class Standing(Enum):
     """Runs of this order were signed by another key until now."""
     NO_TRAINER = "no trainer"
     """It is in the book as an auditor's or a client's."""
-
-
-_Hex = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
-_Public = Annotated[str, Meta(pattern=rf"^({FORM})$")]
-_Day = Annotated[str, Meta(pattern=r"^[0-9]{4}-[01][0-9]-[0-3][0-9]$")]
-
-
-class KnownKey(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
-    """A key in the book, and in its file: what is not exactly as it was written is no list of ours.
-
-    Attributes:
-        public: The key in hexadecimal digits.
-        role: What it is for.
-        name: Whose it is, as the auditor says; empty for a trainer's that was only met.
-        source: Where it came from, in a line.
-        since: The day it came into the book, ISO 8601.
-        orders: Digests of the orders, as hexadecimal digits, whose runs it may sign; of a trainer's alone.
-    """
-
-    public: _Public
-    role: Role
-    name: Annotated[str, Meta(max_length=MAX_NAME)]
-    source: Annotated[str, Meta(max_length=MAX_SOURCE)]
-    since: _Day
-    orders: Annotated[tuple[_Hex, ...], Meta(max_length=MAX_ORDERS)]
-
-    @cached_property
-    def key_id(self) -> str:
-        """Its fingerprint: 64 hexadecimal digits."""
-        return key_id_of(self.public)
-
-
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    format: int
-    keys: Annotated[tuple[KnownKey, ...], Meta(max_length=MAX_KEYS)]
 
 
 @dataclass(frozen=True)
@@ -131,13 +88,13 @@ class KeyBook(QObject):
 
     def __init__(self, path: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._path = path
+        self._folder = TrustFolder(path.parent)
         self._keys: dict[str, KnownKey] = {}
         self._broken: CounterfoilError | None = None
-        self.revoked = RevokedKeys(path.parent, self)
+        self.revoked = RevokedKeys(self._folder, self)
         self.revoked.changed.connect(self.changed)
         try:
-            self._keys = {key.key_id: key for key in _read(path)}
+            self._keys = {key.key_id: key for key in self._folder.keys().keys}
         except CounterfoilError as error:
             self._broken = error
 
@@ -161,6 +118,15 @@ class KeyBook(QObject):
     def checking(self) -> tuple[str, ...]:
         """The keys that verdicts are checked with: those of auditors, and the auditor's own."""
         return tuple(key.public for key in self.keys if key.role in (Role.AUDITOR, Role.MINE))
+
+    @property
+    def store(self) -> TrustStore:
+        """All that is trusted, for the engine: keys, what was revoked, and what was said of verdicts afterwards."""
+        try:
+            later = self._folder.later()
+        except CounterfoilError:  # the notice above the keys says it
+            later = ()
+        return TrustStore(self.keys, self.revoked.lists, later)
 
     @property
     def counting(self) -> tuple[str, ...]:
@@ -241,10 +207,14 @@ class KeyBook(QObject):
         Raises:
             CounterfoilError: The key is an auditor's or a client's, or the file cannot be written.
         """
-        key = self._keys.get(key_id_of(public)) or KnownKey(public, Role.TRAINER, "", _line(source), day, ())
-        if key.role in (Role.AUDITOR, Role.CLIENT):
-            raise self._of_another_kind(key)
-        self._store(replace(key, orders=tuple(sorted({*key.orders, order}))[:MAX_ORDERS]))
+
+        def accepted(held: KeyFile) -> KeyFile:
+            key = _find(held, public) or KnownKey(public, Role.TRAINER, "", _line(source), day)
+            if key.role in (Role.AUDITOR, Role.CLIENT):
+                raise of_another_kind(key)
+            return named_keys(held, replace(key, orders=tuple(sorted({*key.orders, order}))[:MAX_ORDERS]))
+
+        self._change(accepted)
 
     def trust(self, public: str, role: Role, name: str, source: str, day: str) -> None:
         """Take in a key that a person has confirmed, or one that signed here.
@@ -253,11 +223,13 @@ class KeyBook(QObject):
             CounterfoilError: It is in the book for something else, its name cannot be taken, or the file cannot be
                 written.
         """
-        key = self._keys.get(key_id_of(public))
-        if key is not None and key.role is not role and (key.name or role is Role.AUDITOR):
-            raise self._of_another_kind(key)
-        orders = key.orders if key is not None else ()
-        self._store(KnownKey(public, role, self._checked(name, public), _line(source), day, orders))
+
+        def trusted(held: KeyFile) -> KeyFile:
+            key = _find(held, public)
+            orders = key.orders if key is not None else ()
+            return named_keys(held, KnownKey(public, role, " ".join(name.split()), _line(source), day, orders))
+
+        self._change(trusted)
 
     def name(self, key_id: str, name: str) -> None:
         """Give a key another name; the empty one takes a trainer's away.
@@ -266,60 +238,21 @@ class KeyBook(QObject):
             CounterfoilError: The name is too long or not printable, another key has it, it is empty and the key is no
                 trainer's, or the file cannot be written.
         """
-        key = self._keys[key_id]
-        name = self._checked(name, key.public)
-        if not name and key.role is not Role.TRAINER:
-            raise CounterfoilError(
-                say("A key that is trusted has a name."), remedy=say("Say whose it is, or remove it.")
-            )
-        self._store(replace(key, name=name))
+        known = self._keys[key_id]
+        self._change(
+            lambda held: named_keys(held, replace(_find(held, known.public) or known, name=" ".join(name.split())))
+        )
 
     def remove(self, key_id: str) -> None:
         """Forget a key; raises CounterfoilError when the file cannot be written."""
-        self._write({other: key for other, key in self._keys.items() if other != key_id})
-
-    def _of_another_kind(self, key: KnownKey) -> CounterfoilError:
-        return CounterfoilError(
-            say("The key {0} is in the list of keys as one of another kind.", key.key_id[:12]),
-            remedy=say("Remove it from the list first, if that was wrong."),
+        self._change(
+            lambda held: KeyFile(held.format, tuple(key for key in held.keys if key.key_id != key_id), held.lists)
         )
 
-    def _checked(self, name: str, public: str) -> str:
-        name = " ".join(name.split())
-        if one_line(name, MAX_NAME) != name:
-            raise CounterfoilError(
-                say("A name has at most {0} printable characters.", MAX_NAME), remedy=say("Choose a shorter name.")
-            )
-        taken = next((key for key in self.keys if name and key.name == name and key.public != public), None)
-        if taken is not None:
-            raise CounterfoilError(
-                say("{0} is the name of another key, {1}, met since {2}.", name, taken.key_id[:12], taken.since),
-                remedy=say("If its owner really has a new key, ask the owner to confirm it, and name it differently."),
-            )
-        return name
-
-    def _store(self, key: KnownKey) -> None:
-        self._write({**self._keys, key.key_id: key})
-
-    def _write(self, keys: dict[str, KnownKey]) -> None:
+    def _change(self, how: Callable[[KeyFile], KeyFile]) -> None:
         if self._broken is not None:
             raise self._broken
-        if len(keys) > MAX_KEYS:
-            raise CounterfoilError(
-                say("The list of keys is full: it holds {0}.", MAX_KEYS),
-                remedy=say("Remove keys that you do not need."),
-            )
-        file = _File(FORMAT_VERSION, tuple(keys.values()))
-        text = msgspec.json.format(msgspec.json.encode(file), indent=1)
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CounterfoilError(
-                say("The folder {0} cannot be made: {1}.", self._path.parent, error.strerror or error),
-                remedy=say("Make room there; until then no key is remembered."),
-            ) from error
-        write_whole(self._path, text, what=say("the list of keys"))
-        self._keys = keys
+        self._keys = {key.key_id: key for key in self._folder.change(how).keys}
         self.changed.emit()
 
 
@@ -327,46 +260,5 @@ def _line(text: str) -> str:
     return one_line(text, MAX_SOURCE)
 
 
-def _read(path: Path) -> tuple[KnownKey, ...]:
-    try:
-        with open_plain(path) as file:
-            data = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        return ()
-    except OSError as error:
-        raise CounterfoilError(
-            say("The list of keys {0} cannot be read: {1}.", path, error.strerror or error),
-            remedy=say("Until then no key is known: verdicts cannot be checked, and a changed key is not noticed."),
-        ) from error
-    try:
-        if len(data) > MAX_BYTES:
-            raise ValueError("it is too large")
-        held = msgspec.json.decode(data, type=_File)
-        if held.format != FORMAT_VERSION:
-            raise ValueError(f"format {held.format!r}")
-        _check(held.keys)
-    except (ValueError, RecursionError) as error:
-        raise CounterfoilError(
-            say("The list of keys {0} is damaged, so no key is known.", path),
-            remedy=say("Repair the file, or move it away to begin a new one."),
-            detail=f"{type(error).__name__}: {error}",
-        ) from error
-    return held.keys
-
-
-def _check(keys: Sequence[KnownKey]) -> None:
-    """Raise ValueError for what the book would not have written."""
-    names = [key.name for key in keys if key.name]
-    texts: tuple[tuple[Callable[[KnownKey], str], int], ...] = (
-        (lambda key: key.name, MAX_NAME),
-        (lambda key: key.source, MAX_SOURCE),
-    )
-    if len({key.public for key in keys}) < len(keys) or len(set(names)) < len(names):
-        raise ValueError("two entries have the same key or name")
-    for key in keys:
-        if any(one_line(text(key), most) != text(key) for text, most in texts):
-            raise ValueError("an entry has a text that cannot be seen")
-        if not key.name and key.role is not Role.TRAINER:
-            raise ValueError("a trusted key has no name")
-        if key.orders and key.role not in (Role.TRAINER, Role.MINE):
-            raise ValueError("an entry has orders that its key signs no runs of")
+def _find(held: KeyFile, public: str) -> KnownKey | None:
+    return next((key for key in held.keys if key.public == public), None)

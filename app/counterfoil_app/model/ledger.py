@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from counterfoil import CancelToken, Ledger, LedgerProgress, RatePolicy, with_policy
+from counterfoil import CancelToken, KnownKey, Ledger, LedgerProgress, RatePolicy, Role, with_policy
 from counterfoil_app.engine.port import USUAL_RATES, Engine, LedgerRequest
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.model.inquiry import Inquiry
-from counterfoil_app.model.key_book import KeyBook, KnownKey, Role
+from counterfoil_app.model.key_book import KeyBook
 
 if TYPE_CHECKING:
     from counterfoil_app.model.session import Session
@@ -99,7 +99,7 @@ class LedgerReading(Inquiry[LedgerProgress]):
             return lambda _engine, policy=self.policy: with_policy(kept, policy)  # type: ignore[misc]
         assert self.folder is not None
         keys = tuple(key.public for key in self.counted)
-        return partial(self._work, LedgerRequest(self.folder, keys, self.policy), token)
+        return partial(self._work, LedgerRequest(self.folder, keys, self.policy, self._book.store), token)
 
     def _work(self, asked: LedgerRequest, token: CancelToken, engine: Engine) -> Ledger | None:
         """In the worker thread."""

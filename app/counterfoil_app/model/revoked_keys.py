@@ -1,99 +1,78 @@
-"""The list of revoked keys that the user took in: kept as it was signed, and checked again each time it is loaded.
+"""The lists of revoked keys that the user took in: kept as they were signed, and checked again each time.
 
-The window checks no signature: the engine does, when the list is taken in and at every start. What is kept is the
-signed file itself beside a note of the key that the user named, so that whoever changes one of them is found out.
+The window checks no signature: the engine does, when a list is taken in and at every start. What is kept is the signed
+file itself, in the folder that the command line reads too, beside a note of the key that the user named.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import msgspec
-from msgspec import Meta
 from PySide6.QtCore import QObject, Signal
 
-from counterfoil import CounterfoilError, Revocation, RevocationList, key_id_of, write_whole
+from counterfoil import CounterfoilError, ListNote, Revocation, RevocationList, TrustFolder, TrustStore
 from counterfoil_app.engine.port import ReadRevocations
 from counterfoil_app.engine.strangers import plain
-from counterfoil_core.base.inputs import open_plain
 from counterfoil_core.base.sentence import say
-from counterfoil_core.signing.publickeys import FORM
-
-LIST_NAME = "revoked-keys.json"
-NOTE_NAME = "revoked-keys-note.json"
-FORMAT_VERSION = 1
-MAX_NOTE = 4096
-
-
-class _Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which key signs the list, as the user said, and the number of the list that was taken in last."""
-
-    format: int
-    public: Annotated[str, Meta(pattern=rf"^({FORM})$")]
-    number: Annotated[int, Meta(ge=1)]
 
 
 class RevokedKeys(QObject):
-    """The revoked keys; none until the kept list was checked.
+    """The revoked keys; none until the kept lists were checked.
 
     Args:
-        folder: Where list and note are kept.
+        folder: Where they are kept.
 
     Attributes:
-        path: The kept list.
-        found: What it says, once its signature was found to hold; its texts are plain.
-        problem: Why the kept list does not count, as a sentence; empty where it does or none is kept.
+        lists: What they say, once each signature was found to hold; their texts are plain.
+        problem: Why a kept list does not count, as a sentence; empty where each does.
     """
 
     changed = Signal()
 
-    def __init__(self, folder: Path, parent: QObject | None = None) -> None:
+    def __init__(self, folder: TrustFolder, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.path = folder / LIST_NAME
-        self._note_path = folder / NOTE_NAME
-        self.found: RevocationList | None = None
+        self._folder = folder
+        self._store = TrustStore()
         self.problem = ""
 
+    @property
+    def lists(self) -> tuple[RevocationList, ...]:
+        """What the lists say."""
+        return self._store.lists
+
     def of(self, key_id: str) -> Revocation | None:
-        """What the list says of a key; None where it says nothing."""
-        return None if self.found is None else self.found.of(key_id)
+        """What the lists say of a key; None where they say nothing."""
+        return self._store.of(key_id)
 
     def covers(self, key_id: str, signed_at: str) -> bool:
-        """Whether what a key signed no longer counts.
-
-        Args:
-            key_id: Its fingerprint.
-            signed_at: When it was signed, ISO 8601 in UTC, as the signer says; or at the latest when.
-        """
-        found = self.of(key_id)
+        """Whether what a key signed no longer counts; as :meth:`TrustStore.covers`."""
         try:
-            return found is not None and found.covers(signed_at)
+            return self._store.covers(key_id, signed_at)
         except ValueError:  # no time at all: then nothing says that it was signed before
             return True
 
-    def signer(self) -> str | None:
-        """The public key that the kept list must be signed with; None where no list is kept.
+    def notes(self) -> tuple[ListNote, ...]:
+        """Which lists are kept; raises CounterfoilError where what is kept is damaged."""
+        return self._folder.keys().lists
 
-        Raises:
-            CounterfoilError: What is kept is damaged, or half of it is gone.
-        """
-        note = self._note()
-        if note is None and not self.path.exists():
-            return None
-        if note is None or not self.path.exists():
-            raise _damaged(self._note_path)
-        return note.public
+    def path_of(self, note: ListNote) -> Path:
+        """Where a list is kept."""
+        return self._folder.list_path(note.key_id)
 
-    def load(self, read: ReadRevocations) -> None:
-        """Know what the kept list says, after its signature was checked.
+    def load(self, read: ReadRevocations, note: ListNote) -> None:
+        """Know what a kept list says, after its signature was checked.
 
         Raises:
             CounterfoilError: It is an older list than the one that was taken in.
         """
-        note = self._note()
-        if note is None or read.found.number < note.number or read.found.key_id != key_id_of(note.public):
-            raise _damaged(self.path)
+        if read.found.number < note.number or read.found.key_id != note.key_id:
+            raise CounterfoilError(
+                say(
+                    "The list of revoked keys {0} is damaged or was exchanged, so no key is known to be revoked.",
+                    self.path_of(note),
+                ),
+                remedy=say("Take in the newest list again."),
+            )
         self._know(read.found)
 
     def take(self, read: ReadRevocations, public: str) -> None:
@@ -102,49 +81,15 @@ class RevokedKeys(QObject):
         Raises:
             CounterfoilError: It is older than the one that is known, or cannot be written.
         """
-        before = self.found
-        if before is not None and before.key_id == read.found.key_id and read.found.number < before.number:
-            raise CounterfoilError(
-                say("This is list {0} of revoked keys, and list {1} is known.", read.found.number, before.number),
-                remedy=say("Ask for the newest list: an old one knows less."),
-            )
-        note = msgspec.json.encode(_Note(FORMAT_VERSION, public, read.found.number))
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CounterfoilError(
-                say("The folder {0} cannot be made: {1}.", self.path.parent, error.strerror or error),
-                remedy=say("Make room there; until then no key is remembered."),
-            ) from error
-        # A stop between the two leaves a list that does not fit its note, which is said at the next start.
-        write_whole(self.path, read.envelope, what=say("the list of keys"))
-        write_whole(self._note_path, note, what=say("the list of keys"))
+        self._folder.keep_list(read.envelope, read.found, public)
         self._know(read.found)
 
     def fail(self, problem: str) -> None:
-        """Know that the kept list does not count."""
-        self.found, self.problem = None, problem
+        """Know that a kept list does not count."""
+        self.problem = problem
         self.changed.emit()
 
     def _know(self, found: RevocationList) -> None:
-        self.found, self.problem = plain(found), ""
+        others = (each for each in self.lists if each.key_id != found.key_id)
+        self._store, self.problem = TrustStore(lists=(*others, plain(found))), ""
         self.changed.emit()
-
-    def _note(self) -> _Note | None:
-        try:
-            with open_plain(self._note_path) as file:
-                note = msgspec.json.decode(file.read(MAX_NOTE), type=_Note)
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:
-            raise _damaged(self._note_path) from error
-        if note.format != FORMAT_VERSION:
-            raise _damaged(self._note_path)
-        return note
-
-
-def _damaged(path: Path) -> CounterfoilError:
-    return CounterfoilError(
-        say("The list of revoked keys {0} is damaged or was exchanged, so no key is known to be revoked.", path),
-        remedy=say("Take in the newest list again."),
-    )

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar, cast
 
 from PySide6.QtCore import QObject
 
-from counterfoil import CancelToken, CheckedRules, FactsProgress, RunFacts
+from counterfoil import CancelToken, CheckedRules, FactsProgress, RunFacts, TrustStore
 from counterfoil_app.engine.port import Engine, FactsRequest, RulesRequest
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.model.inquiry import Inquiry
@@ -75,14 +75,14 @@ class RulesCheck(_Asked[CheckedRules]):
     Attributes:
         rules: The file of rules; None until one was chosen.
         verdicts: Verdicts on the run that are given with it.
-        keys: Public keys of auditors, as hexadecimal digits.
+        store: What the user trusts, by which verdicts are read.
     """
 
     def __init__(self, session: Session, run: Path, order: Path | None, parent: QObject | None = None) -> None:
         super().__init__(session, run, order, parent)
         self.rules: Path | None = None
         self.verdicts: tuple[Path, ...] = ()
-        self.keys: tuple[str, ...] = ()
+        self.store = TrustStore()
 
     def check(self, rules: Path) -> None:
         """Check other rules, or the same ones again; what was asked before is stopped."""
@@ -109,5 +109,5 @@ class RulesCheck(_Asked[CheckedRules]):
 
     def _question(self, token: CancelToken) -> Callable[[Engine], object]:
         assert self.rules is not None, "rules are chosen first"
-        asked = RulesRequest(self.run, self.rules, self.verdicts, self.keys, self.order)
+        asked = RulesRequest(self.run, self.rules, self.verdicts, self.store, self.order)
         return partial(self._work, lambda engine: engine.check_rules(asked, token))

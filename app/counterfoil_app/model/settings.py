@@ -10,7 +10,7 @@ from typing import Generic, TypeVar, overload
 
 from PySide6.QtCore import QByteArray, QSettings, QStandardPaths, QTemporaryDir
 
-from counterfoil import CounterfoilError
+from counterfoil import CounterfoilError, trust_home
 from counterfoil_core.base.sentence import say
 
 SCHEMA_VERSION = 1
@@ -205,6 +205,12 @@ class Settings:
         if self.store.format() is QSettings.Format.IniFormat:
             return Path(self.store.fileName()).parent
         return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppConfigLocation))
+
+    @property
+    def trust_folder(self) -> Path:
+        """Folder of the keys that the user trusts, which the command line reads too."""
+        own = self._folder is None and self.store.format() is not QSettings.Format.IniFormat
+        return trust_home() if own else self.config_folder / "trust"
 
     def layout(self, screen: str) -> QByteArray:
         """The layout of the views as it was left on screens of a class; empty at first."""

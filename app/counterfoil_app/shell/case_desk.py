@@ -123,7 +123,7 @@ class CaseDesk(QObject):
 
     def find(self, case: Case, file: CaseFile) -> None:
         """Look for a file that moved."""
-        search = FileSearch(self._session.ask, case, file, self._verdicts.checking_keys)
+        search = FileSearch(self._session.ask, case, file, self._verdicts.store)
         dialog = FindDialog(search, self._window)
         search.setParent(dialog)
         dialog.found.connect(partial(self._found, case, file))

@@ -85,7 +85,7 @@ class FactsDesk(QObject):
         if (run := session.run_file) is None:
             return None
         check = RulesCheck(session, run, session.order)
-        check.keys = book.checking
+        check.store = book.store
         if session.verdict_file is not None and not session.where:
             check.verdicts = (session.verdict_file,)
         dialog = RulesDialog(check, self._theme, self._window)
@@ -93,7 +93,7 @@ class FactsDesk(QObject):
 
         def again() -> None:
             """Other keys count now."""
-            check.keys = book.checking
+            check.store = book.store
             check.recheck()
 
         dialog.rules_chosen.connect(check.check)

@@ -110,7 +110,7 @@ class MainWindow(QMainWindow):
         self.session = Session(engine, self)
         self.session.device = settings.device
         self.queue = BundleQueue(self.session, self)
-        self.key_book = KeyBook(settings.config_folder / KEYS_FILE, self)
+        self.key_book = KeyBook(settings.trust_folder / KEYS_FILE, self)
         self.session.keys = self.key_book
         self.key_book.changed.connect(self.session.know_keys)
         self.keys = KeyDesk(self.session, self.key_book, settings, theme, self)
@@ -400,7 +400,7 @@ class MainWindow(QMainWindow):
         self.clerk.follow_delivery(delivery)
 
         def begin(by: Path | None) -> None:
-            delivery.verdict, delivery.keys = by, self.key_book.counting
+            delivery.verdict, delivery.store = by, self.key_book.store
             delivery.start()
 
         def again() -> None:

@@ -11,14 +11,13 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 from shiboken6 import isValid
 
-from counterfoil import AdjudicationReport, AuditReport, key_id_of
+from counterfoil import AdjudicationReport, AuditReport, Role, TrustStore, key_id_of
 from counterfoil_app.engine.port import Engine, Signable, VerdictReading
 from counterfoil_app.engine.strangers import beside, plain, quoted
 from counterfoil_app.engine.worker import Failure, JobResult, attempt
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.case_file import Parties
 from counterfoil_app.model.inquiry import Hearing
-from counterfoil_app.model.key_book import Role
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.verdict import passphrases
@@ -214,9 +213,9 @@ class VerdictDesk(QObject):
         return viewer
 
     @property
-    def checking_keys(self) -> tuple[str, ...]:
-        """The keys that verdicts are checked with."""
-        return self._keys.book.checking
+    def store(self) -> TrustStore:
+        """What the user trusts, by which verdicts are read."""
+        return self._keys.book.store
 
     @property
     def reading(self) -> VerdictViewer | None:
@@ -224,8 +223,8 @@ class VerdictDesk(QObject):
         return next((dialog for dialog in self._open if isinstance(dialog, VerdictViewer)), None)
 
     def _check(self, viewer: VerdictViewer) -> None:
-        path, bundle, keys, given = viewer.path, viewer.bundle, self._keys.book.checking, tuple(viewer.statements)
-        question = partial(_read, path=path, keys=keys, bundle=bundle, statements=given)
+        path, bundle, store, given = viewer.path, viewer.bundle, self._keys.book.store, tuple(viewer.statements)
+        question = partial(_read, path=path, store=store, bundle=bundle, statements=given)
         self._ask(viewer, question, partial(self._checked, viewer))
 
     def _check_all(self) -> None:
@@ -281,10 +280,10 @@ class VerdictDesk(QObject):
 
 
 def _read(
-    engine: Engine, path: Path, keys: Sequence[str], bundle: Path | None, statements: Sequence[Path]
+    engine: Engine, path: Path, store: TrustStore, bundle: Path | None, statements: Sequence[Path]
 ) -> VerdictReading:
     """In the worker thread."""
-    return engine.read_verdict(path, keys, bundle, statements)
+    return engine.read_verdict(path, store, bundle, statements)
 
 
 def _look_up(key: Path | None) -> KeyRingAnswer:

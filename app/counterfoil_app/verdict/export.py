@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from counterfoil import AdjudicationReport, Digest, Passphrase, StepTable, signed_by_trainer, start_signer, write_whole
+from counterfoil import AdjudicationReport, Digest, Passphrase, StepTable, signed_by_maker, start_signer, write_whole
 from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.base.wholefiles import check_apart
 from counterfoil_app.engine.port import Engine, Signable
@@ -126,7 +126,7 @@ def _sign(engine: Engine, report: Signable, request: SigningRequest) -> bytes:
     passphrase = Passphrase.given(request.passphrase)
     about = name_of_judged(report)
     with start_signer(request.private_key, "audit", passphrase, about=about, create=request.create) as signer:
-        if signed_by_trainer(signer.public.key_id, report.trainer_key):
+        if signed_by_maker(signer.public.key_id, report.trainer_key, report.parties):
             raise KeyFileError(
                 say("The key {0} signed the run itself: a trainer cannot audit itself.", signer.public.key_id[:12]),
                 remedy=say("Sign with the auditor's key."),

@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
-from counterfoil import AuditReport, CounterfoilError, HandOver, SignatureError, write_hand_over
+from counterfoil import AuditReport, CounterfoilError, HandOver, SignatureError, TrustStore, write_hand_over
 from counterfoil.exports.handover import CAPSULE, HTML, PDF, SEALED, ZIP
 from counterfoil.sealed.opening import private_folder
 from counterfoil.sealed.recipients import read_recipients
@@ -32,7 +32,7 @@ from counterfoil_app.verdict.report_document import NO_CASE, Case
 from counterfoil_app.verdict.report_process import print_report
 from counterfoil_app.views.parts import open_dialog
 from counterfoil_core.base.inputs import read_input
-from counterfoil_core.base.sentence import say
+from counterfoil_core.base.sentence import joined, say
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Wanted:
         material: What the report is made from.
         verdict: The signed verdict.
         target: The folder to make, or the zip.
-        keys: The public keys by which verdicts are checked here, the auditor's own among them.
+        store: What the user trusts, by which the verdict is read.
         case: What the head of the report says.
         capsule: Whether a dispute capsule goes with it.
         kept: Where one lies already; None where it is made of the evidence in memory.
@@ -53,7 +53,7 @@ class Wanted:
     material: VerdictMaterial
     verdict: Path
     target: Path
-    keys: tuple[str, ...]
+    store: TrustStore
     case: Case = NO_CASE
     capsule: bool = False
     kept: Path | None = None
@@ -149,7 +149,7 @@ class HandOverDesk(QObject):
             material=material,
             verdict=session.verdict_file,
             target=dialog.chosen,
-            keys=self._book.checking,
+            store=self._book.store,
             case=dialog.case.case(),
             capsule=session.can_export_capsule,
             kept=kept_capsule(session.result_file),
@@ -174,11 +174,16 @@ def write(engine: Engine, wanted: Wanted) -> Path:
         SignatureError: The verdict's file is not what the auditor signed.
         CounterfoilError: A file cannot be read or written, or the report cannot be printed.
     """
-    reading = engine.read_verdict(wanted.verdict, wanted.keys, None, ())
+    reading = engine.read_verdict(wanted.verdict, wanted.store, None, ())
     if reading.verdict is None:
         raise SignatureError(
             say("The verdict {0} was signed with a key that you have not confirmed.", wanted.verdict.name),
             remedy=say("Drop the auditor's public key on the window, and confirm it."),
+        )
+    if reading.why_not and not reading.self_signed:
+        raise SignatureError(
+            say("The verdict {0} does not count. {1}", wanted.verdict.name, joined(*reading.why_not)),
+            remedy=say("Sign one that counts."),
         )
     envelope = read_input(wanted.verdict, say("a verdict"), CounterfoilError, most=MAX_VERDICT_BYTES)
     page = contents_of(wanted.material, envelope, wanted.verdict, wanted.case)

@@ -12,14 +12,14 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from counterfoil import CounterfoilError, key_id_of, pem_of, write_whole
+from counterfoil import CounterfoilError, KnownKey, ListNote, Role, key_id_of, pem_of, write_whole
 from counterfoil.base.wholefiles import check_apart
-from counterfoil_app.engine.port import ReadRevocations
+from counterfoil_app.engine.port import Engine, ReadRevocations
 from counterfoil_app.engine.worker import Failure, JobResult, attempt
 from counterfoil_app.looks import words
 from counterfoil_app.looks.engine_words import failure_text
 from counterfoil_app.looks.theme import Theme
-from counterfoil_app.model.key_book import KeyBook, KnownKey, Role
+from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.views.dialogs import ask_to_take_list
@@ -143,27 +143,27 @@ class KeyDesk(QObject):
         read = result.value
         assert isinstance(read, ReadRevocations)
         revoked = self.book.revoked
-        before = "" if revoked.found is None else revoked.found.key_id
         take = partial(attempt, partial(revoked.take, read, public), self.failed)
-        ask_to_take_list(parent, read.found, before, take)
+        ask_to_take_list(parent, read.found, take)
 
     def _check_list(self) -> None:
-        """Check the kept list of revoked keys again: it counts once its signature was found to hold."""
+        """Check the kept lists of revoked keys again: one counts once its signature was found to hold."""
         revoked = self.book.revoked
         try:
-            public = revoked.signer()
+            notes = revoked.notes()
         except CounterfoilError as error:
             revoked.fail(failure_text(Failure.of(error)))
             return
-        if public is not None:
-            self._session.ask(lambda engine: engine.read_revocations(revoked.path, public), self._have_kept_list)
+        for note in notes:
+            question = partial(_read_list, path=revoked.path_of(note), public=note.public)
+            self._session.ask(question, partial(self._have_kept_list, note))
 
-    def _have_kept_list(self, result: JobResult) -> None:
+    def _have_kept_list(self, note: ListNote, result: JobResult) -> None:
         failure = result.failure
         if failure is None:
             assert isinstance(result.value, ReadRevocations)
             try:
-                self.book.revoked.load(result.value)
+                self.book.revoked.load(result.value, note)
             except CounterfoilError as error:
                 failure = Failure.of(error)
         if failure is not None:
@@ -228,6 +228,10 @@ class KeyDesk(QObject):
         if path := new_file(dialog, title, proposal, kinds, here=True):
             content = pem_of(key.public).encode()
             attempt(partial(_write_public, path, content, self._settings.key_file), self.failed)
+
+
+def _read_list(engine: Engine, path: Path, public: str) -> ReadRevocations:
+    return engine.read_revocations(path, public)
 
 
 def _write_public(path: Path, content: bytes, private_key: Path | None) -> None:

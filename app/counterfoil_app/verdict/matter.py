@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from counterfoil import AdjudicationReport, AuditReport, Check, figures
+from counterfoil import AdjudicationReport, AuditReport, Check, KnownKey, figures
 from counterfoil_app.engine.port import Signable
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.looks import text, words
@@ -15,7 +15,6 @@ from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.limits import not_said
 from counterfoil_app.looks.words import Look
-from counterfoil_app.model.key_book import KnownKey
 from counterfoil_app.views.parts import Field, digest_field
 
 _tr = texts("matter")

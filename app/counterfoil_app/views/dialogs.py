@@ -83,13 +83,12 @@ def ask_to_forget(parent: QWidget, name: str, then: Callable[[], None]) -> QMess
     return _ask(parent, "forget-question", question, more, (_tr("Remove"), DESTROY, then))
 
 
-def ask_to_take_list(parent: QWidget, found: RevocationList, before: str, then: Callable[[], None]) -> QMessageBox:
+def ask_to_take_list(parent: QWidget, found: RevocationList, then: Callable[[], None]) -> QMessageBox:
     """Ask whether a list of revoked keys is taken in, and go on with ``then`` if so.
 
     Args:
         parent: The window that is asked on.
         found: The list; its signature holds.
-        before: Key id of whoever signed the list that is known; empty where none is.
         then: What is done on yes.
     """
     question = _tr("Take in list {0} of revoked keys, of {1}?").format(
@@ -101,8 +100,6 @@ def ask_to_take_list(parent: QWidget, found: RevocationList, before: str, then: 
             grouped(found.key_id)
         ),
     ]
-    if before and before != found.key_id:
-        lines.append(_tr("The list that is known is signed with another key, {0}. It is given up.").format(before[:12]))
     take = (_tr("Take it in"), ACCEPT, then)
     return _ask(parent, "revoked-question", question, "\n\n".join(lines), take, leave=_tr("Leave it"))
 

@@ -8,13 +8,14 @@ from PySide6.QtCore import QItemSelectionModel, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDialogButtonBox, QLabel, QLineEdit, QWidget
 
-from counterfoil import grouped, key_id_of, pem_of
+from counterfoil import KnownKey, Role, grouped, key_id_of, pem_of
+from counterfoil.trust.keyfile import MAX_NAME
 from counterfoil_app.engine.worker import Failure, attempt
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.model.eventloop import follow
-from counterfoil_app.model.key_book import MAX_NAME, KeyBook, KnownKey, Role
+from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.views import layouts
 from counterfoil_app.views.dialogs import ask_to_forget
 from counterfoil_app.views.frame import Body, fit_to_screen
@@ -208,12 +209,19 @@ class KeysDialog(QDialog):
         return words.known_key(key, self._book.revoked.of(key.key_id))
 
     def _revoked_words(self) -> str:
-        found = self._book.revoked.found
-        if found is None:
+        lists = self._book.revoked.lists
+        if not lists:
             return self.tr("No list of revoked keys is known.")
         said = self.tr("List {0} of revoked keys, of {1}, with {2} keys; signed with the key {3}.")
-        counts = text.count(found.number), text.count(len(found.revocations))
-        return said.format(counts[0], text.moment(found.issued_at), counts[1], found.key_id[:12])
+        return "\n".join(
+            said.format(
+                text.count(each.number),
+                text.moment(each.issued_at),
+                text.count(len(each.revocations)),
+                each.key_id[:12],
+            )
+            for each in lists
+        )
 
     def _refresh(self) -> None:
         chosen = self._shown

@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from counterfoil import Device
+from counterfoil import Device, Role
 from counterfoil.training.recordingfolder import recorded_run, recording_folder
 from counterfoil_app.engine.recordings import KnownFollow, RecordRequest
 from counterfoil_app.looks.tips import set_tip
-from counterfoil_app.model.key_book import KeyBook, Role
+from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.recordings import Recording
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body

@@ -9,11 +9,12 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from counterfoil import BundleSummary
+from counterfoil import BundleSummary, KnownKey
+from counterfoil.trust.keyfile import MAX_NAME
 from counterfoil_app.engine.worker import Failure, attempt
 from counterfoil_app.looks import words
 from counterfoil_app.looks.theme import Tone
-from counterfoil_app.model.key_book import MAX_NAME, KeyBook, KnownKey, Meeting, Standing
+from counterfoil_app.model.key_book import KeyBook, Meeting, Standing
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
 from counterfoil_app.views.layouts import button, line_edit

@@ -9,20 +9,18 @@ from pathlib import Path
 
 from msgspec import to_builtins
 
-from counterfoil.audit.afterwards import statements_beside, verdict_digest
 from counterfoil.audit.runfacts import checks_of, facts_in
 from counterfoil.audit.runrules import given_verdict, read_rules, subject_in
 from counterfoil.audit.values.runrules import CheckedRules, GivenVerdict, check_rules
+from counterfoil.trust.store import NO_TRUST, TrustStore
+from counterfoil.trust.verdictfile import auditors_of, read_judgement
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import SignatureError
-from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.hearing.inspection import Inspection
 from counterfoil_core.parties.signatures import Keys
-from counterfoil_core.signing.keys import PublicKey
-from counterfoil_core.signing.kinds import VERDICT
 from counterfoil_core.statement.factfields import fields_of
 from counterfoil_core.values.runfacts import FactsProgress, RunFacts
 
@@ -63,7 +61,7 @@ def check_run(
     run: str | os.PathLike[str],
     rules: Path,
     verdicts: Iterable[Path] = (),
-    keys: Iterable[PublicKey] = (),
+    store: TrustStore | None = None,
     *,
     order: str | os.PathLike[str] | None = None,
     cancel: CancelToken | None = None,
@@ -74,7 +72,7 @@ def check_run(
         run: The run.
         rules: The file of rules.
         verdicts: Verdicts on it. One that its auditor withdrew in a statement beside it does not count.
-        keys: The keys of the auditors.
+        store: What the reader trusts: the keys of auditors, and what no longer counts; nothing unless given.
         order: As for :func:`count_facts`.
         cancel: As for :func:`count_facts`.
 
@@ -86,8 +84,7 @@ def check_run(
         CancelledError: ``cancel`` was set.
     """
     asked, digest = read_rules(rules)
-    known = tuple(keys)
-    given = [_given(path, known) for path in verdicts]
+    given = [_given(path, store or NO_TRUST) for path in verdicts]
     with obstacles_noticed(), BundleReader.open(run) as reader:
         inspection = Inspection(reader, with_states=False)
         yield from _checks(inspection, order, cancel)
@@ -114,11 +111,9 @@ def _checks(
     yield FactsProgress(_COUNTING, len(_PARTS), total)
 
 
-def _given(path: Path, keys: tuple[PublicKey, ...]) -> GivenVerdict:
-    envelope = read_input(path, say("a verdict"), SignatureError, most=VERDICT.most)
+def _given(path: Path, store: TrustStore) -> GivenVerdict:
     try:
-        later, _ = statements_beside(path, verdict_digest(envelope))
-        return given_verdict(envelope, keys, later)
+        return given_verdict(read_judgement(path, store, auditors_of(store)))
     except SignatureError as error:
         raise SignatureError(
             say("The verdict {0} does not count. {1}", path.name, error.sentence),

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from counterfoil.audit.afterwards import afterwards, open_later, verdict_digest
 from counterfoil.audit.values.ledger import (
     Ledger,
     LedgerProgress,
@@ -25,18 +24,20 @@ from counterfoil.audit.values.ledger import (
     propose,
     run_of,
 )
+from counterfoil.trust.afterwards import afterwards, open_later, verdict_digest
+from counterfoil.trust.store import NO_TRUST, TrustStore
+from counterfoil.trust.validity import validity_of
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError, DataError, GivenFileError, SignatureError
 from counterfoil_core.base.inputs import read_input
-from counterfoil_core.base.sentence import say
+from counterfoil_core.base.sentence import joined, say
 from counterfoil_core.signing.envelope import claimed_key_ids, parse_statement, payload_of
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.signing.kinds import ADJUDICATION, REPLY, VERDICT, WITHDRAWAL
 from counterfoil_core.statement.signed import Adjudication, Signed, Verdict
 from counterfoil_core.statement.verdict import verify_signed
 from counterfoil_core.values.sampling import Selection
-from counterfoil_core.values.trust import signed_by_trainer
 
 ENDING = ".json"
 MOST_FILES = 100_000
@@ -60,6 +61,7 @@ def read_ledger(
     auditors: Sequence[PublicKey],
     policy: RatePolicy,
     cancel: CancelToken | None = None,
+    store: TrustStore | None = None,
 ) -> Generator[LedgerProgress, None, Ledger]:
     """Read what a folder holds of verdicts, adjudications, withdrawals and replies, and return what they say.
 
@@ -68,6 +70,7 @@ def read_ledger(
         auditors: Keys of the auditors who count.
         policy: For the rates that are proposed.
         cancel: Stops it.
+        store: What the reader trusts; nothing unless given.
 
     Yields:
         How many of how many files are read, after each.
@@ -100,7 +103,7 @@ def read_ledger(
         except CounterfoilError as error:
             left.append(NotCounted(name, error.sentence))
         yield LedgerProgress(number, len(paths))
-    return _sorted_out(list(found.values()), later, left, policy)
+    return _sorted_out(list(found.values()), later, left, policy, store or NO_TRUST)
 
 
 def _opened(envelope: bytes, keys: dict[str, PublicKey]) -> Signed:
@@ -137,38 +140,33 @@ def _walk(folder: Path, depth: int) -> Iterator[Path]:
 
 
 def _sorted_out(
-    found: Sequence[_Found], later: dict[Digest, list[tuple[str, bytes]]], left: list[NotCounted], policy: RatePolicy
+    found: Sequence[_Found],
+    later: dict[Digest, list[tuple[str, bytes]]],
+    left: list[NotCounted],
+    policy: RatePolicy,
+    store: TrustStore,
 ) -> Ledger:
     """Count what counts, by trainer and run."""
     runs: dict[str, dict[Digest, list[LedgerVerdict]]] = defaultdict(lambda: defaultdict(list))
     for one in found:
-        why, replied = _why_not(one.signed), False
-        for name, envelope in later.get(one.digest, []):
+        about = later.get(one.digest, [])
+        for name, envelope in about:
             said = afterwards(one.signed, one.digest, [(name, envelope)])
             left += [NotCounted(name, sentence) for sentence in said.ignored]
-            replied = replied or bool(said.replies)
-            for withdrawal in said.withdrawals:
-                why = say("Its auditor withdrew it on {0}: {1}", withdrawal.signed_at, withdrawal.reason)
+        told = validity_of(store, one.signed, one.digest, about)
         root = one.signed.run_root
-        if why or root is None:
-            left.append(NotCounted(one.name, why))
+        if root is None or not one.signed.trainer_key:
+            left.append(NotCounted(one.name, say("It names no trainer: no signature of a run held.")))
+        elif not told.counts:
+            left.append(NotCounted(one.name, joined(*told.why)))
         else:
-            runs[one.signed.trainer_key][root].append(_entry(one, replied=replied))
+            runs[one.signed.trainer_key][root].append(_entry(one, replied=bool(told.later.replies)))
     known = {one.digest for one in found}
     nowhere = say("It is about no verdict in this folder that holds.")
-    left += [NotCounted(name, nowhere) for about, told in later.items() if about not in known for name, _ in told]
+    left += [NotCounted(name, nowhere) for about, every in later.items() if about not in known for name, _ in every]
     return Ledger(
         tuple(_record(key, runs[key], policy) for key in sorted(runs)), tuple(sorted(left, key=lambda one: one.name))
     )
-
-
-def _why_not(signed: Signed) -> str:
-    """Why a verdict that holds does not count; empty where it does."""
-    if not signed.trainer_key or signed.run_root is None:
-        return say("It names no trainer: no signature of a run held.")
-    if signed_by_trainer(signed.key_id, signed.trainer_key):
-        return say("The trainer of the run signed it, which is no audit.")
-    return ""
 
 
 def _record(key_id: str, runs: dict[Digest, list[LedgerVerdict]], policy: RatePolicy) -> TrainerRecord:

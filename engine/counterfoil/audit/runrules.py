@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.audit.afterwards import afterwards, verdict_digest
 from counterfoil.audit.runfacts import facts_in, inspected
 from counterfoil.audit.values.runrules import GivenVerdict, Range, RuleSubject, RunRules
-from counterfoil.signing.kinds import RevocationList
+from counterfoil.trust.verdictfile import Judgement
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import GivenFileError, SignatureError
@@ -24,10 +23,8 @@ from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.checked import OnProgress
 from counterfoil_core.hearing.inspection import Inspection
-from counterfoil_core.signing.envelope import claimed_key_ids
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.statement.signed import Verdict
-from counterfoil_core.statement.verdict import verify_signed
 
 MAX_BYTES = 2**20
 """Bytes of a file of rules."""
@@ -184,36 +181,14 @@ def subject_in(inspection: Inspection, verdicts: Iterable[GivenVerdict] = ()) ->
     return RuleSubject(facts, manifest.data_root, spans, loss, tuple(verdicts))
 
 
-def given_verdict(
-    envelope: bytes,
-    keys: Iterable[PublicKey],
-    statements: Iterable[tuple[str, bytes]] = (),
-    revoked: RevocationList | None = None,
-) -> GivenVerdict:
-    """Check a verdict with the one of some keys that it says to be signed with.
-
-    Args:
-        envelope: The verdict; may be junk.
-        keys: The auditors' keys.
-        statements: Name and content of each file that may be a withdrawal of it; may be junk, and about others.
-        revoked: Keys that do not count any more.
-
-    Raises:
-        SignatureError: It is signed with none of the keys, does not hold, or is no verdict.
-    """
-    claimed = claimed_key_ids(envelope)
-    key = next((key for key in keys if key.key_id in claimed), None)
-    if key is None:
-        raise SignatureError(say("It is signed with none of the auditors' keys that were given."))
-    signed = verify_signed(envelope, key)
+def given_verdict(judged: Judgement) -> GivenVerdict:
+    """Return what rules see of a verdict; raises SignatureError where it is an adjudication."""
+    signed = judged.said
     if not isinstance(signed, Verdict):
         raise SignatureError(say("It is an adjudication, and no verdict."))
     share = signed.steps_replayed / signed.steps_recorded if signed.steps_recorded else 0.0
-    later = afterwards(signed, verdict_digest(envelope), statements)
-    revocation = None if revoked is None else revoked.of(signed.key_id)
-    gone = revocation is not None and revocation.covers(signed.signed_at)
     ends = signed.sample is not None and signed.sample.reaches_end
     return GivenVerdict(
         signed.key_id, signed.about, signed.outcome.value, share,
-        reaches_end=ends, withdrawn=gone or bool(later.withdrawals),
+        reaches_end=ends, withdrawn=not judged.validity.counts,
     )  # fmt: skip

@@ -25,6 +25,10 @@ class SealError(CounterfoilError):
     """The seal of what a program kept is not this user's, or the user's secret cannot be used."""
 
 
+class TrustError(ObstacleError):
+    """What a reader trusts is damaged, or could have been written by somebody else: nothing is concluded without it."""
+
+
 class RankError(ObstacleError):
     """A rank of a recording is gone, has failed, computes otherwise, or does not go with the others."""
 

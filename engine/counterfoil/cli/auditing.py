@@ -14,7 +14,7 @@ from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.judging import AuditFiles, Wanted, judge
 from counterfoil.cli.options import BadFractionOption, Compute, DataOption, HeadsOption, Parties, RunPlace
 from counterfoil.cli.places import KEEPS_PROGRESS, READS, READS_FOLDER, WRITES
-from counterfoil.cli.revoked import Revocations
+from counterfoil.cli.reader import Reader
 from counterfoil.cli.terminal import shown
 from counterfoil_core.remote.address import Address, place_of
 from counterfoil_core.values.outcome import Outcome
@@ -118,7 +118,7 @@ class Auditing:
             help="How many of the segments that others replayed, drawn at random, are replayed here too.",
         ),
     ] = 1
-    revocations: Revocations
+    reader: Reader
     files: AuditFiles
 
     def wanted(self, run: Path | Address, *others: Path | None, model: Path | None = None) -> Wanted:
@@ -135,9 +135,9 @@ class Auditing:
                 "--facts belongs to --verdict or --unsigned: the verdict says them. 'counterfoil facts' shows them "
                 "alone."
             )
-        judges, listed = self.files.judges, self.revocations.read()
+        judges, store = self.files.judges, self.reader.store
         signer = self.files.signer(run, written, resume=self.resume)
-        return Wanted(self.files, judges, signer, written, model, listed)
+        return Wanted(self.files, judges, signer, written, model, store)
 
     def request(self, run: Path | Address, compute: Compute, **asked: Any) -> AuditRequest:
         """Return the request.
@@ -220,7 +220,7 @@ def audit(
     """Auditor: replay a run step by step, compare every step with what the trainer signed, and give a verdict.
 
     Exit code 0 VERIFIED, 1 DISPUTED, 2 INCONCLUSIVE, 3 REFUSED, 4 ERROR; 5 whatever was found where --key is the
-    trainer's own key: that is no audit. With --revocations it is 3 before anything is replayed where a key was revoked
+    trainer's own key: that is no audit. It is 3 before anything is replayed where a key was revoked
     on whose signature the verdict would rest. Ctrl-C stops the replay: INCONCLUSIVE; what
     was judged by then is kept, and --resume goes on from there.
 
@@ -296,8 +296,6 @@ def _workers(count: int | None, ray: str | None, devices: tuple[str, ...]) -> Wo
 def _check_partial(crew: Workers | None, asked: Auditing) -> None:
     """Refuse what belongs to a verdict, which a part has none of; raises typer.BadParameter."""
     files = asked.files
-    if asked.revocations.revocations is not None:
-        raise typer.BadParameter("--partial gives no verdict: give --revocations to 'counterfoil merge'.")
     if crew is not None:
         raise typer.BadParameter("--partial is one worker's: start the command once for each device.")
     if asked.resume or files.says or files.csv is not None or files.capsule is not None:

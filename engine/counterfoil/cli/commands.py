@@ -164,6 +164,11 @@ PLACES: Mapping[str, Place] = {
     "doctor": Place(
         "machine:doctor", "Anyone: examine this machine: what is there, what is wrong with it, and the remedy for each."
     ),
+    "trust": Place(
+        "trust:trust_app",
+        "Keep the keys that you trust, lists of revoked keys, and verdicts that were withdrawn: every command and the "
+        "window read them.",
+    ),
     "revoke": Place(
         "revoking:revoke", "Whoever answers for keys: sign a list of those that no longer count.", with_key=True
     ),

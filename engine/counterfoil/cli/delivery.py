@@ -11,13 +11,11 @@ from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryProgress,
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.exits import SELF_SIGNED, ExitWith
-from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, JsonOption, RunArgument
+from counterfoil.cli.options import AverageOption, JsonOption, RunArgument
 from counterfoil.cli.places import READS, READS_FOLDER
+from counterfoil.cli.reader import Reader
 from counterfoil.cli.terminal import shown
-from counterfoil_core.base.errors import DataError
-from counterfoil_core.base.inputs import read_input
 from counterfoil_core.signing.keys import load_public_key
-from counterfoil_core.values.trust import signed_by_trainer
 
 SHOWN = 20
 """So many tensors of a kind are named."""
@@ -56,6 +54,8 @@ def verify_weights(
         ),
     ] = None,
     json: JsonOption = False,
+    *,
+    reader: Reader,
 ) -> None:
     """Client: compare delivered weights, tensor by tensor, with the final state of a verified run.
 
@@ -69,13 +69,17 @@ def verify_weights(
     if key is not None and verdict is None:
         raise typer.BadParameter("--key belongs to --verdict: it is the key that signed it.")
     basis, self_signed = None, False
-    if verdict is not None and key is not None:
+    if verdict is not None:
         from counterfoil.delivery.basis import basis_of
-        from counterfoil_core.statement.verdict import verify_verdict
+        from counterfoil.trust.verdictfile import auditors_of, read_judgement
 
-        envelope = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
-        judged = verify_verdict(envelope, load_public_key(key))
-        basis, self_signed = basis_of(judged), signed_by_trainer(judged.key_id, judged.trainer_key)
+        keys = auditors_of(reader.store) if key is None else (load_public_key(key),)
+        if keys:
+            judged = read_judgement(verdict, reader.store, keys)
+            self_signed = judged.validity.self_signed
+            if not self_signed:  # that has a result and an exit code of its own
+                judged.check()
+            basis = basis_of(judged.said)
     with cancel_on_interrupt() as cancel, terminal.progress("Weights", terminal.console(stderr=True), "%") as bar:
         with cancel.at_once():
             from counterfoil.delivery import verification
@@ -94,7 +98,7 @@ def verify_weights(
     if json:
         jsonform.print_json(report, self_signed=self_signed)
     else:
-        show_delivery(report, signed=key is not None, given=verdict is not None)
+        show_delivery(report, signed=basis is not None, given=verdict is not None)
     if self_signed:
         reports.show_self_signed(terminal.console(stderr=True))
         raise ExitWith(SELF_SIGNED)

@@ -28,8 +28,8 @@ from counterfoil.cli.options import (
     Parties,
 )
 from counterfoil.cli.places import READS, WRITES_SIGNED
-from counterfoil.cli.revoked import (
-    Revocations,
+from counterfoil.cli.reader import (
+    Reader,
     Revoked,
     check_same_signers,
     refuse_revoked,
@@ -43,7 +43,7 @@ from counterfoil_core.remote.address import place_of
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from counterfoil.signing.kinds import RevocationList
+    from counterfoil.trust.store import TrustStore
 
 
 def adjudicate(
@@ -58,7 +58,7 @@ def adjudicate(
     ],
     parties: Parties,
     compute: Compute,
-    revocations: Revocations,
+    reader: Reader,
     identity: Annotated[
         Path | None,
         READS,
@@ -79,7 +79,7 @@ def adjudicate(
     """Anyone: replay the one step of a dispute capsule, and say whether the trainer or the auditor is right.
 
     Exit code 0 REJECTED (the trainer is right), 1 CONFIRMED (the step is not what was ordered), 2 INCONCLUSIVE,
-    3 REFUSED, 4 ERROR; 5 whatever was found where --key is the trainer's own key. With --revocations it is 3 before
+    3 REFUSED, 4 ERROR; 5 whatever was found where --key is the trainer's own key. It is 3 before
     anything is replayed where a key was revoked on whose signature the conclusion would rest.
 
     A capsule that was sealed for you (.age) is opened with --identity, in memory or a folder of yours that is removed
@@ -88,7 +88,7 @@ def adjudicate(
     Example: counterfoil adjudicate dispute.cfoil --order job.cfoil
     """
     place = place_of(capsule)
-    listed = revocations.read()
+    store = reader.store
     opens = None
     if identity is not None:
         from counterfoil.signer.client import Passphrase
@@ -97,8 +97,8 @@ def adjudicate(
         opens = ask_passphrase() if key is None else Passphrase.asked() if sys.stdin.isatty() else Passphrase.none()
     signing_key = open_verdict_key(verdict, key, place if identity is None else judged_as(place), force, certificate)
     console = terminal.console(stderr=json)
-    if listed is not None and signing_key is not None:
-        refuse_revoked_auditor(listed, signing_key.public.key_id)
+    if signing_key is not None:
+        refuse_revoked_auditor(store, signing_key.public.key_id)
     from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session
     from counterfoil_core.values import events
@@ -107,7 +107,7 @@ def adjudicate(
     with (
         fetched_whole(place) as given,
         unsealed(given, identity, opens) as path,
-        _none_revoked(listed, path, parties.order, console) as revoked,
+        _none_revoked(store, path, parties.order, console) as revoked,
         cancel_on_interrupt() as cancel,
         terminal.progress("Replay", console) as bar,
         open_session(compute.device) as session,
@@ -156,20 +156,18 @@ def adjudicate(
 
 
 @contextmanager
-def _none_revoked(
-    listed: RevocationList | None, capsule: Path, order: Path | None, console: Console
-) -> Iterator[Revoked | None]:
-    """Ask a list who signed a capsule's run and order, before anything is replayed; None where none is asked.
+def _none_revoked(store: TrustStore, capsule: Path, order: Path | None, console: Console) -> Iterator[Revoked | None]:
+    """Ask lists of revoked keys who signed a capsule's run and order, before anything is replayed; None without one.
 
     Raises:
         RefusedError: A key on whose signature the conclusion would rest was revoked.
     """
     found = None
-    if listed is not None:
+    if store.lists:
         from counterfoil.audit.signers import signers_of_capsule
 
-        found = revoked_signers(listed, signers_of_capsule(capsule), own_order=order is not None)
-        show_revoked_signers(console, listed, found)
+        found = revoked_signers(store, signers_of_capsule(capsule), own_order=order is not None)
+        show_revoked_signers(console, store, found)
         refuse_revoked(found)
     yield found
 

@@ -17,22 +17,21 @@ from counterfoil.cli import terminal
 from counterfoil.cli.commands import group_of_commands
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import (
-    MAX_VERDICT_BYTES,
     AverageOption,
     ForceOption,
     KeyOption,
     NewFile,
     RunArgument,
     VerdictArgument,
-    VerdictKeyOption,
 )
 from counterfoil.cli.places import READS, READS_FOLDER, WRITES, WRITES_INTO, WRITES_WEIGHTS
+from counterfoil.cli.reader import Reader, VerdictReader
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
-from counterfoil_core.base.errors import DataError, SignatureError
-from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.base.sentence import say
-from counterfoil_core.signing.keys import PublicKey, load_public_key
+from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.values.trust import signed_by_maker
 
 if TYPE_CHECKING:
     from counterfoil_core.statement.signed import Verdict
@@ -51,6 +50,7 @@ class Summary:
     verdict: VerdictArgument
     file: NewFile
     key: KeyOption
+    reader: Reader
     verdict_key: Annotated[
         Path | None,
         READS,
@@ -156,12 +156,14 @@ def _export_summary(kind: str, asked: Summary) -> None:
         from counterfoil.exports.sigstore import envelope_signature, sigstore_bundle
         from counterfoil.exports.summary import svr_statement, vsa_statement
         from counterfoil.exports.timestamping import request_timestamp
+        from counterfoil.trust.verdictfile import read_judgement
         from counterfoil_core.base import canonical
         from counterfoil_core.base.digest import Digest
 
         public = signer.public if asked.verdict_key is None else load_public_key(asked.verdict_key)
-        data, said = _read_verdict(path, public, signer.public.key_id)
-        statement = svr_statement(said) if kind == "svr" else vsa_statement(said, path.name, Digest.of(data))
+        judged = read_judgement(path, asked.reader.store, [public])
+        said = _handed_on(judged.counted(), signer.public.key_id)
+        statement = svr_statement(said) if kind == "svr" else vsa_statement(said, path.name, Digest.of(judged.envelope))
         envelope = signer.sign(canonical.encode(statement))
         stamps = (
             []
@@ -172,24 +174,20 @@ def _export_summary(kind: str, asked: Summary) -> None:
     terminal.console().print(f"Wrote {shown(str(out))}, signed with the key {signer.public.key_id}.", soft_wrap=True)
 
 
-def _read_verdict(path: Path, key: PublicKey, signer_key: str = "") -> tuple[bytes, Verdict]:
-    """Read a verdict that is handed on in other words, by whoever holds the key of that id, if they are signed too."""
-    from counterfoil_core.statement.verdict import verify_verdict
-
-    data = read_input(path, "a verdict", DataError, most=MAX_VERDICT_BYTES)
-    said = verify_verdict(data, key)
-    if said.trainer_key and said.trainer_key in (said.key_id, signer_key):
+def _handed_on(said: Verdict, signer: str) -> Verdict:
+    """Return a verdict that somebody signs in other words; raises SignatureError where they made its run."""
+    if signed_by_maker(signer, said.trainer_key, said.parties):
         raise SignatureError(
             say("A verdict that the trainer of its run signs is no audit, and is not handed on as one."),
             remedy=say("Have the run audited by somebody else."),
         )
-    return data, said
+    return said
 
 
 @export_app.command("model-card")
 def model_card(
     verdict: VerdictArgument,
-    key: VerdictKeyOption,
+    given: VerdictReader,
     out: Annotated[
         Path | None, WRITES, typer.Option("--out", "-o", help="The file to write.", show_default="standard output")
     ] = None,
@@ -203,8 +201,7 @@ def model_card(
         check_writable(out, force)
     from counterfoil.exports.modelcard import model_card as section
 
-    _, said = _read_verdict(verdict, load_public_key(key))
-    text = section(said, key.name, verdict.name)
+    text = section(given.read(verdict).counted(), given.key.name, verdict.name)
     if out is None:
         print(text)
     else:
@@ -225,7 +222,7 @@ def hub(
         ),
     ],
     verdict: Annotated[Path, READS, typer.Option(help="The verdict on this run, a .json file.", show_default=False)],
-    key: VerdictKeyOption,
+    given: VerdictReader,
     out: Annotated[
         Path, WRITES, typer.Option("--out", "-o", help="The folder to make; it must not exist.", show_default=False)
     ],
@@ -253,17 +250,15 @@ def hub(
 
     Example: counterfoil export hub run.cfoil --from model/ --verdict verdict.json --key auditor.pub.pem --out hub/
     """
-    from counterfoil.hub.folder import Judged, Wanted, Written, write_folder
+    from counterfoil.hub.folder import Wanted, Written, write_folder
     from counterfoil.hub.source import read_source
 
-    auditor = load_public_key(key)
-    envelope, said = _read_verdict(verdict, auditor)
+    judged = given.read(verdict)
+    judged.check()
     wanted = Wanted(base, average, shard_mb * 10**6)
     with cancel_on_interrupt() as cancel, terminal.progress("Folder", terminal.console(stderr=True), "%") as bar:
         bar.start(100)
-        for event in write_folder(
-            run, read_source(source, include or ()), Judged(said, envelope, auditor), out, wanted, cancel
-        ):
+        for event in write_folder(run, read_source(source, include or ()), judged, out, wanted, cancel):
             match event:
                 case DeliveryProgress():
                     bar.update(100 * event.done / max(1, event.total))

@@ -9,20 +9,18 @@ from typing import Annotated
 import typer
 
 from counterfoil.cli import terminal
-from counterfoil.cli.options import MAX_VERDICT_BYTES, SealForOption, VerdictKeyOption
+from counterfoil.cli.options import SealForOption
 from counterfoil.cli.places import READS, WRITES
+from counterfoil.cli.reader import VerdictReader
 from counterfoil.cli.sealing import judges_of, seal, show_handed
 from counterfoil.cli.terminal import shown
-from counterfoil_core.base.errors import DataError
-from counterfoil_core.base.inputs import read_input
-from counterfoil_core.signing.keys import load_public_key
 
 
 def hand_over(
     verdict: Annotated[
         Path, READS, typer.Argument(help="The verdict, or the adjudication, a .json file.", show_default=False)
     ],
-    key: VerdictKeyOption,
+    given: VerdictReader,
     out: Annotated[
         Path,
         WRITES,
@@ -52,11 +50,12 @@ def hand_over(
     from counterfoil.exports.handover import SEALED, HandOver, read_reports, write_hand_over
     from counterfoil.sealed.agefile import is_sealed
     from counterfoil.sealed.opening import private_folder
-    from counterfoil_core.statement.verdict import check_capsule_file, verify_signed
+    from counterfoil_core.statement.verdict import check_capsule_file
 
-    public = load_public_key(key)
-    envelope = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
-    said = verify_signed(envelope, public)
+    judged = given.read(verdict)
+    said = judged.said
+    if not judged.validity.self_signed:  # what is handed over says that by itself
+        judged.check()
     judges = judges_of(seal_for, capsule)
     console = terminal.console()
     with ExitStack() as stack:
@@ -72,7 +71,7 @@ def hand_over(
             seal(capsule, within, judges)
             capsule, sealed = within, True
         reports = read_reports(tuple(report or ()))
-        names = write_hand_over(out, HandOver(said, envelope, public.public, capsule, reports, sealed))
+        names = write_hand_over(out, HandOver(said, judged.envelope, judged.key.public, capsule, reports, sealed))
     console.print(f"Wrote {shown(str(out))}: {', '.join(names)}.", soft_wrap=True)
     if capsule is not None and not sealed:
         show_handed(console, handed_out_by(capsule))

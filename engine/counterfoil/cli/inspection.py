@@ -28,10 +28,11 @@ from counterfoil.cli.options import (
     Parties,
 )
 from counterfoil.cli.places import READS
-from counterfoil.cli.revoked import Revocations, revoked_signers, show_revoked_signers
+from counterfoil.cli.reader import Reader, revoked_signers, show_revoked_signers
 from counterfoil.cli.targets import check_writable
 from counterfoil_core.remote.address import Address, place_of
 from counterfoil_core.signing.keys import load_public_key
+from counterfoil_core.signing.publickeys import key_id_of
 from counterfoil_core.values.outcome import CheckState, Outcome
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 def inspect(
     bundle: BundlePlace,
     parties: Parties,
-    revocations: Revocations,
+    reader: Reader,
     auditor_key: Annotated[
         list[Path] | None,
         READS,
@@ -77,7 +78,7 @@ def inspect(
     """
     trainer, client = parties.trainer, parties.client
     auditors = tuple(load_public_key(each).key_id for each in auditor_key or ())
-    listed = revocations.read()
+    store = reader.store
     with cancel_on_interrupt() as cancel, terminal.progress("Checking", terminal.console(stderr=True), "states") as bar:
         with cancel.at_once():
             from counterfoil.audit import overview
@@ -104,21 +105,16 @@ def inspect(
             )
     from counterfoil.cli import jsonform, reports
 
-    found = (
-        None if listed is None else revoked_signers(listed, signers_in(summary), own_order=parties.order is not None)
-    )
+    found = revoked_signers(store, signers_in(summary), own_order=parties.order is not None) if store.lists else None
 
-    def revoked(key_id: str, signed_at: str) -> bool:
-        entry = None if listed is None else listed.of(key_id)
-        return entry is not None and entry.covers(signed_at)
-
-    compared = summary.compared(auditors, revoked=revoked)
+    auditors += tuple(map(key_id_of, store.auditors))
+    compared = summary.compared(auditors, revoked=store.covers)
     if json:
         jsonform.print_json(summary, None, compared=compared, **({} if found is None else {"revoked": found}))
     else:
         reports.show_summary(terminal.console(), summary, compared)
-        if listed is not None and found is not None:
-            show_revoked_signers(terminal.console(), listed, found)
+        if found is not None:
+            show_revoked_signers(terminal.console(), store, found)
     states = {check.state for check in summary.checks}
     outcome = Outcome.INCONCLUSIVE if CheckState.SKIPPED in states else Outcome.VERIFIED
     refused = CheckState.FAILED in states or (found is not None and bool(found.gone))

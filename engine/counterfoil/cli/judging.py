@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +21,7 @@ from counterfoil.cli.exits import SELF_SIGNED, show_error
 from counterfoil.cli.keys import open_verdict_key, sign_verdict
 from counterfoil.cli.options import CertificateOption, ForceOption, JsonOption, OptionalKeyOption, SealForOption
 from counterfoil.cli.places import WRITES, WRITES_SIGNED
-from counterfoil.cli.revoked import (
+from counterfoil.cli.reader import (
     Revoked,
     check_same_signers,
     refuse_revoked,
@@ -33,6 +33,7 @@ from counterfoil.cli.sealing import judges_of, show_capsule, write_for
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written, first_error
+from counterfoil.trust.store import TrustStore
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.remote.address import Address
 from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
@@ -40,7 +41,6 @@ from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
 if TYPE_CHECKING:
     from counterfoil.audit.boxed.session import Session
     from counterfoil.signer.client import SignerProcess
-    from counterfoil.signing.kinds import RevocationList
     from counterfoil_core.base.digest import Digest
     from counterfoil_core.values.events import AuditFinished, WorkersReported
     from counterfoil_core.values.report import AuditReport, Kept
@@ -124,7 +124,7 @@ class Wanted:
     signer: SignerProcess | None  #: Who signs the verdict.
     written: Written  #: Notes what was written, for whoever goes on after a stop.
     model: Path | None = None  #: A folder that the verdict names if its weights are the run's.
-    listed: RevocationList | None = None  #: A list of revoked keys; None where none is asked.
+    store: TrustStore = field(default_factory=TrustStore)  #: What the auditor trusts.
 
 
 def judge(request: AuditRequest, wanted: Wanted) -> int:
@@ -146,20 +146,20 @@ def judge(request: AuditRequest, wanted: Wanted) -> int:
     with reached(request.run, terminal.console(stderr=True)) as run:
         request = replace(request, run=run)
         # Before the replay, which may take days.
-        found = None if wanted.listed is None else _looked_up(wanted.listed, request, wanted)
+        found = _looked_up(wanted.store, request, wanted) if wanted.store.lists else None
         with open_session(request.device) as session:
             return _judge(session, request, wanted, found)
 
 
-def _looked_up(listed: RevocationList, request: AuditRequest, wanted: Wanted) -> Revoked:
-    """Ask a list about every key of an audit; raises RefusedError where one no longer counts."""
+def _looked_up(store: TrustStore, request: AuditRequest, wanted: Wanted) -> Revoked:
+    """Ask the lists of revoked keys about every key of an audit; raises RefusedError where one no longer counts."""
     if wanted.signer is not None:
-        refuse_revoked_auditor(listed, wanted.signer.public.key_id)
+        refuse_revoked_auditor(store, wanted.signer.public.key_id)
     with cancel_on_interrupt() as cancel:
         from counterfoil.audit.signers import signers_of_run
 
-        found = revoked_signers(listed, signers_of_run(request.run, cancel), own_order=request.order is not None)
-    show_revoked_signers(terminal.console(stderr=wanted.files.json), listed, found)
+        found = revoked_signers(store, signers_of_run(request.run, cancel), own_order=request.order is not None)
+    show_revoked_signers(terminal.console(stderr=wanted.files.json), store, found)
     refuse_revoked(found)
     return found
 

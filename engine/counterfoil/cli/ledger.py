@@ -12,6 +12,7 @@ from counterfoil.cli import terminal
 from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.options import JsonOption
 from counterfoil.cli.places import READS, READS_FOLDER
+from counterfoil.cli.reader import Reader
 from counterfoil.cli.terminal import shown
 from counterfoil_core.signing.keys import load_public_key
 
@@ -28,13 +29,16 @@ def ledger(
     folder: Annotated[
         Path, READS_FOLDER, typer.Argument(metavar="DIR", help="A folder with signed verdicts.", show_default=False)
     ],
+    reader: Reader,
     auditor_key: Annotated[
-        list[Path],
+        list[Path] | None,
         READS,
         typer.Option(
-            help="Public key of an auditor who counts, a .pub.pem file. Can be given several times.", show_default=False
+            help="Public key of an auditor who counts, a .pub.pem file, beside the auditors that you trust. Can be "
+            "given several times.",
+            show_default=False,
         ),
-    ],
+    ] = None,
     segments: Annotated[int, typer.Option(help="Segments of the next run.")] = 100,
     bad_fraction: Annotated[
         float, typer.Option(help="The share of its segments that a bad run has at least, as for plan and audit.")
@@ -60,10 +64,15 @@ def ledger(
     """
     from counterfoil.audit.ledger import read_ledger
     from counterfoil.audit.values.ledger import LedgerProgress, RatePolicy
+    from counterfoil.trust.verdictfile import auditors_of
     from counterfoil_core.base.generators import finish, relay
 
     policy = RatePolicy(segments, bad_fraction, risk, floor, clean_runs)
-    keys = [load_public_key(path) for path in auditor_key]
+    keys = auditors_of(reader.store, [load_public_key(path) for path in auditor_key or ()])
+    if not keys:
+        raise typer.BadParameter(
+            "Give the key of an auditor with --auditor-key, or trust one: 'counterfoil trust add'."
+        )
     with cancel_on_interrupt() as cancel, terminal.progress("Reading", terminal.console(stderr=True), "files") as bar:
 
         def tell(said: LedgerProgress) -> None:
@@ -72,7 +81,7 @@ def ledger(
                     bar.start(said.total)
                 bar.update(said.done)
 
-        found = finish(relay(read_ledger(folder, keys, policy, cancel), tell))
+        found = finish(relay(read_ledger(folder, keys, policy, cancel, reader.store), tell))
     if json:
         print_json(found)
     else:

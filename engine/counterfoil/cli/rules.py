@@ -15,22 +15,20 @@ from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.keys import open_key
-from counterfoil.cli.options import MAX_VERDICT_BYTES, ForceOption, JsonOption
+from counterfoil.cli.options import ForceOption, JsonOption
 from counterfoil.cli.places import READS, WRITES
-from counterfoil.cli.revoked import Revocations
+from counterfoil.cli.reader import Reader, refuse_invalid
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.environment import drop_passphrase
-from counterfoil_core.base.errors import DataError
-from counterfoil_core.base.inputs import read_input
 from counterfoil_core.signing.keys import load_public_key
-from counterfoil_core.signing.kinds import WITHDRAWAL
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from counterfoil.audit.values.runrules import GivenVerdict, RuleResult
-    from counterfoil.signing.kinds import RevocationList, RuleFields
+    from counterfoil.signing.kinds import RuleFields
+    from counterfoil.trust.store import TrustStore
     from counterfoil_core.base.digest import Digest
     from counterfoil_core.signing.subject import Subject
 
@@ -50,15 +48,6 @@ AuditorKeyOption = Annotated[
         help="Public key of an auditor, to check verdicts with. Can be given several times.", show_default=False
     ),
 ]
-StatementsOption = Annotated[
-    list[Path] | None,
-    READS,
-    typer.Option(
-        help="What was said of verdicts afterwards: one that its auditor withdrew does not count. Can be given several "
-        "times.",
-        show_default=False,
-    ),
-]
 TrainerKeyOption = Annotated[
     Path | None,
     READS,
@@ -70,10 +59,9 @@ _STYLES = {"HELD": "[green]HELD[/]", "BROKEN": "[bold red]BROKEN[/]", "CANNOT_BE
 def rules(
     path: RulesArgument,
     run: RunArgument,
-    revocations: Revocations,
+    reader: Reader,
     verdict: VerdictOption = None,
     auditor_key: AuditorKeyOption = None,
-    statements: StatementsOption = None,
     trainer_key: TrainerKeyOption = None,
     out: Annotated[Path | None, WRITES, typer.Option(help="Write a signed statement here.", show_default=False)] = None,
     key: Annotated[
@@ -97,8 +85,8 @@ def rules(
             signer = stack.enter_context(open_key(key, "rules"))
         else:
             drop_passphrase()
-        given = given_verdicts(verdict, auditor_key, statements, revocations.read())
-        digest, about, results = checked_rules(path, run, given, trainer_key)
+        given = given_verdicts(verdict, auditor_key, reader.store)
+        digest, about, results = checked_rules(path, run, given, trainer_key, reader.store)
         if signer is not None and out is not None:
             from counterfoil.signing.kinds import RulesStatement
             from counterfoil_core.signing.statements import sign_said
@@ -116,29 +104,22 @@ def rules(
     end_with(results)
 
 
-def given_verdicts(
-    verdicts: list[Path] | None,
-    auditors: list[Path] | None,
-    statements: list[Path] | None,
-    revoked: RevocationList | None,
-) -> list[GivenVerdict]:
-    """Read verdicts, and what was said of them afterwards, each with the key that signed it."""
+def given_verdicts(verdicts: list[Path] | None, auditors: list[Path] | None, store: TrustStore) -> list[GivenVerdict]:
+    """Read verdicts, each with the key that signed it, and how they stand for the reader."""
     from counterfoil.audit.runrules import given_verdict
+    from counterfoil.trust.verdictfile import auditors_of, read_judgement
 
-    keys = [load_public_key(path) for path in auditors or ()]
-    later = [(path.name, read_input(path, "a statement", DataError, most=WITHDRAWAL.most)) for path in statements or ()]
-    return [
-        given_verdict(read_input(path, "a verdict", DataError, most=MAX_VERDICT_BYTES), keys, later, revoked)
-        for path in verdicts or ()
-    ]
+    keys = auditors_of(store, [load_public_key(path) for path in auditors or ()])
+    return [given_verdict(read_judgement(path, store, keys)) for path in verdicts or ()]
 
 
 def checked_rules(
-    rules: Path, run: Path, verdicts: list[GivenVerdict], trainer: Path | None
+    rules: Path, run: Path, verdicts: list[GivenVerdict], trainer: Path | None, store: TrustStore
 ) -> tuple[Digest, Subject, tuple[RuleResult, ...]]:
     """Check rules on a run; returns the digest of their file, the run, and what came out."""
     from counterfoil.audit.runrules import read_rules, subject_of
     from counterfoil.audit.values.runrules import check_rules
+    from counterfoil.trust.validity import validity
 
     asked, digest = read_rules(rules)
     with (
@@ -147,6 +128,10 @@ def checked_rules(
     ):
         key = None if trainer is None else load_public_key(trainer)
         subject = subject_of(run, verdicts, trainer_key=key, cancel=cancel, progress=terminal.shows(bar))
+    facts = subject.facts
+    refuse_invalid(
+        validity(store, ("", ""), trainer=(facts.trainer_key, facts.signed), client=(facts.client_key, "")), "The run"
+    )
     return digest, subject.facts.about, check_rules(asked, subject)
 
 

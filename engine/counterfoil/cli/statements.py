@@ -22,7 +22,7 @@ from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import say
 from counterfoil_core.signing.kinds import REPLY
 from counterfoil_core.signing.publickeys import public_path
-from counterfoil_core.values.trust import signed_by_trainer
+from counterfoil_core.values.trust import signed_by_maker
 
 
 def keygen(
@@ -131,7 +131,7 @@ def sign(
         self_signed = False
         if isinstance(said, (VerdictStatement, AdjudicationStatement)):
             checked = judged(said, signing_key.public.key_id)
-            self_signed = signed_by_trainer(checked.key_id, checked.trainer_key)
+            self_signed = signed_by_maker(checked.key_id, checked.trainer_key, checked.parties)
             reports.show_verdict(console, checked)
         elif certificate is not None:
             raise typer.BadParameter("--certificate lies beside verdicts alone.")
@@ -166,8 +166,8 @@ def withdraw(
     """
     check_writable(out, force)
     with open_key(key, "withdraw") as signer:
-        from counterfoil.audit.afterwards import verdict_digest
         from counterfoil.signing.kinds import Withdrawal
+        from counterfoil.trust.afterwards import verdict_digest
         from counterfoil_core.signing.statements import sign_said
         from counterfoil_core.statement.verdict import verify_signed
 
@@ -211,8 +211,8 @@ def reply(
         raise typer.BadParameter("Give either --text or --file.")
     check_writable(out, force)
     with open_key(key, "reply") as signer:
-        from counterfoil.audit.afterwards import verdict_digest
         from counterfoil.signing.kinds import Reply
+        from counterfoil.trust.afterwards import verdict_digest
         from counterfoil_core.signing.statements import sign_said
         from counterfoil_core.statement.verdict import trainer_of
 

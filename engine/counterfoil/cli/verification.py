@@ -21,10 +21,9 @@ from counterfoil.cli.locating import show_use
 from counterfoil.cli.notes import WeightsOption, digest_of
 from counterfoil.cli.options import MAX_VERDICT_BYTES, DataOption, JsonOption
 from counterfoil.cli.places import READS
-from counterfoil.cli.revoked import Revocations, show_revocations
+from counterfoil.cli.reader import Reader, show_validity
 from counterfoil.cli.rules import (
     AuditorKeyOption,
-    StatementsOption,
     VerdictOption,
     checked_rules,
     end_with,
@@ -68,7 +67,7 @@ class Given:
     file: Annotated[
         Path, READS, typer.Argument(metavar="FILE", help="The statement, a .json file.", show_default=False)
     ]
-    revocations: Revocations
+    reader: Reader
     against: Annotated[
         list[Path] | None,
         READS,
@@ -88,7 +87,6 @@ class Given:
             show_default=False,
         ),
     ] = None
-    statements: StatementsOption = None
     roots: RootsOption = None
     at: AtOption = None
     trainer_key: TrainerKeyOption = None
@@ -148,7 +146,7 @@ def verify(given: Given) -> None:
     _ = given.envelope, given.public  # a file that cannot be read is said before anything is looked at
     form = form_of(given.envelope)
     check = _CHECKS[form.KIND]
-    said = {option.name: getattr(given, option.name) for option in fields(given)} | vars(given.revocations)
+    said = {option.name: getattr(given, option.name) for option in fields(given)}
     for name, value in said.items():
         if value and name not in _OF_EVERY_KIND and name not in check.options:
             option = "all" if name == "whole" else name.replace("_", "-")
@@ -224,9 +222,31 @@ def _opened(given: Given, form: type[Any]) -> Any:
 
 
 def _ended(given: Given, said: Said, words: str) -> None:
+    """Say what was found, and how the statement stands; ends the command where it does not count."""
+    from counterfoil.trust.validity import validity
+
+    store = given.reader.store
+    at = getattr(said, said.TIME) if said.TIME else ""
+    found = validity(store, (getattr(said, "key_id", ""), at), trainer=(_trainer_of(said), ""))
     given.out.print(words, soft_wrap=True)
     if given.json:
-        print_json(said)
+        print_json(said, None, **({} if store.digest is None else {"trusted": store.digest, "why_not": found.why}))
+    show_validity(given.out, store, found, said.KIND.what)
+    if found.self_signed:
+        given.out.print("[bold red]SELF-SIGNED[/]  The trainer of the run signed it: it is the trainer's own word.")
+        raise ExitWith(SELF_SIGNED)
+    if not found.counts:
+        raise ExitWith(Outcome.REFUSED.exit_code)
+
+
+def _trainer_of(said: Said) -> str:
+    """Key id of the trainer of the run that somebody else speaks of; empty where nobody does."""
+    from counterfoil.signing.kinds import RowsStatement, RulesStatement
+    from counterfoil_core.statement.factfields import FactsStatement
+
+    if isinstance(said, (RulesStatement, RowsStatement)):
+        return said.run.trainer_key
+    return said.facts.trainer_key if isinstance(said, FactsStatement) else ""
 
 
 def _refuse(given: Given, why: str) -> NoReturn:
@@ -278,7 +298,7 @@ def _of_order(given: Given, form: type[SignedOrder | Acceptance | RunClaim]) -> 
 
 
 def _later(given: Given, form: type[Withdrawal | Reply]) -> None:
-    from counterfoil.audit.afterwards import verdict_digest
+    from counterfoil.trust.afterwards import verdict_digest
 
     said = _opened(given, form)
     show_said(given.out, said)
@@ -290,19 +310,20 @@ def _later(given: Given, form: type[Withdrawal | Reply]) -> None:
 
 
 def _verdict(given: Given, form: type[Said]) -> None:
-    from counterfoil.audit.afterwards import afterwards, verdict_digest
-    from counterfoil_core.statement.verdict import check_bundle_file, verify_signed
-    from counterfoil_core.values.trust import TrainerTrust
+    from counterfoil.trust.afterwards import statements_beside, verdict_digest
+    from counterfoil.trust.verdictfile import auditors_of, open_judgement
+    from counterfoil_core.signing.envelope import claimed_key_ids
+    from counterfoil_core.statement.verdict import check_bundle_file
 
-    public = verifying_key(given.envelope, given.public, given.roots)
-    checked = verify_signed(given.envelope, public)
+    store = given.reader.store
+    public = given.public
+    if public is None and given.roots is None:
+        public = next((key for key in auditors_of(store) if key.key_id in claimed_key_ids(given.envelope)), None)
+    public = verifying_key(given.envelope, public, given.roots)
+    beside, unread = statements_beside(given.file, verdict_digest(given.envelope))
+    judged = open_judgement(given.envelope, store, [public], beside)
+    checked, found = judged.said, judged.validity
     name = name_beside(given.envelope, public, given.roots, given.at)
-    most = kinds.WITHDRAWAL.most
-    told = [(path.name, read_input(path, "a statement", DataError, most=most)) for path in given.statements or ()]
-    later = afterwards(checked, verdict_digest(given.envelope), told)
-    listed = given.revocations.read()
-    revoked = None if listed is None else listed.of(checked.key_id)
-    gone = revoked is not None and revoked.covers(checked.signed_at)
     facts = getattr(checked.statement, "facts", UNSET)
     for bundle in given.files:
         with cancel_on_interrupt() as cancel, terminal.progress("Hashing", terminal.console(stderr=True), "MB") as bar:
@@ -321,10 +342,13 @@ def _verdict(given: Given, form: type[Said]) -> None:
                 _refuse(given, f"The run shows something else of: {', '.join(wrong)}")
     from counterfoil.cli import reports
 
-    self_signed = checked.trust.trainer is TrainerTrust.AUDITOR
     if given.json:
-        named = {} if name is None else {"certificate": name}
-        print_json(checked, checked.trust, self_signed=self_signed, afterwards=later, revoked=revoked, **named)
+        more: dict[str, object] = {} if name is None else {"certificate": name}
+        more |= {} if store.digest is None else {"trusted": store.digest, "why_not": found.why}
+        revoked = dict(found.revoked).get("signer")
+        print_json(
+            checked, checked.trust, self_signed=found.self_signed, afterwards=found.later, revoked=revoked, **more
+        )
     else:
         console = terminal.console()
         reports.show_verdict(console, checked)
@@ -337,13 +361,19 @@ def _verdict(given: Given, form: type[Said]) -> None:
         sample = getattr(checked, "sample", None)
         if sample is not None and sample.beacon is not None:
             console.print(_beacon_words(sample.beacon))
-        reports.show_afterwards(console, later)
-        if listed is not None:
-            show_revocations(listed, checked)
-    if self_signed:
+        reports.show_afterwards(console, found.later)
+        show_validity(console, store, found, checked.kind)
+    for sentence in (*unread, *found.later.damaged):
+        given.out.print(f"[yellow]{shown(sentence)}[/]", soft_wrap=True)
+    if found.self_signed:
         reports.show_self_signed(terminal.console(stderr=True))
         raise ExitWith(SELF_SIGNED)
-    raise ExitWith(Outcome.REFUSED.exit_code if later.withdrawals or gone else checked.outcome.exit_code)
+    if not found.counts:
+        raise ExitWith(Outcome.REFUSED.exit_code)
+    if found.later.damaged and checked.outcome.exit_code == 0:
+        given.out.print("Whether it still counts cannot be told: what is damaged may have taken it back.")
+        raise ExitWith(Outcome.INCONCLUSIVE.exit_code)
+    raise ExitWith(checked.outcome.exit_code)
 
 
 def _beacon_words(beacon: Beacon) -> str:
@@ -413,10 +443,9 @@ def _rules(given: Given, form: type[RulesStatement]) -> None:
         show_said(given.out, said)
         _ended(given, said, "The signature holds. Without rules and run, the results are the word of whoever signed.")
         return
-    listed = given.revocations.read()
-    verdicts = given_verdicts(given.verdict, given.auditor_key, given.statements, listed)
+    verdicts = given_verdicts(given.verdict, given.auditor_key, given.reader.store)
     path, run = given.files
-    digest, about, results = checked_rules(path, run, verdicts, given.trainer_key)
+    digest, about, results = checked_rules(path, run, verdicts, given.trainer_key, given.reader.store)
     wrong = [
         what
         for what, same in (
@@ -551,10 +580,9 @@ class _Check:
     options: tuple[str, ...] = ()  #: The options that say something of it.
 
 
-_OF_EVERY_KIND = ("file", "against", "key", "json")
+_OF_EVERY_KIND = ("file", "against", "reader", "key", "json")
 """What may be given whatever the statement is."""
-_REVOKED = ("revocations", "revocations_key")
-_OF_VERDICT = _Check(_verdict, options=("statements", *_REVOKED, "roots", "at", "trainer_key"))
+_OF_VERDICT = _Check(_verdict, options=("roots", "at", "trainer_key"))
 _CHECKS: Mapping[Kind, _Check] = {
     **dict.fromkeys((kinds.ORDER, kinds.ACCEPTANCE, kinds.RUN, kinds.COMPARISON), _Check(_of_order)),
     **dict.fromkeys((kinds.TREE_HEAD, kinds.SHARE, kinds.SNAPSHOT, kinds.REVOCATIONS), _Check(_said, range(1))),
@@ -562,7 +590,7 @@ _CHECKS: Mapping[Kind, _Check] = {
     **dict.fromkeys((kinds.VERDICT, kinds.ADJUDICATION), _OF_VERDICT),
     kinds.FACTS: _Check(_facts, options=("trainer_key",)),
     kinds.NOTE: _Check(_note, options=("weights",)),
-    kinds.RULES: _Check(_rules, range(0, 3, 2), ("statements", *_REVOKED, "trainer_key", "verdict", "auditor_key")),
+    kinds.RULES: _Check(_rules, range(0, 3, 2), ("trainer_key", "verdict", "auditor_key")),
     kinds.ROW_USE: _Check(_rows, options=("row", "proof", "data")),
     kinds.RELEASE: _Check(_release, range(10_000), ("whole",)),
 }

@@ -6,7 +6,7 @@ from counterfoil.audit.values.delivery import Basis
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.base.sentence import say
-from counterfoil_core.statement.signed import Verdict
+from counterfoil_core.statement.signed import Adjudication, Verdict
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.report import AuditReport
 
@@ -20,12 +20,14 @@ _REMEDIES = {
 """What to do where a run was not verified; what else there is left it open."""
 
 
-def basis_of(judged: Verdict | AuditReport) -> Basis:
+def basis_of(judged: Verdict | Adjudication | AuditReport) -> Basis:
     """Return what a verdict, or the report of a replay, says of its run.
 
     Raises:
-        SignatureError: It does not say VERIFIED.
+        SignatureError: It does not say VERIFIED, or is an adjudication.
     """
+    if isinstance(judged, Adjudication):
+        raise SignatureError(say("It is an adjudication, and no verdict."))
     signed = isinstance(judged, Verdict)
     what = say("The verdict") if signed else say("The replay")
     if judged.outcome is not Outcome.VERIFIED:

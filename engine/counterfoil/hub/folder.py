@@ -28,6 +28,7 @@ from counterfoil.hub.source import Source, json_text
 from counterfoil.training.huggingface.library import library, offline
 from counterfoil.training.huggingface.order import RECIPE
 from counterfoil.training.huggingface.rows import padding
+from counterfoil.trust.verdictfile import Judgement
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.dtypes import tensor_bytes
@@ -38,26 +39,11 @@ from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.parties.signatures import check_claim, need_run
 from counterfoil_core.program.graph import Program
-from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.signing.subject import Subject
 from counterfoil_core.statement.signed import Verdict
 from counterfoil_core.values.outcome import Outcome
 
 _WHAT = "the folder"
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A verdict that holds.
-
-    Attributes:
-        verdict: What it says.
-        envelope: Its file, byte by byte.
-        key: The auditor's key, with which it was checked.
-    """
-
-    verdict: Verdict
-    envelope: bytes
-    key: PublicKey
 
 
 @dataclass(frozen=True)
@@ -118,7 +104,7 @@ class _Weights:
 def write_folder(
     run: str | os.PathLike[str],
     source: Source,
-    judged: Judged,
+    judged: Judgement,
     out: Path,
     wanted: Wanted,
     cancel: CancelToken | None = None,
@@ -147,10 +133,12 @@ def write_folder(
     with obstacles_noticed(), BundleReader.open(run) as reader:
         need_run(reader)
         yield DeliveryProgress(say("Hashing the record of the run"), 0, 1)
-        root = signed_records(reader, cancel)[1].run_root
-        _check_run(judged.verdict, root, reader)
+        about = signed_records(reader, cancel)[1]
+        root = about.run_root
+        verdict = judged.counted()
+        _check_run(verdict, about, reader)
         weights = _weights(reader, source, wanted)
-        origins = _origins(source, judged.verdict, weights)
+        origins = _origins(source, verdict, weights)
         with whole_folder(out, what=_WHAT) as folder:
             yield from write_state(
                 reader,
@@ -163,24 +151,24 @@ def write_folder(
             )
             trainer = check_claim(reader.claim(), reader.manifest, None, reader.extent.steps).public_key
             _write_files(folder, source, judged, weights, trainer)
-            delivered = yield from _compared(folder, run, judged.verdict, weights, wanted, cancel)
+            delivered = yield from _compared(folder, run, verdict, weights, wanted, cancel)
             files = _listed(folder, origins, reader.manifest, cancel)
             names = Names(
                 Path(run).name, VERDICT, AUDITOR, weights.library, wanted.base, weights.prefix, wanted.average
             )
-            text = card(judged.verdict, delivered, reader.manifest, files, names)
+            text = card(verdict, delivered, reader.manifest, files, names)
             write_whole(folder / CARD, text.encode(), what=_WHAT)
     yield Written(out, delivered, files, _notes(source, weights, wanted))
 
 
-def _check_run(verdict: Verdict, root: Digest, reader: BundleReader) -> None:
+def _check_run(verdict: Verdict, about: Subject, reader: BundleReader) -> None:
     """Check that a verdict is about a run, whatever it says of it."""
-    if (verdict.run_root, verdict.run_order) == (root, reader.manifest.digest):
+    if verdict.about == about:
         return
     raise SignatureError(
-        say("The verdict is about another run: the root of the steps of {0} is {1}....", reader.path.name, root.short)
-        if verdict.run_root is not None
-        else say("The verdict names no run: its auditor could not read one."),
+        say("The verdict names no run: its auditor could not read one.")
+        if verdict.about is None
+        else say("The verdict is about another run than {0}: {1}.", reader.path.name, verdict.about.difference(about)),
         remedy=say("Give the verdict on this very run."),
     )
 
@@ -253,7 +241,7 @@ def _listed(
     return files
 
 
-def _write_files(folder: Path, source: Source, judged: Judged, weights: _Weights, trainer: str) -> None:
+def _write_files(folder: Path, source: Source, judged: Judgement, weights: _Weights, trainer: str) -> None:
     for name, data in {
         **source.files,
         VERDICT: judged.envelope,

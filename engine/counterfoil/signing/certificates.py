@@ -201,24 +201,7 @@ def certified_name(
         anchors = _parsed(roots)
         path = _parsed(chain)
         name = _claim(path[0], key)
-        for number, certificate in enumerate(path):
-            if certificate in anchors:
-                path = path[: number + 1]
-                break
-        else:
-            issuer = next((each for each in anchors if _is_issued_by(path[-1], each)), None)
-            if issuer is None:
-                raise SignatureError(
-                    say("No root that was given answers for the certificate of the key {0}.", key.key_id[:12]),
-                    remedy=say("Take no name from it, or give the root of an authority that you trust."),
-                )
-            path.append(issuer)
-        if len(path) == 1:
-            raise SignatureError(
-                say("The certificate of the key is itself given as a root: nobody else answers for it.")
-            )
-        _check_path(path, moment)
-        root = path[-1]
+        root = _root_of(path, anchors, key, moment)
         return CertifiedName(
             name.subject,
             name.names,
@@ -228,6 +211,36 @@ def certified_name(
             root.fingerprint(SHA256()).hex(),
             timestamp(moment),
         )
+
+
+def _root_of(
+    chain: list[x509.Certificate], anchors: Sequence[x509.Certificate], key: PublicKey, moment: datetime
+) -> x509.Certificate:
+    """The first root by which a path holds: a renewed one has the key and the name of the one before.
+
+    Raises:
+        SignatureError: None does; the sentence is that of the first path.
+    """
+    if chain[0] in anchors:
+        raise SignatureError(say("The certificate of the key is itself given as a root: nobody else answers for it."))
+    paths = [chain[: number + 1] for number, each in enumerate(chain) if each in anchors]
+    # Beside what the chain brings along, so that an old root with which it ends does not stand in the way.
+    for number, certificate in enumerate(chain):
+        paths += [[*chain[: number + 1], each] for each in anchors if _is_issued_by(certificate, each)]
+    if not paths:
+        raise SignatureError(
+            say("No root that was given answers for the certificate of the key {0}.", key.key_id[:12]),
+            remedy=say("Take no name from it, or give the root of an authority that you trust."),
+        )
+    wrong: list[SignatureError] = []
+    for path in paths:
+        try:
+            _check_path(path, moment)
+        except SignatureError as error:
+            wrong.append(error)
+        else:
+            return path[-1]
+    raise wrong[0]
 
 
 def _check_path(path: Sequence[x509.Certificate], moment: datetime) -> None:

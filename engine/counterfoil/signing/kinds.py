@@ -92,6 +92,7 @@ class Afterwards:
     withdrawals: tuple[Withdrawal, ...] = ()  #: By its auditor, by time.
     replies: tuple[Reply, ...] = ()  #: By the trainer of its run, by time.
     ignored: tuple[str, ...] = ()  #: Why each of the others says nothing about it.
+    damaged: tuple[str, ...] = ()  #: What is wrong with each that nobody can read: it may have taken the verdict back.
 
 
 class Cause(Enum):
@@ -115,9 +116,16 @@ class Revocation(Fields, frozen=True):
         """Whether what the key signed no longer counts.
 
         Args:
-            signed_at: When it was signed, ISO 8601 in UTC, as whoever had the key says.
+            signed_at: When it was signed, ISO 8601 in UTC, as whoever had the key says; empty where nothing says it:
+                then nothing says that it was signed before.
         """
-        return self.cause is Cause.COMPROMISED or read_timestamp(signed_at) >= read_timestamp(self.since)
+        if self.cause is Cause.COMPROMISED or not signed_at:
+            return True
+        return read_timestamp(signed_at) >= read_timestamp(self.since)
+
+    def stricter(self, other: Revocation) -> Revocation:
+        """Return that one of two of the same key which leaves less: compromised before retired, then the earlier."""
+        return min((self, other), key=lambda each: (each.cause is not Cause.COMPROMISED, each.since))
 
 
 class RevocationList(Named, frozen=True):
@@ -139,8 +147,10 @@ class RevocationList(Named, frozen=True):
 
     @classmethod
     def of_keys(cls, revocations: Iterable[Revocation], number: int) -> RevocationList:
-        """Return the list of keys; of one that is there twice the last counts."""
-        told = {each.key_id: each for each in revocations}
+        """Return the list of keys; of one that is there twice what leaves less: nothing makes a key good again."""
+        told: dict[str, Revocation] = {}
+        for each in revocations:
+            told[each.key_id] = told[each.key_id].stricter(each) if each.key_id in told else each
         return cls(number, tuple(told[key_id] for key_id in sorted(told)))
 
     def of(self, key_id: str) -> Revocation | None:

@@ -52,6 +52,7 @@ from counterfoil_core.replay.sharedreplay import step_replayer
 from counterfoil_core.replay.shares import ShareJob, State, UpdateJob, share_name
 from counterfoil_core.signing.claims import RunClaim
 from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.signing.parties import party_ids
 from counterfoil_core.values.adjudication import (
     AdjudicationEvent,
     AdjudicationFinished,
@@ -185,6 +186,7 @@ class _Case(Parties):
             trainer_environment=tuple(claim.environment.items()) if claim is not None else (),
             client_key=self.client_key,
             given_client_key=self.given_client_key,
+            parties=party_ids(manifest) if manifest is not None and claim is not None else (),
             accepted_at=self.accepted_at,
             accepted_client="" if self.acceptance is None else self.acceptance.client_key or "",
         )

@@ -15,6 +15,7 @@ from counterfoil_core.hearing.known import Known
 from counterfoil_core.hearing.work import here
 from counterfoil_core.remote.ranges import Fetched
 from counterfoil_core.replay.steering import SteeringSites
+from counterfoil_core.signing.parties import party_ids
 from counterfoil_core.values.outcome import Check, CheckNumber, CheckState, OrderSource
 from counterfoil_core.values.report import AuditReport, Steering
 from counterfoil_core.values.request import AuditRequest
@@ -70,6 +71,7 @@ def report_of(request: AuditRequest, known: Known) -> AuditReport:
         trainer_environment=tuple(claim.environment.items()) if claim else (),
         client_key=inspection.client_key if inspection else "",
         given_client_key=request.client_key.key_id if request.client_key else "",
+        parties=party_ids(manifest) if manifest and claim else (),
         accepted_at=acceptance.accepted_at if acceptance else "",
         accepted_client=(acceptance.client_key or "") if acceptance else "",
         sample=judged.sample,

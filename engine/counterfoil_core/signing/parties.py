@@ -18,7 +18,7 @@ from counterfoil_core.signing.claims import Share
 from counterfoil_core.signing.envelope import is_signed_by
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.signing.kinds import statement_of
-from counterfoil_core.signing.publickeys import pem_of
+from counterfoil_core.signing.publickeys import key_id_of, pem_of
 
 
 def parties_of(shares: Shares) -> dict[int, PublicKey]:
@@ -39,6 +39,12 @@ def parties_of(shares: Shares) -> dict[int, PublicKey]:
                 remedy=error.remedy,
             ) from error
     return found
+
+
+def party_ids(manifest: OrderManifest) -> tuple[str, ...]:
+    """Return the key ids of the parties that answer for shares, ascending; empty where the trainer alone answers."""
+    named = () if manifest.shares is None else manifest.shares.signers
+    return tuple(sorted({key_id_of(public) for public in named if public is not None}))
 
 
 def share_statement(order: Digest, step: int, before: Digest, record: ShareRecord) -> bytes:

@@ -16,6 +16,7 @@ from msgspec import UNSET, Meta, UnsetType
 from counterfoil_core.base.canonical import float_text
 from counterfoil_core.base.precision import EXACT_BITS
 from counterfoil_core.bundle.schema import MAX_STEPS
+from counterfoil_core.bundle.shares import MAX_SHARES
 from counterfoil_core.program.limits import MAX_OPERATORS
 from counterfoil_core.signing import kinds
 from counterfoil_core.signing.kinds import (
@@ -297,7 +298,7 @@ class JudgedStatement(_Optional, frozen=True, rename="camel"):
     resource_uri: Annotated[str, Meta(max_length=MAX_URI)]
     title: Words
     policy: PolicyFields
-    input_attestations: Annotated[tuple[AttestationFields, ...], Meta(max_length=3)]
+    input_attestations: Annotated[tuple[AttestationFields, ...], Meta(max_length=3 + MAX_SHARES)]
     reason: Prose
     checks: Annotated[tuple[CheckFields, ...], Meta(max_length=len(CheckNumber))]
     seconds: Number

@@ -17,7 +17,7 @@ from counterfoil_core.base.canonical import float_text
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.timestamps import timestamp
-from counterfoil_core.signing.kinds import ACCEPTANCE, ORDER, ROOT, SHA256
+from counterfoil_core.signing.kinds import ACCEPTANCE, ORDER, ROOT, SHA256, SHARE
 from counterfoil_core.statement.broken import Broken, contradiction, not_spans, outside
 from counterfoil_core.statement.dispute_rules import dispute, leaf_in_run
 from counterfoil_core.statement.fact_rules import facts
@@ -102,12 +102,21 @@ def subjects(said: Signed) -> Broken:
 
 
 def claim(said: Signed) -> Broken:
-    """Rule 3: it rests on an order's signature, the trainer's acceptance, and the run's claim: each once, in order."""
-    kinds = [attestation.predicate_type for attestation in said.statement.input_attestations]
+    """Rule 3: it rests on an order's signature, the trainer's acceptance, the run's claim, and the parties' shares.
+
+    Each once, in this order; the parties of shares by key id, and none without the claim.
+    """
+    parties = said.parties
+    attested = said.statement.input_attestations
+    shares = [attestation.predicate_type for attestation in attested[len(attested) - len(parties) :]]
+    if list(parties) != sorted(set(parties)) or set(shares) - {SHARE.predicate} or (parties and not said.trainer_key):
+        yield say("The parties of shares that the verdict names are not in order, or name no run.")
+    attested = attested[: len(attested) - len(parties)]
+    kinds = [attestation.predicate_type for attestation in attested]
     run = said.claim_kind
     if kinds != [kind for kind in (ORDER.predicate, ACCEPTANCE.predicate, run) if kind in kinds]:
         yield say("The verdict rests on something else than an order's signature, its acceptance and a run's claim.")
-    keys = {attestation.key_id for attestation in said.statement.input_attestations[-2:]}
+    keys = {attestation.key_id for attestation in attested[-2:]}
     if ACCEPTANCE.predicate in kinds and (run not in kinds or len(keys) > 1):
         yield say("The verdict says that another key accepted the order than the one that signed the run.")
 
@@ -250,6 +259,8 @@ def checks(said: Signed) -> Broken:
         yield contradiction(said, say("another key signed the run than the trainer's that was given"))
     if signature is CheckState.PASSED and not said.accepted and order in _DONE:
         yield contradiction(said, say("check 5 was passed without the trainer's acceptance of the order"))
+    if said.statement.result.value in ("REFUSED", "ERROR") and all(state in _DONE for state in states.values()):
+        yield contradiction(said, say("it says {0}, and every check was passed", said.statement.result.value))
     # A stored state that is damaged is found while the steps around it are replayed.
     later = (CheckNumber.COMMITMENTS,) if isinstance(said, Verdict) else ()
     if said.steps_replayed and any(

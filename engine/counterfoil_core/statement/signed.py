@@ -14,7 +14,7 @@ from msgspec import UNSET
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.sentence import say
 from counterfoil_core.remote.ranges import Fetched
-from counterfoil_core.signing.kinds import ACCEPTANCE, ORDER, ROOT, RUN, SHA256
+from counterfoil_core.signing.kinds import ACCEPTANCE, ORDER, ROOT, RUN, SHA256, SHARE
 from counterfoil_core.signing.subject import Subject
 from counterfoil_core.statement.factfields import facts_from
 from counterfoil_core.statement.model import AdjudicationStatement, OrderDigestFields, VerdictStatement
@@ -121,6 +121,11 @@ class Signed(ABC):
         """Predicate type that the run's claim has, by the number of steps that is said."""
         return RUN.predicate if self.said_recorded is None else RUN.short
 
+    @property
+    def parties(self) -> tuple[str, ...]:
+        """Key ids of the parties that signed shares of the run's steps, ascending."""
+        return tuple(one.key_id for one in self.statement.input_attestations if one.predicate_type == SHARE.predicate)
+
     def _signer(self, *kinds: str) -> str:
         attestations = self.statement.input_attestations
         return next((one.key_id for one in attestations if one.predicate_type in kinds), "")
@@ -143,6 +148,7 @@ class Signed(ABC):
             self.trainer_key,
             named=self.given_key != "",
             auditor_key=self.key_id,
+            parties=self.parties,
             order_source=self.order_source,
             client_key=self.client_key,
         )

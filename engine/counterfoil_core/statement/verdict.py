@@ -10,6 +10,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import overload
 
+from msgspec import UNSET
+
 from counterfoil_core.base import canonical
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
@@ -18,17 +20,21 @@ from counterfoil_core.base.inputs import NotAFileError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.capsule import CapsuleReader
 from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.parties.beacons import can_check, signature_holds
 from counterfoil_core.parties.signatures import check_claim, recorded_subject, subject_of
 from counterfoil_core.signing.envelope import parse_statement, payload_of
 from counterfoil_core.signing.keys import PublicKey, SigningKey
 from counterfoil_core.signing.kinds import ADJUDICATION, statement_of
+from counterfoil_core.signing.parties import party_ids
+from counterfoil_core.signing.publickeys import key_id_of
 from counterfoil_core.signing.statements import open_said, read_said, sign_said
 from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement
 from counterfoil_core.statement.rules import judge
 from counterfoil_core.statement.signed import Adjudication, Verdict
 from counterfoil_core.statement.write import adjudication_statement, verdict_statement
 from counterfoil_core.values.adjudication import AdjudicationReport
+from counterfoil_core.values.dispute import share_of
 from counterfoil_core.values.report import AuditReport
 
 
@@ -164,6 +170,24 @@ def check_bundle_file(
                 digest.short,
             )
         )
+    if isinstance(verdict, Verdict) and verdict.trainer_key:
+        with BundleReader.open(path) as reader:
+            _check_parties(verdict, reader.manifest)
+
+
+def _check_parties(verdict: Verdict | Adjudication, manifest: OrderManifest) -> None:
+    """Check that a verdict names the parties that the order names, and of a disputed share that one which answers."""
+    dispute = verdict.statement.dispute
+    share = None if dispute is None or dispute.part is UNSET else share_of(dispute.part)
+    shares = manifest.shares
+    public = None if shares is None or share is None or share >= len(shares.signers) else shares.signers[share]
+    signer = "" if dispute is None or dispute.signer is UNSET else dispute.signer
+    there = share is None or (shares is not None and share < shares.count)
+    if verdict.parties != party_ids(manifest) or not there or (signer and (not public or key_id_of(public) != signer)):
+        raise SignatureError(
+            say("The {0} names other parties than the order has, who answer for shares of its steps.", verdict.kind),
+            remedy=say("Rely on nothing that it says, and tell whoever signed it."),
+        )
 
 
 def check_capsule_file(said: Verdict | Adjudication, path: str | os.PathLike[str]) -> None:
@@ -194,6 +218,7 @@ def check_capsule_file(said: Verdict | Adjudication, path: str | os.PathLike[str
             ),
             remedy=say("Give the capsule that the same audit wrote."),
         )
+    _check_parties(said, contents.manifest)
     if isinstance(said, Adjudication):
         check_bundle_file(said, path)
 

@@ -21,7 +21,7 @@ from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.timestamps import timestamp
 from counterfoil_core.remote.ranges import Fetched
-from counterfoil_core.signing.kinds import ACCEPTANCE, ORDER, ROOT, RUN, SHA256, Fields
+from counterfoil_core.signing.kinds import ACCEPTANCE, ORDER, ROOT, RUN, SHA256, SHARE, Fields
 from counterfoil_core.statement.factfields import fields_of
 from counterfoil_core.statement.model import (
     VERIFIER_ID,
@@ -172,12 +172,13 @@ def _shared(report: Report, file: str | Fetched, signed_at: datetime) -> dict[st
 
 
 def _attestations(report: Report) -> tuple[AttestationFields, ...]:
-    """What signed things the report rests on: the client's signature on the order, its acceptance, the run's claim."""
-    signed = (
+    """What signed things it rests on: the order's signature, its acceptance, the run's claim, the parties' shares."""
+    signed = [
         (ORDER.predicate, report.client_key),
         (ACCEPTANCE.predicate, report.trainer_key if report.accepted_at else ""),
         (RUN.short if report.steps_recorded < report.steps_ordered else RUN.predicate, report.trainer_key),
-    )
+        *((SHARE.predicate, party) for party in report.parties),
+    ]
     return tuple(AttestationFields(kind, key) for kind, key in signed if key)
 
 

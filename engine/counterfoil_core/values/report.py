@@ -108,6 +108,9 @@ class Report:
     #: When the trainer's key accepted the order, by the trainer's clock; empty when the acceptance was not read or does
     #: not hold.
     accepted_at: str = ""
+    #: Key ids of the parties that answer for shares, as the order names them, ascending; empty where the trainer alone
+    #: answers, or the run's signature does not hold.
+    parties: tuple[str, ...] = ()
     #: Key id of who had signed the order then, as the acceptance says; empty for an unsigned one.
     accepted_client: str = ""
 
@@ -128,6 +131,7 @@ class Report:
             self.trainer_key,
             named=self.given_key != "",
             auditor_key=auditor_key,
+            parties=self.parties,
             order_source=self.order_source,
             client_key=self.client_key,
         )

@@ -54,7 +54,7 @@ class TrainerTrust(Enum):
     UNSIGNED = "unsigned"
     """Nobody's: there is no signature that holds."""
     AUDITOR = "auditor"
-    """The very key that signed the verdict."""
+    """The very key that signed the verdict; or it is that of a party that answers for shares of the run."""
     REVOKED = "revoked"
     """A key that was revoked, so that what it signed does not count."""
 
@@ -128,14 +128,15 @@ def seen_by(
     return replace(trust, trainer=TrainerTrust.CHANGED if changed else TrainerTrust.NAMED)
 
 
-def signed_by_trainer(auditor_key: str, trainer_key: str) -> bool:
-    """Whether what an auditor signed was signed by the trainer whose run it is about: it then says nothing.
+def signed_by_maker(auditor_key: str, trainer_key: str, parties: Iterable[str] = ()) -> bool:
+    """Whether what an auditor signed was signed by somebody who made the run that it is about: it then says nothing.
 
     Args:
         auditor_key: Key id of whoever signed the verdict; empty while nobody has.
         trainer_key: Key id of whoever signed the run; empty when nobody did.
+        parties: Key ids of those who signed shares of its steps.
     """
-    return auditor_key != "" and auditor_key == trainer_key
+    return auditor_key != "" and auditor_key in {trainer_key, *parties}
 
 
 def trust_of(
@@ -145,6 +146,7 @@ def trust_of(
     named: bool,
     changed: bool = False,
     auditor_key: str = "",
+    parties: Iterable[str] = (),
     order_source: OrderSource = "client",
     client_key: str = "",
 ) -> Trust:
@@ -156,6 +158,7 @@ def trust_of(
         named: Whether the auditor knew that key as the trainer's.
         changed: Whether runs of this order were signed by another key before.
         auditor_key: Key id of whoever signed the verdict; empty while nobody has.
+        parties: Key ids of those who signed shares of the run's steps.
         order_source: How check 2 knows whose order it is, where it passed.
         client_key: Key id of who signed the order as its client; empty for an unsigned order.
     """
@@ -168,7 +171,7 @@ def trust_of(
     machine = {CheckState.PASSED: MachineTrust.TESTED, CheckState.FAILED: MachineTrust.FAILED}
     if not trainer_key:
         trainer = TrainerTrust.UNSIGNED
-    elif signed_by_trainer(auditor_key, trainer_key):
+    elif signed_by_maker(auditor_key, trainer_key, parties):
         trainer = TrainerTrust.AUDITOR
     elif changed:
         trainer = TrainerTrust.CHANGED
@@ -235,7 +238,10 @@ _TRAINER = {
         say("Trainer"),
         say("the auditor"),
         Level.NONE,
-        say("The key that signed this is the trainer's own: a trainer cannot audit itself, so this shows nothing."),
+        say(
+            "The key that signed this is the trainer's own, or that of a party that made shares of the run: nobody can "
+            "audit what they made themselves, so this shows nothing."
+        ),
     ),
     TrainerTrust.REVOKED: TrustLine(
         say("Trainer"),

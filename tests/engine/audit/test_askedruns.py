@@ -20,6 +20,7 @@ from counterfoil_core.signing.kinds import json_of
 from counterfoil_core.statement.factfields import fields_of
 from counterfoil_core.values.runfacts import FactsProgress
 from support.jobs import Job
+from support.trusted import store_of
 
 
 def ran(work: Generator[FactsProgress, None, Any]) -> tuple[list[FactsProgress], Any]:
@@ -74,4 +75,4 @@ def test_a_verdict_that_is_none_is_named(digits_job: Job, tmp_path: Path, conten
     rules.write_text("[hyperparameters]\nsteps = [0, 1000]\n")
     verdict.write_bytes(content)
     with pytest.raises(SignatureError, match=r"strange\.json"):
-        ran(check_run(digits_job.run, rules, [verdict], [key_from_seed(b"\x01" * 32).public]))
+        ran(check_run(digits_job.run, rules, [verdict], store_of(key_from_seed(b"\x01" * 32).public.public)))

@@ -19,7 +19,6 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from hypothesis import given, strategies as st
 
 from counterfoil.audit import ledger as module
-from counterfoil.audit.afterwards import verdict_digest
 from counterfoil.audit.ledger import read_ledger
 from counterfoil.audit.values.ledger import (
     LedgerRun,
@@ -34,6 +33,7 @@ from counterfoil.audit.values.ledger import (
 from counterfoil.cli import main
 from counterfoil.signing.kinds import Reply, Withdrawal
 from counterfoil.signing.privatekeys import key_from_seed
+from counterfoil.trust.afterwards import verdict_digest
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CancelledError, GivenFileError

@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from counterfoil.audit.afterwards import verdict_digest
+from counterfoil import NO_TRUST, TrustStore, open_judgement
 from counterfoil.audit.runrules import _rules, given_verdict, read_rules, subject_of
 from counterfoil.audit.values.runrules import GivenVerdict, RuleOutcome, RuleSubject, RunRules, check_rules, outcome_of
 from counterfoil.cli import main
 from counterfoil.cli.rules import results_of
 from counterfoil.signing.kinds import Cause, Revocation, RevocationList, RulesStatement, Withdrawal
 from counterfoil.signing.privatekeys import key_from_seed
+from counterfoil.trust.afterwards import verdict_digest
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError, GivenFileError, SignatureError
 from counterfoil_core.bundle.reader import BundleReader
@@ -29,6 +30,7 @@ from counterfoil_core.signing.statements import open_said, sign_said
 from counterfoil_core.statement.verdict import sign_verdict
 from support.jobs import Job
 from support.reports import verified_report
+from support.trusted import store_of
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = sorted((ROOT / "examples" / "rules").glob("*.toml"))
@@ -274,25 +276,31 @@ def test_a_stranger_checks_the_signature_and_a_rule(subject: RuleSubject, digits
 
 def test_a_given_verdict_must_be_an_auditors(subject: RuleSubject) -> None:
     envelope = sign_verdict(verified_report(), KEY)
-    assert given_verdict(envelope, [OTHER.public, KEY.public]).auditor == KEY.public.key_id
+    found = given_verdict(open_judgement(envelope, NO_TRUST, [OTHER.public, KEY.public]))
+    assert found.auditor == KEY.public.key_id
     with pytest.raises(SignatureError, match="none of the auditors"):
-        given_verdict(envelope, [OTHER.public])
+        open_judgement(envelope, NO_TRUST, [OTHER.public, THIRD.public])
 
 
 def test_a_verdict_that_was_taken_back_or_whose_key_was_revoked_does_not_count() -> None:
     envelope = sign_verdict(verified_report(), KEY)
     digest = verdict_digest(envelope)
-    fresh = given_verdict(envelope, [KEY.public])
+
+    def given(*beside: tuple[str, bytes], store: TrustStore = NO_TRUST) -> GivenVerdict:
+        return given_verdict(open_judgement(envelope, store, [KEY.public], beside))
+
+    fresh = given()
     assert (fresh.withdrawn, fresh.reaches_end, fresh.replayed) == (False, True, 1.0)
     by_auditor = ("w.json", sign_said(Withdrawal(digest, "wrong run", None), KEY))
     by_another = ("o.json", sign_said(Withdrawal(digest, "wrong run", None), OTHER))
     of_another = ("x.json", sign_said(Withdrawal(Digest.of(b"another"), "wrong run", None), KEY))
-    assert given_verdict(envelope, [KEY.public], [by_auditor]).withdrawn
-    assert not given_verdict(envelope, [KEY.public], [by_another, of_another, ("junk", b"{")]).withdrawn
+    assert given(by_auditor).withdrawn
+    assert given(store=store_of(later=[by_auditor])).withdrawn
+    assert not given(by_another, of_another, ("junk", b"{")).withdrawn
     for key, since, gone in ((KEY, "2020-01-01T00:00:00Z", True), (OTHER, "2020-01-01T00:00:00Z", False)):
         entry = Revocation(key.public.key_id, since, Cause.COMPROMISED, "lost")
         listed = open_said(RevocationList, sign_said(RevocationList.of_keys([entry], 1), THIRD), THIRD.public)
-        assert given_verdict(envelope, [KEY.public], revoked=listed).withdrawn is gone
+        assert given(store=store_of(lists=[listed])).withdrawn is gone
 
 
 def test_the_commands(digits_job: Job, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:

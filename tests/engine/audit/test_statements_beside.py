@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit import afterwards as module
-from counterfoil.audit.afterwards import statements_beside
 from counterfoil.signing.kinds import Reply, Withdrawal
+from counterfoil.trust import afterwards as module
+from counterfoil.trust.afterwards import statements_beside
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.signing.kinds import WITHDRAWAL

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 
+from counterfoil import NO_TRUST, open_judgement
 from counterfoil.audit.runrules import given_verdict, subject_of
 from counterfoil.audit.values.runrules import RuleOutcome, RunRules, check_rules
 from counterfoil.cli import main
@@ -50,7 +51,7 @@ def test_runs_are_told_apart_by_order_records_and_trainer() -> None:
 
 def test_a_verdict_on_one_run_keeps_no_rule_of_the_other(digits_job: Job, another: Path) -> None:
     report = audited(digits_job.run, digits_job.order).report
-    verdict = given_verdict(sign_verdict(report, AUDITOR), [AUDITOR.public])
+    verdict = given_verdict(open_judgement(sign_verdict(report, AUDITOR), NO_TRUST, [AUDITOR.public]))
     rules = RunRules(auditors=(AUDITOR.public.key_id,))
     (held,) = check_rules(rules, subject_of(digits_job.run, [verdict]))
     (untold,) = check_rules(rules, subject_of(another, [verdict]))

@@ -14,7 +14,7 @@ from counterfoil_core.values.trust import (
     TrainerTrust,
     Trust,
     seen_by,
-    signed_by_trainer,
+    signed_by_maker,
     trust_of,
 )
 
@@ -77,9 +77,9 @@ def test_a_key_is_named_only_where_there_is_one() -> None:
     assert trust_of(checks(), TRAINER, named=False).trainer is TrainerTrust.NOT_NAMED
     assert trust_of(checks(), TRAINER, named=True, changed=True).trainer is TrainerTrust.CHANGED
     assert trust_of(checks(), TRAINER, named=True, changed=True, auditor_key=TRAINER).trainer is TrainerTrust.AUDITOR
-    assert not signed_by_trainer("", "")
-    assert not signed_by_trainer(AUDITOR, TRAINER)
-    assert signed_by_trainer(TRAINER, TRAINER)
+    assert not signed_by_maker("", "")
+    assert not signed_by_maker(AUDITOR, TRAINER)
+    assert signed_by_maker(TRAINER, TRAINER)
 
 
 def test_each_line_says_what_it_is_about() -> None:

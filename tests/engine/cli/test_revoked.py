@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from counterfoil import TrustStore
 from counterfoil.audit.signers import Signers, signers_of_capsule, signers_of_run
 from counterfoil.cli import main
-from counterfoil.cli.revoked import Revoked, check_same_signers, revoked_signers
+from counterfoil.cli.reader import Revoked, check_same_signers, revoked_signers
 from counterfoil.signing.kinds import Cause, Revocation, RevocationList
 from counterfoil.signing.privatekeys import key_from_seed, load_private_key
 from counterfoil.training.recipes import digits
@@ -22,14 +23,16 @@ from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.signing.statements import open_said, sign_said
 from support.jobs import captured_once, replaced
 from support.reports import verified_report
+from support.trusted import store_of, trust_list
 
 EARLY, LATE = "2020-01-01T00:00:00Z", "2099-01-01T00:00:00Z"
 LIST, TRAINER, CLIENT, OTHER = (key_from_seed(bytes([number] * 32)) for number in (1, 2, 3, 4))
 SIGNED = Signers(TRAINER.public.key_id, "2026-03-01T00:00:00Z", CLIENT.public.key_id, "2026-02-01T00:00:00Z")
 
 
-def listed(*revocations: Revocation) -> RevocationList:
-    return open_said(RevocationList, sign_said(RevocationList.of_keys(revocations, 1), LIST), LIST.public)
+def listed(*revocations: Revocation) -> TrustStore:
+    said = open_said(RevocationList, sign_said(RevocationList.of_keys(revocations, 1), LIST), LIST.public)
+    return store_of(lists=[said])
 
 
 def revoked(key: SigningKey, since: str, cause: Cause = Cause.RETIRED) -> Revocation:
@@ -90,8 +93,8 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def by(job: Path, listed: str, key: str = "list") -> list[str]:
-    return ["--revocations", str(job / listed), "--revocations-key", str(job / f"{key}.pub.pem")]
+def by(job: Path, listed: str) -> list[str]:
+    return trust_list(job / f"trust-{listed}", job / listed, job / "list.pub.pem")
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
@@ -139,18 +142,22 @@ def test_a_command_refuses_what_a_revoked_key_signed(
 
 
 @pytest.mark.parametrize("command", ["inspect run.cfoil", "audit run.cfoil", "adjudicate c.cfoil"])
-def test_a_list_that_does_not_hold_is_refused_and_no_list_is_half_given(
+def test_a_list_that_does_not_hold_ends_the_command(
     job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
     name, file = command.split()
     asked = [name, str(job / file)]
-    assert run(capsys, *asked, *by(job, "other.json", "other"))[0] == 3, "a list by another key"
+    options = trust_list(tmp_path / "trust", job / "other.json", job / "list.pub.pem")
+    (kept,) = (tmp_path / "trust" / "revoked").iterdir()
+    other = RevocationList.of_keys([Revocation("ab" * 32, EARLY, Cause.RETIRED, "x")], 9)
+    kept.write_bytes(sign_said(other, load_private_key(job / "other.pem", None)))
+    assert run(capsys, *asked, *options)[0] == 2, "a list by another key"
     envelope = json.loads((job / "trainer.json").read_bytes())
     payload = base64.b64decode(envelope["payload"]).replace(b'"stolen"', b'"stOlen"')
-    (tmp_path / "changed.json").write_text(json.dumps(envelope | {"payload": base64.b64encode(payload).decode()}))
-    changed = ["--revocations", str(tmp_path / "changed.json"), "--revocations-key", str(job / "list.pub.pem")]
-    assert run(capsys, *asked, *changed)[0] == 3, "a list that was changed"
-    assert run(capsys, *asked, "--revocations", str(job / "other.json"))[0] == 4
+    kept.write_text(json.dumps(envelope | {"payload": base64.b64encode(payload).decode()}))
+    assert run(capsys, *asked, *options)[0] == 2, "a list that was changed"
+    kept.unlink()
+    assert run(capsys, *asked, *options)[0] == 2, "a list that is gone"
 
 
 @pytest.mark.parametrize("command", ["audit run.cfoil", "adjudicate c.cfoil"])
@@ -178,10 +185,10 @@ def test_json_names_the_keys_and_why(job: Path, capsys: pytest.CaptureFixture[st
     assert json.loads(capsys.readouterr().out)["revoked"]["gone"] == []
 
 
-def test_a_part_is_no_verdict_and_takes_no_list(job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_part_is_no_verdict_and_whoever_merges_asks_the_lists(
+    job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     part = ["audit", str(job / "run.cfoil"), "--partial", str(tmp_path / "a.part")]
-    code, said = run(capsys, *part, *by(job, "other.json"))
-    assert (code, "counterfoil merge" in said) == (4, True)
     assert main(part) == 2
     merge = ["merge", str(tmp_path / "a.part"), "--run", str(job / "run.cfoil")]
     assert run(capsys, *merge, *by(job, "trainer.json"))[0] == 3

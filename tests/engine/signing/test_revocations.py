@@ -103,28 +103,37 @@ def verdict_by(folder: Path, name: str, when: datetime) -> None:
 def test_the_commands_revoke_go_on_and_refuse(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     verdict_by(folder, "auditor", WHEN)
     verify = ["verify", "verdict.json", "--key", "auditor.pub.pem"]
-    first = [*verify, "--revocations", "one.json", "--revocations-key", "list.pub.pem"]
+    take = ["trust", "take", "--trust", "trust", "--key", "list.pub.pem"]
+    trusting = [*verify, "--trust", "trust"]
     revoke = ["revoke", "--key", "list.pem"]
     since = "2026-02-01T00:00:00Z"
     assert main([*revoke, "old.pub.pem", "--reason", "replaced", "--out", "one.json"]) == 0
     assert main(verify) == 0
-    assert main(first) == 0, "control: another key was revoked"
+    assert main(trusting) == 2, "there is no such folder"
+    assert main([*take, "one.json"]) == 0
+    assert main(trusting) == 0, "control: another key was revoked"
     two = [*revoke, "auditor.pub.pem", "--since", since, "--reason", "lost", "--list", "one.json", "--out", "two.json"]
     assert main(two) == 0
     assert "number 2" in capsys.readouterr().out
-    later = [*verify, "--revocations", "two.json", "--revocations-key", "list.pub.pem"]
-    assert main(later) == 3
+    assert main([*take, "two.json"]) == 0
+    assert main([*take, "one.json"]) == 4, "an older list"
+    assert main(trusting) == 3
     assert "This verdict no longer counts." in capsys.readouterr().out
-    assert main([*later, "--json"]) == 3
+    assert main([*trusting, "--json"]) == 3
     assert json.loads(capsys.readouterr().out)["revoked"]["reason"] == "lost"
     verdict_by(folder, "auditor", datetime(2026, 1, 1, tzinfo=UTC))
-    assert main(later) == 0
+    assert main(trusting) == 0
     assert "signed before, as its auditor says" in capsys.readouterr().out
     assert main([*two[:-1], "three.json", "--compromised"]) == 0
-    assert main([*verify, "--revocations", "three.json", "--revocations-key", "list.pub.pem"]) == 3
+    assert main(["trust", "take", "--trust", "trust", "three.json"]) == 0, "of the same signer: no key is needed"
+    assert main(trusting) == 3
+    retired = [*revoke, "auditor.pub.pem", "--since", "2099-01-01T00:00:00Z", "--reason", "as planned"]
+    assert main([*retired, "--list", "three.json", "--out", "retired.json"]) == 0
+    assert main([*take, "retired.json"]) == 0
+    assert main(trusting) == 3, "a compromised key stays compromised, whatever a later list says"
     # A list of somebody else's, a list without a key, and a time that is none.
-    assert main([*verify, "--revocations", "two.json", "--revocations-key", "old.pub.pem"]) == 3
-    assert main([*verify, "--revocations", "two.json"]) == 4
+    assert main(["trust", "take", "--trust", "other", "two.json", "--key", "old.pub.pem"]) == 3
+    assert main(["trust", "take", "--trust", "other", "two.json"]) == 4
     assert main([*revoke, "old.pub.pem", "--reason", "x", "--since", "now", "--out", "four.json"]) == 4
     assert (
         main(["revoke", "auditor.pub.pem", "--key", "old.pem", "--reason", "x", "--list", "two.json", "--out", "f"])

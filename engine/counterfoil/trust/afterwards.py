@@ -50,9 +50,15 @@ def afterwards(verdict: Signed, digest: Digest, statements: Iterable[tuple[str, 
     withdrawals: list[Withdrawal] = []
     replies: list[Reply] = []
     ignored: list[str] = []
+    damaged: list[str] = []
     for name, envelope in statements:
         try:
             said = open_later(envelope)
+        except SignatureError as error:
+            withdraws = WITHDRAWAL.predicate.encode() in _payload(envelope)
+            (damaged if withdraws else ignored).append(say("{0} does not count. {1}", name, error.sentence))
+            continue
+        try:
             if said.verdict != digest:
                 raise SignatureError(say("It is about another verdict."))
             if isinstance(said, Withdrawal):
@@ -67,6 +73,7 @@ def afterwards(verdict: Signed, digest: Digest, statements: Iterable[tuple[str, 
         tuple(sorted(withdrawals, key=lambda one: one.signed_at)),
         tuple(sorted(replies, key=lambda one: one.signed_at)),
         tuple(ignored),
+        tuple(damaged),
     )
 
 
@@ -104,10 +111,15 @@ def statements_beside(path: Path, verdict: Digest) -> tuple[list[tuple[str, byte
         except (OSError, CounterfoilError):
             unread += (say("{0} beside the verdict cannot be read.", name),)
             continue
-        payload = _payload(envelope)
-        if verdict.hex.encode() in payload and any(kind.predicate.encode() in payload for kind in (WITHDRAWAL, REPLY)):
+        if says_of(envelope, verdict):
             found.append((name, envelope))
     return found, unread
+
+
+def says_of(envelope: bytes, verdict: Digest) -> bool:
+    """Whether a file names a verdict and is of a kind that says something of one; nothing of it is checked."""
+    payload = _payload(envelope)
+    return verdict.hex.encode() in payload and any(kind.predicate.encode() in payload for kind in (WITHDRAWAL, REPLY))
 
 
 def _payload(envelope: bytes) -> bytes:

@@ -1,74 +1,76 @@
-"""A list of revoked keys, as commands take it, and what it says of the keys of a verdict."""
+"""Whom the reader trusts, as commands take it, and what that says of the keys of a run and a verdict."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterfoil.cli import terminal
-from counterfoil.cli.places import READS
+from counterfoil.cli.options import VerdictKeyOption
+from counterfoil.cli.places import READS_FOLDER
 from counterfoil.cli.terminal import shown
-from counterfoil_core.base.errors import DataError, FileChangedError, RefusedError
-from counterfoil_core.base.inputs import read_input
+from counterfoil_core.base.errors import FileChangedError, RefusedError
 from counterfoil_core.base.timestamps import timestamp
 from counterfoil_core.signing.keys import load_public_key
-from counterfoil_core.signing.kinds import REVOCATIONS
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from counterfoil.audit.signers import Signers
-    from counterfoil.signing.kinds import Revocation, RevocationList
-    from counterfoil_core.statement.signed import Signed
+    from counterfoil.signing.kinds import Revocation
+    from counterfoil.trust.store import TrustStore
+    from counterfoil.trust.validity import Validity
+    from counterfoil.trust.verdictfile import Judgement
     from counterfoil_core.values.report import Report
 
 
 @dataclass(frozen=True, kw_only=True)
-class Revocations:
-    """Which keys no longer count."""
+class Reader:
+    """Who reads: what is trusted, which keys no longer count, and what was said of verdicts afterwards."""
 
-    revocations: Annotated[
+    trust: Annotated[
         Path | None,
-        READS,
+        READS_FOLDER,
         typer.Option(
-            help="A signed list of revoked keys, to look those up in whose signatures count here.", show_default=False
+            metavar="DIR",
+            help="The folder with the keys that you trust, lists of revoked keys and withdrawn verdicts, as "
+            "'counterfoil trust' keeps it; 'none' for none.",
+            show_default="yours",
         ),
     ] = None
-    revocations_key: Annotated[
-        Path | None,
-        READS,
-        typer.Option(help="The public key of whoever signed that list, a .pub.pem file.", show_default=False),
-    ] = None
 
-    def read(self) -> RevocationList | None:
-        """Read the list; None where none is given.
+    @cached_property
+    def store(self) -> TrustStore:
+        """What is trusted; raises TrustError where something of it is damaged."""
+        from counterfoil.trust.folder import read_store
 
-        Raises:
-            BadParameter: One of list and key is given without the other.
-            SignatureError: It does not hold for this key.
-        """
-        from counterfoil.signing.kinds import RevocationList
-        from counterfoil_core.signing.statements import open_said
+        return read_store(self.trust)
 
-        path, key = self.revocations, self.revocations_key
-        if (path is None) != (key is None):
-            raise typer.BadParameter("--revocations and --revocations-key belong together.")
-        if path is None or key is None:
-            return None
-        envelope = read_input(path, "a list of keys", DataError, most=REVOCATIONS.most)
-        return open_said(RevocationList, envelope, load_public_key(key))
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictReader:
+    """Who reads a verdict, and with which key."""
+
+    key: VerdictKeyOption
+    reader: Reader
+
+    def read(self, path: Path) -> Judgement:
+        """Read a verdict, and how it stands; raises as :func:`~counterfoil.trust.verdictfile.read_judgement`."""
+        from counterfoil.trust.verdictfile import read_judgement
+
+        return read_judgement(path, self.reader.store, [load_public_key(self.key)])
 
 
 @dataclass(frozen=True)
 class Revoked:
-    """What a list says of the keys that a run or a capsule was signed with.
+    """What the reader's lists say of the keys that a run or a capsule was signed with.
 
     Attributes:
-        trainer: Of the trainer's; None where it says nothing.
-        client: Of the client's; None where it says nothing.
+        trainer: Of the trainer's; None where they say nothing.
+        client: Of the client's; None where they say nothing.
         signers: Who signed, and when as they say.
         gone: Whose signature no longer counts, ``trainer`` or ``client``, although the conclusion rests on it.
     """
@@ -79,15 +81,15 @@ class Revoked:
     gone: tuple[str, ...]
 
 
-def revoked_signers(listed: RevocationList, signers: Signers, *, own_order: bool) -> Revoked:
+def revoked_signers(store: TrustStore, signers: Signers, *, own_order: bool) -> Revoked:
     """Look up who signed a run and its order.
 
     Args:
-        listed: The list.
+        store: What the reader trusts.
         signers: Who signed, and when as they say.
         own_order: Whether the client's own order file is there to compare with: then it counts, and no signature on it.
     """
-    trainer, client = listed.of(signers.trainer_key), listed.of(signers.client_key)
+    trainer, client = store.of(signers.trainer_key), store.of(signers.client_key)
     gone = []
     if trainer is not None and trainer.covers(signers.trainer_at):
         gone.append("trainer")
@@ -96,9 +98,9 @@ def revoked_signers(listed: RevocationList, signers: Signers, *, own_order: bool
     return Revoked(trainer, client, signers, tuple(gone))
 
 
-def show_revoked_signers(out: Console, listed: RevocationList, found: Revoked) -> None:
-    """Say what a list says of who signed a run and its order."""
-    _show_list(out, listed)
+def show_revoked_signers(out: Console, store: TrustStore, found: Revoked) -> None:
+    """Say what is known of who signed a run and its order."""
+    show_store(out, store)
     for who, revocation in (("trainer", found.trainer), ("client", found.client)):
         if revocation is None:
             continue
@@ -120,7 +122,7 @@ def refuse_revoked(found: Revoked) -> None:
         raise RefusedError(
             f"Nothing was replayed: {keys} {'were' if len(found.gone) > 1 else 'was'} revoked.",
             remedy="Ask for the file signed with a key that counts. What a replay finds hangs on no key: to see it all "
-            "the same, leave --revocations out.",
+            "the same, give --trust none.",
         )
 
 
@@ -140,13 +142,13 @@ def check_same_signers(found: Revoked | None, report: Report) -> None:
             raise FileChangedError("The file was exchanged while its keys were looked up: another key signed it now.")
 
 
-def refuse_revoked_auditor(listed: RevocationList, key_id: str) -> None:
+def refuse_revoked_auditor(store: TrustStore, key_id: str) -> None:
     """Refuse to sign a verdict with a revoked key, before a replay that may take hours.
 
     Raises:
         RefusedError: What this key signs now does not count.
     """
-    revocation = listed.of(key_id)
+    revocation = store.of(key_id)
     if revocation is not None and revocation.covers(timestamp()):
         raise RefusedError(
             f"The key that is to sign the verdict, {key_id[:12]}, was revoked from {revocation.since} on "
@@ -155,8 +157,15 @@ def refuse_revoked_auditor(listed: RevocationList, key_id: str) -> None:
         )
 
 
-def _show_list(out: Console, listed: RevocationList) -> None:
-    out.print(f"List {listed.number} of revoked keys, of {listed.issued_at}, signed with the key {listed.key_id[:12]}.")
+def show_store(out: Console, store: TrustStore) -> None:
+    """Say by what the reader knows keys; nothing where nothing is known."""
+    if store.digest is None:
+        return
+    out.print(f"Keys and statements that you know: SHA-256 {store.digest}", soft_wrap=True)
+    for listed in store.lists:
+        out.print(
+            f"List {listed.number} of revoked keys, of {listed.issued_at}, signed with the key {listed.key_id[:12]}."
+        )
 
 
 def _show_revocation(out: Console, who: str, revocation: Revocation, style: str) -> None:
@@ -167,17 +176,26 @@ def _show_revocation(out: Console, who: str, revocation: Revocation, style: str)
     )
 
 
-def show_revocations(listed: RevocationList, signed: Signed) -> None:
-    """Say what a list says of the keys of a verdict."""
-    out = terminal.console()
-    _show_list(out, listed)
-    auditors, trainers = listed.of(signed.key_id), listed.of(signed.trainer_key)
-    if trainers is not None:
-        _show_revocation(out, "trainer", trainers, "yellow")
-    if auditors is None:
-        return
-    _show_revocation(out, "auditor", auditors, "bold red")
-    if auditors.covers(signed.signed_at):
-        out.print("This verdict no longer counts.")
-    else:
-        out.print("This verdict was signed before, as its auditor says; nothing else shows when.")
+def show_validity(out: Console, store: TrustStore, found: Validity, what: str) -> None:
+    """Say what the reader knows of the keys that a statement rests on, and whether it counts; ``what``: "verdict"."""
+    show_store(out, store)
+    for role, revocation in found.revoked:
+        who = "auditor" if role == "signer" else role
+        _show_revocation(out, who, revocation, "bold red" if role in found.gone else "yellow")
+        if role == "signer" and role not in found.gone:
+            out.print(f"This {what} was signed before, as its auditor says; nothing else shows when.")
+    if found.gone:
+        out.print(f"This {what} no longer counts.")
+
+
+def refuse_invalid(found: Validity, what: str) -> None:
+    """Refuse what does not count, before it is relied on.
+
+    Raises:
+        RefusedError: It does not.
+    """
+    if not found.counts:
+        raise RefusedError(
+            f"{what} does not count. {' '.join(found.why)}",
+            remedy="Ask for one that counts; --trust none reads without what you know of keys.",
+        )
