@@ -47,9 +47,6 @@ CancelToken
 CapsuleContents
 CapsuleSubject
 Cause
-Revocation
-RevocationList
-open_said
 Check
 CheckChanged
 CheckNumber
@@ -106,7 +103,10 @@ HandOver
 HeadsChecked
 InspectionRequest
 Inspections
+Judgement
 Kept
+KeyFile
+KnownKey
 LabelFlip
 Ledger
 LedgerProgress
@@ -115,6 +115,7 @@ LedgerVerdict
 Level
 Limits
 Lion
+ListNote
 LocalWorkers
 LocateProgress
 Located
@@ -122,15 +123,16 @@ LookProgress
 Loop
 LoopStep
 Lora
-MachineTrust
 MachineFact
 MachinePage
 MachineProgress
 MachineState
+MachineTrust
 MeasuredStep
 Member
 MerkleComparison
 NAdam
+NO_TRUST
 NeighbourOperator
 NotCounted
 OperationCount
@@ -148,6 +150,7 @@ OrderTrust
 OrderWritten
 Outcome
 PROFILES
+PROFILE_COSTS
 PanelAdmitted
 PanelCompared
 PanelEvent
@@ -155,7 +158,6 @@ PanelFinished
 PanelOutcome
 PanelReport
 PanelRuled
-PROFILE_COSTS
 ParameterGroup
 ParameterGroups
 Parting
@@ -181,8 +183,11 @@ RecordingWentBack
 Relation
 Reply
 ResumedFromCheckpoint
+Revocation
+RevocationList
 Right
 RmsProp
+Role
 RowKind
 RowsRead
 RuleOutcome
@@ -220,10 +225,13 @@ TensorSides
 TrainerRecord
 TrainerTrust
 Trust
+TrustFolder
 TrustLine
+TrustStore
 Turn
 TurnsJob
 Unlike
+Validity
 Verdict
 WeightAverage
 WeightsFile
@@ -234,6 +242,7 @@ WorkersReported
 account_of
 adjudicate
 afterwards
+auditors_of
 basis_of
 bound_by
 capsule_subject
@@ -274,8 +283,12 @@ loop
 make_order
 meaning_of
 measured_by
+named_keys
 needs_passphrase
+of_another_kind
 one_line
+open_judgement
+open_said
 order_command
 order_custom
 order_digits
@@ -295,7 +308,9 @@ preview_data
 preview_verdict
 ranges
 read_client_order
+read_judgement
 read_ledger
+read_store
 recognise
 record
 recorded_log_said
@@ -310,6 +325,7 @@ signed_by_maker
 start_signer
 state_folder
 statements_beside
+trust_home
 trust_of
 uniform
 verdict_digest

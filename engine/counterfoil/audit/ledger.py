@@ -147,7 +147,7 @@ def _sorted_out(
     store: TrustStore,
 ) -> Ledger:
     """Count what counts, by trainer and run."""
-    runs: dict[str, dict[Digest, list[LedgerVerdict]]] = defaultdict(lambda: defaultdict(list))
+    runs: dict[str, dict[tuple[Digest, Digest | None], list[LedgerVerdict]]] = defaultdict(lambda: defaultdict(list))
     for one in found:
         about = later.get(one.digest, [])
         for name, envelope in about:
@@ -160,7 +160,9 @@ def _sorted_out(
         elif not told.counts:
             left.append(NotCounted(one.name, joined(*told.why)))
         else:
-            runs[one.signed.trainer_key][root].append(_entry(one, replied=bool(told.later.replies)))
+            runs[one.signed.trainer_key][root, one.signed.run_order].append(
+                _entry(one, replied=bool(told.later.replies))
+            )
     known = {one.digest for one in found}
     nowhere = say("It is about no verdict in this folder that holds.")
     left += [NotCounted(name, nowhere) for about, every in later.items() if about not in known for name, _ in every]
@@ -169,8 +171,10 @@ def _sorted_out(
     )
 
 
-def _record(key_id: str, runs: dict[Digest, list[LedgerVerdict]], policy: RatePolicy) -> TrainerRecord:
-    told = by_time(run_of(root, verdicts, policy.bad_fraction) for root, verdicts in runs.items())
+def _record(
+    key_id: str, runs: dict[tuple[Digest, Digest | None], list[LedgerVerdict]], policy: RatePolicy
+) -> TrainerRecord:
+    told = by_time(run_of(root, verdicts, policy.bad_fraction) for (root, _), verdicts in runs.items())
     return TrainerRecord(key_id, told, propose(told, policy))
 
 

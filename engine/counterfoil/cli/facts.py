@@ -15,6 +15,7 @@ from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption, JsonOption
 from counterfoil.cli.places import READS, WRITES
+from counterfoil.cli.reader import Reader
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.environment import drop_passphrase
@@ -38,6 +39,7 @@ TrainerKeyOption = Annotated[
 
 def facts(
     run: RunArgument,
+    reader: Reader,
     trainer_key: TrainerKeyOption = None,
     energy_kwh: Annotated[
         str,
@@ -69,6 +71,7 @@ def facts(
             signer = stack.enter_context(open_key(key, "facts"))
         else:
             drop_passphrase()
+        reader.check_run(run)
         found = counted_facts(run, trainer_key, energy_kwh)
         if signer is not None and out is not None:
             from counterfoil_core.signing.statements import sign_said

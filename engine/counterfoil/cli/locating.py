@@ -19,6 +19,7 @@ from counterfoil.cli.jsonform import as_json
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import DataOption, ForceOption, JsonOption, TrainerKeyOption
 from counterfoil.cli.places import READS, WRITES
+from counterfoil.cli.reader import Reader
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.environment import drop_passphrase
@@ -50,6 +51,7 @@ def locate(
     runs: Annotated[
         list[Path], READS, typer.Argument(metavar="RUN...", help="Runs, .cfoil files.", show_default=False)
     ],
+    reader: Reader,
     row: Annotated[
         bool, typer.Option("--row", help="FILE holds one row, or several, as numpy.save writes them.")
     ] = False,
@@ -110,6 +112,8 @@ def locate(
             drop_passphrase()
         cancel = stack.enter_context(cancel_on_interrupt())
         trainer = None if trainer_key is None else load_public_key(trainer_key)
+        for run in runs:
+            reader.check_run(run)
         found = {str(run): _found(what, run, row, cancel, data, trainer) for run in runs}
         proven = 0
         if row and (signer is not None or proof is not None):

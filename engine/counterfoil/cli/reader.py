@@ -49,6 +49,18 @@ class Reader:
 
         return read_store(self.trust)
 
+    def check_run(self, run: Path) -> None:
+        """Refuse a run whose trainer's key no longer counts, before something is said of it.
+
+        Raises:
+            RefusedError: It does not.
+        """
+        if self.store.lists:
+            from counterfoil.audit.signers import signers_of_run
+
+            found = revoked_signers(self.store, signers_of_run(run), own_order=True)
+            refuse_revoked(found, "Nothing is said of this run")
+
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictReader:
@@ -111,8 +123,8 @@ def show_revoked_signers(out: Console, store: TrustStore, found: Revoked) -> Non
             out.print(f"What the {who} signed here was signed before, as the {who} says; nothing else shows when.")
 
 
-def refuse_revoked(found: Revoked) -> None:
-    """Refuse a replay of what was signed with a revoked key, before it begins.
+def refuse_revoked(found: Revoked, what: str = "Nothing was replayed") -> None:
+    """Refuse work on what was signed with a revoked key, before it begins; ``what`` begins the sentence.
 
     Raises:
         RefusedError: A signature on which the conclusion would rest no longer counts.
@@ -120,7 +132,7 @@ def refuse_revoked(found: Revoked) -> None:
     if found.gone:
         keys = " and ".join(f"the {who}'s key" for who in found.gone)
         raise RefusedError(
-            f"Nothing was replayed: {keys} {'were' if len(found.gone) > 1 else 'was'} revoked.",
+            f"{what}: {keys} {'were' if len(found.gone) > 1 else 'was'} revoked.",
             remedy="Ask for the file signed with a key that counts. What a replay finds hangs on no key: to see it all "
             "the same, give --trust none.",
         )

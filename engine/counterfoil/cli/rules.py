@@ -129,9 +129,7 @@ def checked_rules(
         key = None if trainer is None else load_public_key(trainer)
         subject = subject_of(run, verdicts, trainer_key=key, cancel=cancel, progress=terminal.shows(bar))
     facts = subject.facts
-    refuse_invalid(
-        validity(store, ("", ""), trainer=(facts.trainer_key, facts.signed), client=(facts.client_key, "")), "The run"
-    )
+    refuse_invalid(validity(store, ("", ""), trainer=(facts.trainer_key, facts.signed)), "The run")
     return digest, subject.facts.about, check_rules(asked, subject)
 
 

@@ -227,7 +227,7 @@ def _ended(given: Given, said: Said, words: str) -> None:
 
     store = given.reader.store
     at = getattr(said, said.TIME) if said.TIME else ""
-    found = validity(store, (getattr(said, "key_id", ""), at), trainer=(_trainer_of(said), ""))
+    found = validity(store, (getattr(said, "key_id", ""), at), trainer=(_trainer_of(said), at))
     given.out.print(words, soft_wrap=True)
     if given.json:
         print_json(said, None, **({} if store.digest is None else {"trusted": store.digest, "why_not": found.why}))

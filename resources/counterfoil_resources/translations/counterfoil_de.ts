@@ -7096,10 +7096,6 @@ Lauf zu finden</translation>
             <translation>Aufnehmen</translation>
         </message>
         <message>
-            <source>The list that is known is signed with another key, {0}. It is given up.</source>
-            <translation>Die bekannte Liste ist mit einem anderen Schlüssel signiert, {0}. Sie wird aufgegeben.</translation>
-        </message>
-        <message>
             <source>The order is not saved.</source>
             <translation>Der Auftrag ist nicht gespeichert.</translation>
         </message>
@@ -7368,6 +7364,10 @@ Lauf zu finden</translation>
     <context>
         <name>engine</name>
         <message>
+            <source>'counterfoil trust add' makes one; --trust none reads without.</source>
+            <translation>'counterfoil trust add' legt einen an; --trust none liest ohne.</translation>
+        </message>
+        <message>
             <source>, {0:,} different</source>
             <translation>, {0:,} abweichend</translation>
         </message>
@@ -7530,6 +7530,10 @@ Lauf zu finden</translation>
         <message>
             <source>A number in a rounding log is truncated, too large, or not in its shortest form.</source>
             <translation>Eine Zahl in einem Rundungsprotokoll ist abgeschnitten, zu groß oder nicht in ihrer kürzesten Form.</translation>
+        </message>
+        <message>
+            <source>A party that answers for shares of the run signed it, which is no audit.</source>
+            <translation>Eine Partei, die für Anteile des Laufs einsteht, hat es unterschrieben: Das ist keine Prüfung.</translation>
         </message>
         <message>
             <source>A plan of inspections has 1 to {0} sizes of runs, and as many numbers of chips.</source>
@@ -7866,6 +7870,14 @@ Lauf zu finden</translation>
         <message>
             <source>Ask for fewer, or all.</source>
             <translation>Verlangen Sie weniger oder alle.</translation>
+        </message>
+        <message>
+            <source>Ask for one that counts.</source>
+            <translation>Verlangen Sie eines, das zählt.</translation>
+        </message>
+        <message>
+            <source>Ask for one that counts. 'counterfoil verify' shows all that is known of this one.</source>
+            <translation>Verlangen Sie eines, das zählt. 'counterfoil verify' zeigt alles, was über dieses bekannt ist.</translation>
         </message>
         <message>
             <source>Ask for safetensors files (save_pretrained writes them), and take it out of the folder.</source>
@@ -8820,6 +8832,14 @@ Lauf zu finden</translation>
             <translation>Er ist beschädigt oder wurde nicht von diesem Benutzer aufbewahrt.</translation>
         </message>
         <message>
+            <source>It is gone.</source>
+            <translation>Sie ist nicht mehr da.</translation>
+        </message>
+        <message>
+            <source>It is list {0}, and list {1} was taken in.</source>
+            <translation>Es ist Liste {0}, und aufgenommen wurde Liste {1}.</translation>
+        </message>
+        <message>
             <source>It is neither a verdict nor about one.</source>
             <translation>Es ist weder ein Urteil noch etwas zu einem.</translation>
         </message>
@@ -9038,6 +9058,10 @@ Lauf zu finden</translation>
         <message>
             <source>Look at the room on the disk, and at NUMBA_CACHE_DIR, which names a folder for them. Without it every process compiles what it needs.</source>
             <translation>Sehen Sie nach dem Platz auf dem Datenträger und nach NUMBA_CACHE_DIR, das einen Ordner dafür nennt. Ohne das übersetzt jeder Prozess, was er braucht.</translation>
+        </message>
+        <message>
+            <source>Look at what it holds. Then make it yours alone: chown, and chmod go-w.</source>
+            <translation>Sehen Sie nach, was darin steht. Machen Sie es dann zu Ihrem allein: chown und chmod go-w.</translation>
         </message>
         <message>
             <source>Look whether it is there.</source>
@@ -9740,6 +9764,10 @@ Lauf zu finden</translation>
             <translation>Zeigen Sie ihm die Tensoren des Modells.</translation>
         </message>
         <message>
+            <source>Sign one that counts.</source>
+            <translation>Unterschreiben Sie eines, das zählt.</translation>
+        </message>
+        <message>
             <source>Sign the verdict before you close the window.</source>
             <translation>Unterschreiben Sie das Urteil, bevor Sie das Fenster schließen.</translation>
         </message>
@@ -9910,6 +9938,10 @@ Lauf zu finden</translation>
         <message>
             <source>Take it for no one's key, and ask whoever gave it to you for another.</source>
             <translation>Nehmen Sie ihn als niemandes Schlüssel, und bitten Sie den, der ihn Ihnen gab, um einen anderen.</translation>
+        </message>
+        <message>
+            <source>Take it in again, or remove it if you know what it said.</source>
+            <translation>Nehmen Sie es erneut auf, oder entfernen Sie es, wenn Sie wissen, was darin stand.</translation>
         </message>
         <message>
             <source>Take it out of the folder, or name it as unused (--unused) if nobody loads it.</source>
@@ -10114,6 +10146,10 @@ Lauf zu finden</translation>
         <message>
             <source>The chunks of tensor {0} are not those that hold the rows that are asked for.</source>
             <translation>Die Stücke des Tensors {0} sind nicht die mit den verlangten Zeilen.</translation>
+        </message>
+        <message>
+            <source>The client's key that signed the order</source>
+            <translation>Der Schlüssel des Auftraggebers, der den Auftrag unterschrieben hat,</translation>
         </message>
         <message>
             <source>The client's key that signed the order was revoked, so it is open whether this is what the client ordered.</source>
@@ -10500,6 +10536,10 @@ Lauf zu finden</translation>
             <translation>Der Ordner {0} enthält mehr als {1} Dateien, die Urteile sein könnten.</translation>
         </message>
         <message>
+            <source>The folder {0} holds more than {1} statements.</source>
+            <translation>Der Ordner {0} enthält mehr als {1} Erklärungen.</translation>
+        </message>
+        <message>
             <source>The folder {0} holds {1} safetensors files.</source>
             <translation>Anzahl der safetensors-Dateien im Ordner {0}: {1}.</translation>
         </message>
@@ -10596,12 +10636,20 @@ Lauf zu finden</translation>
             <translation>Der Schlüssel einer Partei, die für einen Anteil einsteht, besteht nicht aus 64 hexadezimalen Ziffern.</translation>
         </message>
         <message>
+            <source>The key that signed it</source>
+            <translation>Der Schlüssel, der es unterschrieben hat,</translation>
+        </message>
+        <message>
+            <source>The key that signed the run</source>
+            <translation>Der Schlüssel, der den Lauf unterschrieben hat,</translation>
+        </message>
+        <message>
             <source>The key that signed the run was revoked, so it is open who trained.</source>
             <translation>Der Schlüssel, der den Lauf signiert hat, wurde widerrufen; es ist offen, wer trainiert hat.</translation>
         </message>
         <message>
-            <source>The key that signed this is the trainer's own: a trainer cannot audit itself, so this shows nothing.</source>
-            <translation>Der Schlüssel, der dies unterschrieben hat, ist der des Trainers: Ein Trainer kann sich nicht selbst prüfen, dies zeigt also nichts.</translation>
+            <source>The key that signed this is the trainer's own, or that of a party that made shares of the run: nobody can audit what they made themselves, so this shows nothing.</source>
+            <translation>Der Schlüssel, der dies unterschrieben hat, ist der des Trainers selbst oder der einer Partei, die Anteile des Laufs gemacht hat: Niemand kann prüfen, was er selbst gemacht hat; dies zeigt also nichts.</translation>
         </message>
         <message>
             <source>The key to hand over is not the one that signed the verdict.</source>
@@ -10684,16 +10732,16 @@ Lauf zu finden</translation>
             <translation>Die Liste der Schlüssel ist voll: Sie enthält {0}.</translation>
         </message>
         <message>
-            <source>The list of keys {0} cannot be read: {1}.</source>
-            <translation>Die Liste der Schlüssel {0} kann nicht gelesen werden: {1}.</translation>
-        </message>
-        <message>
             <source>The list of keys {0} is damaged, so no key is known.</source>
             <translation>Die Liste der Schlüssel {0} ist beschädigt; deshalb ist kein Schlüssel bekannt.</translation>
         </message>
         <message>
             <source>The list of revoked keys {0} is damaged or was exchanged, so no key is known to be revoked.</source>
             <translation>Die Liste widerrufener Schlüssel {0} ist beschädigt oder wurde ausgetauscht; kein Schlüssel gilt deshalb als widerrufen.</translation>
+        </message>
+        <message>
+            <source>The list of revoked keys {0} is damaged or was exchanged: {1}</source>
+            <translation>Die Liste widerrufener Schlüssel {0} ist beschädigt oder wurde ausgetauscht: {1}</translation>
         </message>
         <message>
             <source>The log of a step that differs belongs to other values.</source>
@@ -10962,6 +11010,10 @@ Lauf zu finden</translation>
         <message>
             <source>The output of the operator {0} has no elements, so its fingerprint can only be 0, and the trainer signed another.</source>
             <translation>Die Ausgabe des Operators {0} hat keine Elemente, ihr Fingerabdruck kann also nur 0 sein; der Trainer hat einen anderen unterschrieben.</translation>
+        </message>
+        <message>
+            <source>The parties of shares that the verdict names are not in order, or name no run.</source>
+            <translation>Die Parteien von Anteilen, die das Urteil nennt, stehen nicht in der Reihenfolge, oder sie nennen keinen Lauf.</translation>
         </message>
         <message>
             <source>The parties signed the {0} shares that they answer for.</source>
@@ -11628,6 +11680,10 @@ Lauf zu finden</translation>
             <translation>Die Aussage nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreiben würde.</translation>
         </message>
         <message>
+            <source>The statement {0} is damaged: {1}</source>
+            <translation>Die Erklärung {0} ist beschädigt: {1}</translation>
+        </message>
+        <message>
             <source>The steps before it that were replayed are right.</source>
             <translation>Die nachgerechneten Schritte davor stimmen.</translation>
         </message>
@@ -12132,6 +12188,10 @@ Lauf zu finden</translation>
             <translation>Die Aussage ({0}) widerspricht sich: {1}.</translation>
         </message>
         <message>
+            <source>The {0} does not count. {1}</source>
+            <translation>Dies zählt nicht: {0}. {1}</translation>
+        </message>
+        <message>
             <source>The {0} has a path of {1} hashes.</source>
             <translation>Der {0} hat einen Pfad von {1} Hashes.</translation>
         </message>
@@ -12220,6 +12280,10 @@ Lauf zu finden</translation>
             <translation>{0}: Es wird kein öffentlicher Schlüssel genannt, den Counterfoil annimmt. {1}</translation>
         </message>
         <message>
+            <source>The {0} names other parties than the order has, who answer for shares of its steps.</source>
+            <translation>Andere Parteien als der Auftrag für Anteile seiner Schritte nennt dies: {0}.</translation>
+        </message>
+        <message>
             <source>The {0} names {1} files; it should name 1 to {2}.</source>
             <translation>Die {0} nennt {1} Dateien; es sollten 1 bis {2} sein.</translation>
         </message>
@@ -12294,6 +12358,10 @@ Lauf zu finden</translation>
         <message>
             <source>There is no folder for what was sealed: {0}.</source>
             <translation>Es gibt keinen Ordner für das, was versiegelt war: {0}.</translation>
+        </message>
+        <message>
+            <source>There is no folder {0} with keys that are trusted.</source>
+            <translation>Es gibt keinen Ordner {0} mit Schlüsseln, denen vertraut wird.</translation>
         </message>
         <message>
             <source>There is no folder {0}.</source>
@@ -12532,8 +12600,8 @@ Lauf zu finden</translation>
             <translation>Bis dahin wird kein Fall gezeigt.</translation>
         </message>
         <message>
-            <source>Until then no key is known: verdicts cannot be checked, and a changed key is not noticed.</source>
-            <translation>Bis dahin ist kein Schlüssel bekannt: Urteile können nicht geprüft werden, und ein geänderter Schlüssel fällt nicht auf.</translation>
+            <source>Until then nothing is known of keys: which ones you know, and which ones were revoked.</source>
+            <translation>Bis dahin ist über Schlüssel nichts bekannt: weder, welche Sie kennen, noch, welche widerrufen wurden.</translation>
         </message>
         <message>
             <source>Use Linux 6.7 or later with Landlock and seccomp; in a container let it use both. Until then open runs of strangers on a machine that has nothing else on it.</source>
@@ -13612,6 +13680,10 @@ Lauf zu finden</translation>
             <translation>es sagt, wie viele Schritte ein Lauf hat, den es nicht kennt</translation>
         </message>
         <message>
+            <source>it says {0}, and every check was passed</source>
+            <translation>es sagt {0}, und jede Prüfung wurde bestanden</translation>
+        </message>
+        <message>
             <source>it states facts of a run that was not checked</source>
             <translation>es macht Angaben zu einem Lauf, der nicht geprüft wurde</translation>
         </message>
@@ -14304,6 +14376,10 @@ Lauf zu finden</translation>
             <translation>die Liste der Schlüssel</translation>
         </message>
         <message>
+            <source>the list of revoked keys</source>
+            <translation>die Liste widerrufener Schlüssel</translation>
+        </message>
+        <message>
             <source>the log</source>
             <translation>das Protokoll</translation>
         </message>
@@ -14864,6 +14940,10 @@ Lauf zu finden</translation>
             <translation>{0} kann nicht benutzt werden. {1}</translation>
         </message>
         <message>
+            <source>{0} could have been written by somebody else, so nothing that it says can be relied on.</source>
+            <translation>{0} könnte jemand anderes geschrieben haben; auf nichts darin ist Verlass.</translation>
+        </message>
+        <message>
             <source>{0} could not be removed: {1}.</source>
             <translation>{0} konnte nicht entfernt werden: {1}.</translation>
         </message>
@@ -15098,6 +15178,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is damaged: it is not what was sealed.</source>
             <translation>{0} ist beschädigt: Es ist nicht, was versiegelt wurde.</translation>
+        </message>
+        <message>
+            <source>{0} is larger than {1} bytes.</source>
+            <translation>{0} ist größer als {1} Bytes.</translation>
         </message>
         <message>
             <source>{0} is larger than {1}, too large for {2}.</source>
@@ -15350,6 +15434,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} was not sealed for the key in {1}.</source>
             <translation>{0} wurde nicht für den Schlüssel in {1} versiegelt.</translation>
+        </message>
+        <message>
+            <source>{0} was revoked from {1} on ({2}): {3}</source>
+            <translation>{0} wurde ab {1} widerrufen ({2}): {3}</translation>
         </message>
         <message>
             <source>{0} was written by another version of Counterfoil.</source>
