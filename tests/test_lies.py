@@ -29,6 +29,12 @@ TRUTHS = {
     "part of the audit of an honest trainer, beside an honest part": "VERIFIED",
     "part of the audit of a cheat, beside an honest part": "DISPUTED",
     "delivered weights": "DELIVERED",
+    "facts of a run, signed by who is believed": "accepted",
+    "what a run showed of rules, signed by who is believed": "accepted",
+    "what a run did with a row, signed by who is believed": "accepted",
+    "note about data, signed by nobody": "accepted",
+    "withdrawal, signed by nobody": "accepted",
+    "list of revoked keys, signed by nobody": "accepted",
 }
 
 

@@ -133,7 +133,15 @@ class Liar:
             *(self._part(truth) for truth in ("honest", "cheat")),
             *(self._progress(truth) for truth in ("honest", "cheat")),
             self._weights(),
+            *self._statements(),
         )
+
+    def _statements(self) -> tuple[Subject, ...]:
+        from lies.statements import Statements
+
+        honest, cheat = self._runs["honest"], self._runs["cheat"]
+        verdict = sign_verdict(audited(honest.run, honest.order).report, self._keys["auditor"])
+        return Statements(self._folder, self._keys, (honest, cheat), verdict).subjects()
 
     def _place(self, name: str) -> Path:
         # Several processes work with one set of files.
@@ -213,10 +221,10 @@ class Liar:
             if name.startswith("order/manifest") or name.startswith("order/program"):
                 document = json.loads(array.tobytes())
                 for place in json_paths(document):
-                    field = f"{name}: {_generic(field_name(place))}"
+                    field = f"{name}: {generic(field_name(place))}"
                     fields.setdefault(field, []).append(_json_change(name, place))
             elif array.size:
-                fields.setdefault(_generic(name), []).append(_array_change(name, others.get(name)))
+                fields.setdefault(generic(name), []).append(_array_change(name, others.get(name)))
         return {name: tuple(changes) for name, changes in sorted(fields.items())}
 
     @staticmethod
@@ -270,7 +278,7 @@ class Liar:
 
     def _signed_lies(self, path: Path, twin: Path, name: str) -> dict[str, tuple[Change, ...]]:
         """Lies about what the trainer signs in a run, by the names of its fields."""
-        document, beside = (_payload(_datasets(each)[f"run/{name}"].tobytes()) for each in (path, twin))
+        document, beside = (payload_of(_datasets(each)[f"run/{name}"].tobytes()) for each in (path, twin))
         fields: dict[str, list[Change]] = {}
 
         def told(place: tuple[str | int, ...]) -> Change:
@@ -282,7 +290,7 @@ class Liar:
             return change
 
         for place in json_paths(document):
-            fields.setdefault(f"{name}: {_generic(field_name(place))}", []).append(told(place))
+            fields.setdefault(f"{name}: {generic(field_name(place))}", []).append(told(place))
         return {field: tuple(changes) for field, changes in fields.items()}
 
     # Capsules: the accuser lies, and has no key of the trainer's.
@@ -317,22 +325,22 @@ class Liar:
         job, twin = self._runs[truth], self._runs["cheat" if truth == "honest" else "honest"]
         key = self._keys["auditor"]
         envelopes = [sign_verdict(audited(each.run, each.order).report, key) for each in (job, twin)]
-        statement, beside = map(_payload, envelopes)
+        statement, beside = map(payload_of, envelopes)
         fields: dict[str, list[Change]] = {}
         for place in json_paths(statement):
             if len(place) == 1:
                 # The twin's whole predicate would be another verdict of the auditor's, whom everybody trusts.
                 continue
-            fields.setdefault(_generic(field_name(place)), []).append(_document_change(place, beside))
+            fields.setdefault(generic(field_name(place)), []).append(document_change(place, beside))
 
-        def outcome(copy: _Document) -> str:
+        def outcome(copy: Document) -> str:
             envelope = json.loads(envelopes[0])
-            payload = _written(copy.value)
+            payload = written(copy.value)
             if who == "nobody":
                 envelope["payload"] = base64.b64encode(payload).decode()
                 data = json.dumps(envelope).encode()
             else:
-                data = _signed(payload, self._keys[who])
+                data = signed(payload, self._keys[who])
             try:
                 return str(verify_signed(data, key.public).outcome.value)
             except CounterfoilError:
@@ -344,7 +352,7 @@ class Liar:
             return found == "VERIFIED" and truth == "cheat"
 
         name = f"verdict on {_whose(truth)}, signed by {'its auditor' if who == 'auditor' else who}"
-        return Subject(name, _tuples(fields), lambda: _Document(statement), outcome, wrong)
+        return Subject(name, tuples(fields), lambda: Document(statement), outcome, wrong)
 
     # Parts of an audit: who made one lies. An honest part of the same segments lies beside it.
 
@@ -357,9 +365,9 @@ class Liar:
         document = msgspec.msgpack.decode(path.read_bytes()[start:])
         fields: dict[str, list[Change]] = {}
         for place in json_paths(document):
-            fields.setdefault(_generic(field_name(place)), []).append(_document_change(place, None))
+            fields.setdefault(generic(field_name(place)), []).append(document_change(place, None))
 
-        def outcome(copy: _Document) -> str:
+        def outcome(copy: Document) -> str:
             with suppress(OverflowError, TypeError, UnicodeEncodeError):
                 body = msgspec.msgpack.encode(copy.value)
                 lied = self._place("lied.part")
@@ -371,7 +379,7 @@ class Liar:
             return found == ("VERIFIED" if truth == "cheat" else "DISPUTED")
 
         name = f"part of the audit of {_whose(truth)}, beside an honest part"
-        return Subject(name, _tuples(fields), lambda: _Document(document), outcome, wrong)
+        return Subject(name, tuples(fields), lambda: Document(document), outcome, wrong)
 
     # Kept progress.
 
@@ -387,9 +395,9 @@ class Liar:
         document = msgspec.msgpack.decode(data[start:])
         fields: dict[str, list[Change]] = {}
         for place in json_paths(document):
-            fields.setdefault(_generic(field_name(place)), []).append(_document_change(place, None))
+            fields.setdefault(generic(field_name(place)), []).append(document_change(place, None))
 
-        def outcome(copy: _Document) -> str:
+        def outcome(copy: Document) -> str:
             with suppress(OverflowError, TypeError, UnicodeEncodeError):
                 body = msgspec.msgpack.encode(copy.value)
                 lied = self._place("progress")
@@ -403,7 +411,7 @@ class Liar:
             return found in ("VERIFIED", "DISPUTED")
 
         name = f"progress of the audit of {_whose(truth)}"
-        return Subject(name, _tuples(fields), lambda: _Document(document), outcome, wrong)
+        return Subject(name, tuples(fields), lambda: Document(document), outcome, wrong)
 
     # Delivered weights: whoever delivers lies.
 
@@ -418,14 +426,14 @@ class Liar:
         for place in json_paths(header):
             name = field_name(place[1:]) if len(place) > 1 and place[0] != "__metadata__" else "a tensor's entry"
             name = "metadata" if place[0] == "__metadata__" else name
-            fields.setdefault(f"header: {name}", []).append(_document_change((0, *place), None))
+            fields.setdefault(f"header: {name}", []).append(document_change((0, *place), None))
 
-        def numbers(copy: _Document, chance: random.Random) -> None:
+        def numbers(copy: Document, chance: random.Random) -> None:
             copy.value[1] = lie_in_array(np.frombuffer(copy.value[1], np.float32), chance).tobytes()
 
         fields["numbers"] = [numbers]
 
-        def outcome(copy: _Document) -> str:
+        def outcome(copy: Document) -> str:
             text = json.dumps(copy.value[0]).encode()
             folder = self._place("weights")
             folder.mkdir(exist_ok=True)
@@ -438,7 +446,7 @@ class Liar:
         def wrong(found: str, lied: frozenset[str]) -> bool:
             return found == DeliveryOutcome.DELIVERED.value and not lied <= {"header: metadata"}
 
-        return Subject("delivered weights", _tuples(fields), lambda: _Document([header, data[start:]]), outcome, wrong)
+        return Subject("delivered weights", tuples(fields), lambda: Document([header, data[start:]]), outcome, wrong)
 
 
 class _Net(nn.Module):
@@ -470,7 +478,7 @@ HARMLESS_IN_A_RUN = frozenset(
 """What a trainer says of itself: the pages say that nothing rests on it."""
 
 
-class _Document:
+class Document:
     """A JSON document that is being lied about."""
 
     def __init__(self, value: Any) -> None:
@@ -507,7 +515,7 @@ class _Copy:
         if self.manifest:
             with opened_for_change(self.path) as file:
                 document = json.loads(file["order/manifest"][...].tobytes())
-            replace_bytes(self.path, "/order/manifest", _written(_lied(document, self.manifest)))
+            replace_bytes(self.path, "/order/manifest", written(_lied(document, self.manifest)))
         if friend is not None and "order/signature" not in self.bytes_changed:
             with opened_for_change(self.path) as file:
                 digest = Digest.of(file["order/manifest"][...].tobytes())
@@ -527,8 +535,8 @@ class _Copy:
         for name, lies in self.signed.items():
             if lies:
                 with opened_for_change(self.path) as file:
-                    claim = _payload(file[f"run/{name}"][...].tobytes())
-                replace_bytes(self.path, f"/run/{name}", _signed(_written(_lied(claim, lies)), key))
+                    claim = payload_of(file[f"run/{name}"][...].tobytes())
+                replace_bytes(self.path, f"/run/{name}", signed(written(_lied(claim, lies)), key))
 
 
 def _lied(document: Any, lies: Iterable[Callable[[Any], Any]]) -> Any:
@@ -560,13 +568,15 @@ def _json_change(name: str, place: tuple[str | int, ...]) -> Change:
             document = json.loads(file[name][...].tobytes())
         with suppress(LookupError, TypeError):
             document = lie_in_json(document, place, chance)
-        replace_bytes(copy.path, f"/{name}", _written(document))
+        replace_bytes(copy.path, f"/{name}", written(document))
 
     return change
 
 
-def _document_change(place: tuple[str | int, ...], twin: Any) -> Change:
-    def change(copy: _Document, chance: random.Random) -> None:
+def document_change(place: tuple[str | int, ...], twin: Any) -> Change:
+    """Return a lie about a place in a document."""
+
+    def change(copy: Document, chance: random.Random) -> None:
         # A lie before this one may have taken the place away.
         with suppress(LookupError, TypeError):
             copy.value = lie_in_json(copy.value, place, chance, twin)
@@ -591,24 +601,28 @@ def _datasets(path: Path) -> dict[str, Array]:
     return found
 
 
-def _payload(envelope: bytes) -> Any:
+def payload_of(envelope: bytes) -> Any:
+    """Return what an envelope signs, as JSON values."""
     return json.loads(base64.b64decode(json.loads(envelope)["payload"]))
 
 
-def _signed(payload: bytes, key: SigningKey) -> bytes:
+def signed(payload: bytes, key: SigningKey) -> bytes:
+    """Sign some bytes, whatever they are."""
     envelope = Envelope(payload, PAYLOAD_TYPE, {})
     envelope.sign(key._signer)  # type: ignore[attr-defined]
     return canonical.encode(envelope.to_dict())
 
 
-def _written(document: Any) -> bytes:
+def written(document: Any) -> bytes:
+    """Return a document as bytes; as canonical JSON where it has that form."""
     try:
         return canonical.encode(document)
     except canonical.CanonicalError:
         return json.dumps(document).encode()
 
 
-def _tuples(fields: Mapping[str, list[Change]]) -> dict[str, tuple[Change, ...]]:
+def tuples(fields: Mapping[str, list[Change]]) -> dict[str, tuple[Change, ...]]:
+    """Return fields, sorted by name."""
     return {name: tuple(changes) for name, changes in sorted(fields.items())}
 
 
@@ -616,7 +630,7 @@ def _whose(truth: str) -> str:
     return "an honest trainer" if truth == "honest" else "a cheat"
 
 
-def _generic(name: str) -> str:
+def generic(name: str) -> str:
     """A field without the names that a model or a machine chose."""
     head, colon, tail = name.partition(": ")
     if head.startswith(("run/checkpoints/", "capsule/state/", "order/initial/", "order/data/")):
