@@ -21,22 +21,36 @@ MOST_DEPTH = 16
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is looked for."""
+    """What is looked for.
 
-    kind: FileUse  #: What the file is.
-    name: str  #: What it was called: files of this name are looked at first.
-    order: Digest | None = None  #: Digest of the order that it holds or is about; None where that is not known.
-    run_root: Digest | None = None  #: The run root that it holds or is about; None where that is not known.
-    keys: tuple[str, ...] = ()  #: Public keys by which a verdict is read.
+    Attributes:
+        kind: What the file is.
+        name: What it was called: files of this name are looked at first.
+        order: Digest of the order that it holds or is about; None where that is not known.
+        run_root: The run root that it holds or is about; None where that is not known.
+        keys: Public keys by which a verdict is read.
+    """
+
+    kind: FileUse
+    name: str
+    order: Digest | None = None
+    run_root: Digest | None = None
+    keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far a search is."""
+    """How far a search is.
 
-    looked: int  #: How many files were looked at.
-    total: int  #: How many there are.
-    found: Path | None = None  #: The file, once it is found; it is the last that is said.
+    Attributes:
+        looked: How many files were looked at.
+        total: How many there are.
+        found: The file, once it is found; it is the last that is said.
+    """
+
+    looked: int
+    total: int
+    found: Path | None = None
 
 
 def search(engine: Engine, place: Path, wanted: Wanted, cancel: CancelToken) -> Iterator[SearchProgress]:
