@@ -41,6 +41,7 @@ PROGRAMS = (
     "counterfoil.cli.orderprogram",
     "counterfoil.doctor.closing",
     "counterfoil.signer.server",
+    "counterfoil.training.following.plainrun",
     "counterfoil_app.engine.child",
     "counterfoil_app.verdict.report_process",
 )

@@ -22,7 +22,7 @@ from counterfoil.audit.parts.task import Task
 from counterfoil.talk import process
 from counterfoil.talk.failure import Failure
 from counterfoil.talk.messages import FormError, decode, encode
-from counterfoil.talk.port import MOST_MESSAGES, Delivery, Item, Raised, Returned
+from counterfoil.talk.port import MOST_MESSAGES, Call, Delivery, Item, Raised, Returned
 from counterfoil.talk.table import MOST_BYTES
 from counterfoil_app.engine.port import ENGINE
 from counterfoil_app.engine.process import ProcessEngine
@@ -265,20 +265,31 @@ def test_control_a_verdict_passes() -> None:
 
 PLACE = Place("m", (("device", "cpu"),))
 IDENTITY = Identity(*(Digest.of(bytes([number])) for number in range(3)))
+
+
+def brought(message: object) -> bytes:
+    """What an actor says that a call brought."""
+    return encode([Item(1, message)])
+
+
 ANSWERS: dict[str, object] = {
     "a pickle": BUILD,
     "no bytes": Outcome.VERIFIED,
-    "bytes that can be changed": bytearray(encode(Ready(1, IDENTITY, PLACE))),
-    "of another worker": encode(Ready(2, IDENTITY, PLACE)),
-    "that it died": encode(Died(1, "\x1b[2J")),
-    "one field more": encode({"is": "Unable", "worker": 1, "reason": "", "more": 1}),
-    "a place with one field more": msgspec.msgpack.encode(
+    "bytes that can be changed": bytearray(brought(Ready(1, IDENTITY, PLACE))),
+    "nothing": encode([]),
+    "two answers": encode([Item(1, Ready(1, IDENTITY, PLACE)), Item(1, Ready(1, IDENTITY, PLACE))]),
+    "of another worker": brought(Ready(2, IDENTITY, PLACE)),
+    "that it died": brought(Died(1, "\x1b[2J")),
+    "a question": encode([Call(1, "open_run", ())]),
+    "a fault": encode([Raised(1, Failure("", "\x1b[2J"))]),
+    "one field more": brought({"is": "Ready", "worker": 1, "reason": "", "more": 1}),
+    "a place with one field more": brought(
         changed(msgspec.msgpack.decode(encode(Ready(1, IDENTITY, PLACE))), "place", "trusted", to=True)
     ),
-    "counts without end": encode(
+    "counts without end": brought(
         SegmentDone(1, msgspec.structs.replace(SegmentResult(1, (), ()), sums=((0,) * 10_000,)))
     ),
-    "trouble without end": encode(SegmentDone(1, SegmentResult(1, (), (), "a" * 2**21))),
+    "trouble without end": brought(SegmentDone(1, SegmentResult(1, (), (), "a" * 2**21))),
 }
 
 
@@ -310,8 +321,7 @@ class Ray(SimpleNamespace):
         return {"CPU": 1.0}
 
     def remote(self, **_needs: object) -> Callable[[type], Any]:
-        method = SimpleNamespace(remote=lambda *_arguments: "handle")
-        actor = SimpleNamespace(open=method, replay=method)
+        actor = SimpleNamespace(carry_out=SimpleNamespace(remote=lambda *_arguments: "handle"))
         return lambda _kind: SimpleNamespace(remote=lambda *_arguments: actor)
 
     def wait(self, asked: list[str], **_settings: object) -> tuple[list[str], list[str]]:
@@ -346,5 +356,7 @@ def test_an_error_of_an_actor_names_itself_nowhere(monkeypatch: pytest.MonkeyPat
 
 
 def test_control_an_actor_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
-    for message in (Ready(1, IDENTITY, PLACE), Unable(1, "No."), SegmentDone(1, SegmentResult(1, (), ()))):
-        assert heard(encode(message), monkeypatch) == [message]
+    for message in (Ready(1, IDENTITY, PLACE), SegmentDone(1, SegmentResult(1, (), ()))):
+        assert heard(brought(message), monkeypatch) == [message]
+    unable = encode([Raised(1, Failure("WorkerError", "No."))])
+    assert heard(unable, monkeypatch) == [Unable(1, "No.")]

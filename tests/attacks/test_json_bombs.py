@@ -49,8 +49,6 @@ BOMBS = {
 
 OWN = {
     "base/canonical.py": 1,
-    "training/following/plainprocess.py": 1,  # what our own process says, which runs the client's own script
-    "training/following/plainrun.py": 1,  # what it is told
     "training/previews.py": 1,  # a line of a piece that was measured before
     "training/huggingface/records.py": 1,  # lines of the client's own text, decoded before
     "model/case_file.py": 2,  # kept by this user

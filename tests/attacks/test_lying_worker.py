@@ -12,6 +12,7 @@ import pytest
 
 from counterfoil.audit.parts.partfile import Died, SegmentDone, StepDone
 from counterfoil.talk.messages import encode
+from counterfoil.talk.port import Item
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.hearing.result import SegmentResult
@@ -164,8 +165,8 @@ def test_an_answer_of_an_actor_that_is_none_ends_the_actor(answer):
 
     result = SegmentResult(1, (), ())
     if answer == "of another":
-        answer = encode(SegmentDone(2, result))
+        answer = encode([Item(1, SegmentDone(2, result))])
     elif answer == "not asked":
-        answer = encode(StepDone(1, 1))
+        answer = encode([Item(1, StepDone(1, 1))])
     assert isinstance(answered(answer, 1), Died)
-    assert answered(encode(SegmentDone(1, result)), 1) == SegmentDone(1, result)
+    assert answered(encode([Item(1, SegmentDone(1, result))]), 1) == SegmentDone(1, result)

@@ -44,19 +44,12 @@ HERE = (FileUse.PUBLIC_KEY, FileUse.PRIVATE_KEY, FileUse.VERDICT, FileUse.STATEM
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """Another machine.
+    """Another machine."""
 
-    Attributes:
-        host: Its name, or its address.
-        user: Whose account there; empty for what ssh takes.
-        port: Its port; None for what ssh takes.
-        config: The configuration of ssh; None for the user's own.
-    """
-
-    host: str
-    user: str = ""
-    port: int | None = None
-    config: Path | None = None
+    host: str  #: Its name, or its address.
+    user: str = ""  #: Whose account there; empty for what ssh takes.
+    port: int | None = None  #: Its port; None for what ssh takes.
+    config: Path | None = None  #: The configuration of ssh; None for the user's own.
 
     @classmethod
     def read(cls, text: str) -> Elsewhere:

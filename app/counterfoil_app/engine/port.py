@@ -101,27 +101,19 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class VerdictReading:
-    """What a file with a verdict or an adjudication turned out to be.
+    """What a file with a verdict or an adjudication turned out to be."""
 
-    Attributes:
-        key_ids: The keys that it says it was signed with; nothing is proved by that.
-        verdict: What was signed; None when none of the given keys is among them, so that nothing could be checked.
-        key: The public key for which its signature holds; empty without the verdict.
-        bundle_matches: Whether it speaks of the bundle it was compared with; None when it was not compared.
-        later: What was said of it after it was signed.
-        claimed_name: The name in the certificate beside the signature, which nobody checked; mostly there is none.
-        why_not: Why it does not count, a sentence each; empty where it does.
-        self_signed: Whether somebody signed it who made its run.
-    """
-
-    key_ids: tuple[str, ...]
+    key_ids: tuple[str, ...]  #: The keys that it says it was signed with; nothing is proved by that.
+    #: What was signed; None when none of the given keys is among them, so that nothing could be checked.
     verdict: Verdict | Adjudication | None = None
-    key: str = ""
+    key: str = ""  #: The public key for which its signature holds; empty without the verdict.
+    #: Whether it speaks of the bundle it was compared with; None when it was not compared.
     bundle_matches: bool | None = None
-    later: Afterwards = NOTHING_LATER
+    later: Afterwards = NOTHING_LATER  #: What was said of it after it was signed.
+    #: The name in the certificate beside the signature, which nobody checked; mostly there is none.
     claimed_name: str = ""
-    why_not: tuple[str, ...] = ()
-    self_signed: bool = False
+    why_not: tuple[str, ...] = ()  #: Why it does not count, a sentence each; empty where it does.
+    self_signed: bool = False  #: Whether somebody signed it who made its run.
 
 
 @dataclass(frozen=True)
@@ -139,15 +131,10 @@ class ReadRevocations:
 
 @dataclass(frozen=True)
 class KnownRequest(AuditRequest):
-    """What the window asks an audit to do: it holds the keys of others by their content.
+    """What the window asks an audit to do: it holds the keys of others by their content."""
 
-    Attributes:
-        trainer: The trainer's public key as 64 hexadecimal digits, where the user knows it; else empty.
-        client: The same of the client, whose key signed the order.
-    """
-
-    trainer: str = ""
-    client: str = ""
+    trainer: str = ""  #: The trainer's public key as 64 hexadecimal digits, where the user knows it; else empty.
+    client: str = ""  #: The same of the client, whose key signed the order.
 
 
 Asked = AuditRequest | KnownRequest
@@ -156,131 +143,77 @@ Asked = AuditRequest | KnownRequest
 
 @dataclass(frozen=True)
 class ProvidersRequest:
-    """What providers are to be compared on.
+    """What providers are to be compared on."""
 
-    Attributes:
-        runs: Their runs, two or more.
-        order: The client's own order; None takes that of the first run that can be read.
-        data: The data file, for an order that keeps data outside.
-        replay: Whether the steps in which they part are replayed.
-        device: Where.
-        threads: Threads on the CPU; None for torch's choice.
-        limits: How large the program may be.
-    """
-
-    runs: tuple[Path, ...]
-    order: Path | None = None
-    data: Path | None = None
-    replay: bool = False
-    device: str = "cpu"
-    threads: int | None = None
-    limits: Limits = STANDARD
+    runs: tuple[Path, ...]  #: Their runs, two or more.
+    order: Path | None = None  #: The client's own order; None takes that of the first run that can be read.
+    data: Path | None = None  #: The data file, for an order that keeps data outside.
+    replay: bool = False  #: Whether the steps in which they part are replayed.
+    device: str = "cpu"  #: Where.
+    threads: int | None = None  #: Threads on the CPU; None for torch's choice.
+    limits: Limits = STANDARD  #: How large the program may be.
 
 
 @dataclass(frozen=True)
 class BundlesRequest:
-    """Which two runs are to be compared, of one order or of two.
+    """Which two runs are to be compared, of one order or of two."""
 
-    Attributes:
-        first: A run.
-        second: Another.
-        data: The data file, for an order that keeps data outside.
-        replay: Whether the step in which they part is replayed, to compare single elements.
-        device: Where.
-        threads: Threads on the CPU; None for torch's choice.
-    """
-
-    first: Path
-    second: Path
-    data: Path | None = None
-    replay: bool = False
-    device: str = "cpu"
-    threads: int | None = None
+    first: Path  #: A run.
+    second: Path  #: Another.
+    data: Path | None = None  #: The data file, for an order that keeps data outside.
+    replay: bool = False  #: Whether the step in which they part is replayed, to compare single elements.
+    device: str = "cpu"  #: Where.
+    threads: int | None = None  #: Threads on the CPU; None for torch's choice.
 
 
 @dataclass(frozen=True)
 class LookRequest:
-    """What of a step is to be looked at closely.
+    """What of a step is to be looked at closely."""
 
-    Attributes:
-        run: The run.
-        step: The step, from 1.
-        part: The part of the step that is meant, where shares make it; else empty.
-        tensor: Name of the tensor, where one is to be compared.
-        data: The data file, for an order that keeps data outside.
-        device: Where it is replayed.
-        threads: Threads on the CPU; None for torch's choice.
-    """
-
-    run: Path
-    step: int
-    part: str = ""
-    tensor: str = ""
-    data: Path | None = None
-    device: str = "cpu"
-    threads: int | None = None
+    run: Path  #: The run.
+    step: int  #: The step, from 1.
+    part: str = ""  #: The part of the step that is meant, where shares make it; else empty.
+    tensor: str = ""  #: Name of the tensor, where one is to be compared.
+    data: Path | None = None  #: The data file, for an order that keeps data outside.
+    device: str = "cpu"  #: Where it is replayed.
+    threads: int | None = None  #: Threads on the CPU; None for torch's choice.
 
 
 @dataclass(frozen=True)
 class LedgerRequest:
-    """Which verdicts are to be put together.
+    """Which verdicts are to be put together."""
 
-    Attributes:
-        folder: Where they lie.
-        keys: Public keys of the auditors who count, as hexadecimal digits.
-        policy: What the proposed rates are to be sure of.
-        store: What the user trusts.
-    """
-
-    folder: Path
-    keys: tuple[str, ...]
-    policy: RatePolicy = USUAL_RATES
-    store: TrustStore = NO_TRUST
+    folder: Path  #: Where they lie.
+    keys: tuple[str, ...]  #: Public keys of the auditors who count, as hexadecimal digits.
+    policy: RatePolicy = USUAL_RATES  #: What the proposed rates are to be sure of.
+    store: TrustStore = NO_TRUST  #: What the user trusts.
 
 
 @dataclass(frozen=True)
 class LocateRequest:
-    """What is looked for in a run.
+    """What is looked for in a run."""
 
-    Attributes:
-        run: The run.
-        wanted: A hash, or a safetensors file or a folder of them.
-    """
-
-    run: Path
-    wanted: Digest | Path
+    run: Path  #: The run.
+    wanted: Digest | Path  #: A hash, or a safetensors file or a folder of them.
 
 
 @dataclass(frozen=True)
 class FactsRequest:
-    """Which run is to be counted.
+    """Which run is to be counted."""
 
-    Attributes:
-        run: The run.
-        order: The client's own order file, if it is given.
-    """
-
-    run: Path
-    order: Path | None = None
+    run: Path  #: The run.
+    order: Path | None = None  #: The client's own order file, if it is given.
 
 
 @dataclass(frozen=True)
 class RulesRequest:
-    """Which rules are to be checked on which run.
+    """Which rules are to be checked on which run."""
 
-    Attributes:
-        run: The run.
-        rules: The file of rules.
-        verdicts: Verdicts on the run.
-        store: What the user trusts: the keys of auditors, and what no longer counts.
-        order: The client's own order file, if it is given.
-    """
-
-    run: Path
-    rules: Path
-    verdicts: tuple[Path, ...] = ()
-    store: TrustStore = NO_TRUST
-    order: Path | None = None
+    run: Path  #: The run.
+    rules: Path  #: The file of rules.
+    verdicts: tuple[Path, ...] = ()  #: Verdicts on the run.
+    store: TrustStore = NO_TRUST  #: What the user trusts: the keys of auditors, and what no longer counts.
+    order: Path | None = None  #: The client's own order file, if it is given.
 
 
 Signable = AuditReport | AdjudicationReport

@@ -29,85 +29,51 @@ Sign = Callable[[bytes], bytes]
 
 @dataclass(frozen=True)
 class RecordRequest:
-    """What the window asks a recorder to do.
+    """What the window asks a recorder to do."""
 
-    Attributes:
-        order: The order.
-        run: Where the run goes; the recording lies beside it.
-        public: The trainer's public key as 64 hexadecimal digits; the private one stays with the signer.
-        data: The data file, for an order that keeps data outside.
-        heads: Where signed tree heads go; None publishes none.
-        device: ``cpu`` or ``cuda:0``.
-        threads: Threads on the CPU; None for torch's choice.
-        limits: How large the program may be.
-        resume: Go on with the recording that lies there, if one does.
-    """
-
-    order: Path
-    run: Path
-    public: str
-    data: Path | None = None
-    heads: Path | None = None
-    device: str = "cpu"
-    threads: int | None = None
-    limits: Limits = field(default_factory=Limits)
-    resume: bool = False
+    order: Path  #: The order.
+    run: Path  #: Where the run goes; the recording lies beside it.
+    public: str  #: The trainer's public key as 64 hexadecimal digits; the private one stays with the signer.
+    data: Path | None = None  #: The data file, for an order that keeps data outside.
+    heads: Path | None = None  #: Where signed tree heads go; None publishes none.
+    device: str = "cpu"  #: ``cpu`` or ``cuda:0``.
+    threads: int | None = None  #: Threads on the CPU; None for torch's choice.
+    limits: Limits = field(default_factory=Limits)  #: How large the program may be.
+    resume: bool = False  #: Go on with the recording that lies there, if one does.
 
 
 @dataclass(frozen=True)
 class KnownFollow(FollowRequest):
-    """What the window asks to be followed: it holds the keys of others by their content.
+    """What the window asks to be followed: it holds the keys of others by their content."""
 
-    Attributes:
-        trainer: The trainer's public key as 64 hexadecimal digits, where the user knows it; else empty.
-    """
-
-    trainer: str = ""
+    trainer: str = ""  #: The trainer's public key as 64 hexadecimal digits, where the user knows it; else empty.
 
 
 @dataclass(frozen=True)
 class RecordingBegun:
-    """A recorder has accepted the order.
+    """A recorder has accepted the order."""
 
-    Attributes:
-        steps: Number of ordered steps.
-        device: The device.
-        client_key: Key id of who signed the order as its client; empty for an unsigned one.
-        public: The trainer's public key.
-    """
-
-    steps: int
-    device: str
-    client_key: str
-    public: str
+    steps: int  #: Number of ordered steps.
+    device: str  #: The device.
+    client_key: str  #: Key id of who signed the order as its client; empty for an unsigned one.
+    public: str  #: The trainer's public key.
 
 
 @dataclass(frozen=True)
 class RecordingWork:
-    """What a recorder does beside new steps.
+    """What a recorder does beside new steps."""
 
-    Attributes:
-        what: It, as a sentence.
-        done: So much of it.
-        total: All of it.
-    """
-
-    what: str
-    done: int
-    total: int
+    what: str  #: It, as a sentence.
+    done: int  #: So much of it.
+    total: int  #: All of it.
 
 
 @dataclass(frozen=True)
 class RecordingResumed:
-    """A recording is gone on with.
+    """A recording is gone on with."""
 
-    Attributes:
-        steps: So many finished steps are kept.
-        state: Those after this one are computed again.
-    """
-
-    steps: int
-    state: int
+    steps: int  #: So many finished steps are kept.
+    state: int  #: Those after this one are computed again.
 
 
 @dataclass(frozen=True)
@@ -121,47 +87,29 @@ class InsideStep:
 
 @dataclass(frozen=True)
 class StepMade:
-    """A step was executed and recorded.
+    """A step was executed and recorded."""
 
-    Attributes:
-        step: The step.
-        steps: Number of steps that the run will have, as far as is known.
-        loss: Its loss.
-    """
-
-    step: int
-    steps: int
-    loss: float
+    step: int  #: The step.
+    steps: int  #: Number of steps that the run will have, as far as is known.
+    loss: float  #: Its loss.
 
 
 @dataclass(frozen=True)
 class RecordingSize:
-    """How much lies in the folder of a recording.
+    """How much lies in the folder of a recording."""
 
-    Attributes:
-        written: Bytes of all its files.
-        heads: Tree heads that were published.
-    """
-
-    written: int
-    heads: int
+    written: int  #: Bytes of all its files.
+    heads: int  #: Tree heads that were published.
 
 
 @dataclass(frozen=True)
 class RunMade:
-    """The run is made.
+    """The run is made."""
 
-    Attributes:
-        run: Where it lies.
-        run_root: Its run root.
-        steps: Number of its steps.
-        ordered: Number of ordered steps.
-    """
-
-    run: Path
-    run_root: Digest
-    steps: int
-    ordered: int
+    run: Path  #: Where it lies.
+    run_root: Digest  #: Its run root.
+    steps: int  #: Number of its steps.
+    ordered: int  #: Number of ordered steps.
 
 
 RecordingEvent = RecordingBegun | RecordingWork | RecordingResumed | InsideStep | StepMade | RecordingSize | RunMade
@@ -172,19 +120,12 @@ FollowingEvent = FollowEvent | RecordingSize
 
 @dataclass(frozen=True)
 class Listing:
-    """The names in a folder.
+    """The names in a folder."""
 
-    Attributes:
-        folder: The folder, as an absolute path.
-        folders: Names of the folders in it, sorted.
-        files: Names of the files in it, sorted.
-        more: Whether there are more than these.
-    """
-
-    folder: Path
-    folders: tuple[str, ...]
-    files: tuple[str, ...]
-    more: bool = False
+    folder: Path  #: The folder, as an absolute path.
+    folders: tuple[str, ...]  #: Names of the folders in it, sorted.
+    files: tuple[str, ...]  #: Names of the files in it, sorted.
+    more: bool = False  #: Whether there are more than these.
 
 
 def list_folder(folder: Path) -> Listing:

@@ -28,15 +28,10 @@ class SampleKind(Enum):
 
 @dataclass(frozen=True)
 class SampleFiles:
-    """The files of the sample.
+    """The files of the sample."""
 
-    Attributes:
-        order: The client's order.
-        run: The trainer's run.
-    """
-
-    order: Path
-    run: Path
+    order: Path  #: The client's order.
+    run: Path  #: The trainer's run.
 
 
 def sample_files(folder: Path, kind: SampleKind) -> SampleFiles:

@@ -38,32 +38,20 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What happened since the last snapshot.
+    """What happened since the last snapshot."""
 
-    Attributes:
-        started: The replay's first event, if it came since.
-        checks: Checks that changed, latest state only.
-        rows: Replayed steps, oldest first, at most the asked number.
-        divergences: Comparisons with checkpoints, oldest first.
-        operator: Where the current step stands, if that changed.
-        dispute: The dispute, if something about it changed.
-        resumed: Step of the checkpoint from which the replay went on, if it did.
-        restored: How many of the first steps are those of an earlier replay, once all of them were reported.
-        report: The report, once everything before it was taken.
-        kept: Beside the report: what another replay can go on from.
-        workers: What the workers of the replay do; None where nothing new is known of them.
-    """
-
-    started: AuditStarted | None = None
-    checks: tuple[Check, ...] = ()
-    rows: tuple[StepRow, ...] = ()
-    divergences: tuple[DivergenceMeasured, ...] = ()
-    operator: OperatorDone | None = None
-    dispute: Dispute | None = None
-    resumed: int | None = None
+    started: AuditStarted | None = None  #: The replay's first event, if it came since.
+    checks: tuple[Check, ...] = ()  #: Checks that changed, latest state only.
+    rows: tuple[StepRow, ...] = ()  #: Replayed steps, oldest first, at most the asked number.
+    divergences: tuple[DivergenceMeasured, ...] = ()  #: Comparisons with checkpoints, oldest first.
+    operator: OperatorDone | None = None  #: Where the current step stands, if that changed.
+    dispute: Dispute | None = None  #: The dispute, if something about it changed.
+    resumed: int | None = None  #: Step of the checkpoint from which the replay went on, if it did.
+    #: How many of the first steps are those of an earlier replay, once all of them were reported.
     restored: int | None = None
-    report: AuditReport | None = None
-    kept: Kept | None = None
+    report: AuditReport | None = None  #: The report, once everything before it was taken.
+    kept: Kept | None = None  #: Beside the report: what another replay can go on from.
+    #: What the workers of the replay do; None where nothing new is known of them.
     workers: tuple[WorkerState, ...] | None = None
 
 

@@ -21,21 +21,14 @@ from counterfoil_core.base.sentence import say
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a job failed, for people.
+    """Why a job failed, for people."""
 
-    Attributes:
-        sentence: What happened and why.
-        remedy: What to do next; may be empty.
-        detail: What to copy into a report; may be empty.
-        expected: Whether the engine raised it on purpose; otherwise it is a fault of Counterfoil.
-        role: What a file was given as that is not there, or is another one than was meant; of an order that was not
-            written, the option that this is about; empty for other failures.
-    """
-
-    sentence: str
-    remedy: str
-    detail: str
-    expected: bool
+    sentence: str  #: What happened and why.
+    remedy: str  #: What to do next; may be empty.
+    detail: str  #: What to copy into a report; may be empty.
+    expected: bool  #: Whether the engine raised it on purpose; otherwise it is a fault of Counterfoil.
+    #: What a file was given as that is not there, or is another one than was meant; of an order that was not written,
+    #: the option that this is about; empty for other failures.
     role: str = ""
 
     @classmethod

@@ -15,17 +15,16 @@ from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.commands import group_of_commands
-from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import (
     AverageOption,
     ForceOption,
-    KeyOption,
     NewFile,
     RunArgument,
     VerdictArgument,
 )
 from counterfoil.cli.places import READS, READS_FOLDER, WRITES, WRITES_INTO, WRITES_WEIGHTS
 from counterfoil.cli.reader import Reader, VerdictReader
+from counterfoil.cli.signedfile import SignedFile
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil_core.base.errors import SignatureError
@@ -48,8 +47,7 @@ class Summary:
     """A verdict that is told in another form, and signed."""
 
     verdict: VerdictArgument
-    file: NewFile
-    key: KeyOption
+    file: SignedFile
     reader: Reader
     verdict_key: Annotated[
         Path | None,
@@ -150,9 +148,8 @@ def vsa(asked: Summary) -> None:
 
 
 def _export_summary(kind: str, asked: Summary) -> None:
-    path, out, timestamp = asked.verdict, asked.file.out, asked.timestamp
-    asked.file.check()
-    with open_key(asked.key, "summary") as signer:
+    path, timestamp = asked.verdict, asked.timestamp
+    with asked.file.open("summary") as signer:
         from counterfoil.exports.sigstore import envelope_signature, sigstore_bundle
         from counterfoil.exports.summary import svr_statement, vsa_statement
         from counterfoil.exports.timestamping import request_timestamp
@@ -170,8 +167,8 @@ def _export_summary(kind: str, asked: Summary) -> None:
             if timestamp is None
             else [request_timestamp(timestamp, envelope_signature(envelope), asked.timestamp_ca)]
         )
-        write_whole(out, sigstore_bundle(envelope, signer.public, stamps), what="the bundle")
-    terminal.console().print(f"Wrote {shown(str(out))}, signed with the key {signer.public.key_id}.", soft_wrap=True)
+        write_whole(asked.file.out, sigstore_bundle(envelope, signer.public, stamps), what="the bundle")
+    terminal.console().print(asked.file.signed(signer), soft_wrap=True)
 
 
 def _handed_on(said: Verdict, signer: str) -> Verdict:

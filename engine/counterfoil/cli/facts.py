@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from counterfoil.base.interrupt import cancel_on_interrupt
-from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.jsonform import print_json
-from counterfoil.cli.keys import open_key
-from counterfoil.cli.options import ForceOption, JsonOption
-from counterfoil.cli.places import READS, WRITES
+from counterfoil.cli.options import JsonOption
+from counterfoil.cli.places import READS
 from counterfoil.cli.reader import Reader
-from counterfoil.cli.targets import check_writable
+from counterfoil.cli.signedfile import SignedStatement
 from counterfoil.cli.terminal import shown
-from counterfoil.signer.environment import drop_passphrase
 from counterfoil_core.signing.keys import load_public_key
 
 if TYPE_CHECKING:
@@ -45,13 +41,8 @@ def facts(
         str,
         typer.Option(help="The energy that it took, in kilowatt-hours, which no run tells.", metavar="KWH"),
     ] = "",
-    out: Annotated[
-        Path | None, WRITES, typer.Option(help="Write a signed statement of them here.", show_default=False)
-    ] = None,
-    key: Annotated[
-        Path | None, READS, typer.Option(help="Your private key, a .pem file; belongs to --out.", show_default=False)
-    ] = None,
-    force: ForceOption = False,
+    *,
+    statement: SignedStatement,
     json: JsonOption = False,
 ) -> None:
     """Anyone: count what a run shows of itself, operations, rows, parameters, duration, and sign it if asked to.
@@ -62,30 +53,20 @@ def facts(
 
     Example: counterfoil facts run.cfoil --trainer-key trainer.pub.pem --key auditor.pem --out facts.json
     """
-    if (out is None) != (key is None):
-        raise typer.BadParameter("--out and --key belong together: what is written is signed.")
-    with ExitStack() as stack:
-        signer = None
-        if out is not None and key is not None:
-            check_writable(out, force)
-            signer = stack.enter_context(open_key(key, "facts"))
-        else:
-            drop_passphrase()
+    written = ""
+    with statement.open("facts", "the facts") as write:
         reader.check_run(run)
         found = counted_facts(run, trainer_key, energy_kwh)
-        if signer is not None and out is not None:
-            from counterfoil_core.signing.statements import sign_said
+        if write is not None:
             from counterfoil_core.statement.factfields import FactsStatement, fields_of
 
-            write_whole(out, sign_said(FactsStatement(fields_of(found)), signer), what="the facts")
+            written = write(FactsStatement(fields_of(found)))
     if json:
         print_json(found, total_operations=found.total_operations)
     else:
         show_run_facts(terminal.console(), found)
-    if signer is not None:
-        terminal.console(stderr=json).print(
-            f"Wrote {shown(str(out))}, signed with the key {signer.public.key_id}.", soft_wrap=True
-        )
+    if written:
+        terminal.console(stderr=json).print(written, soft_wrap=True)
 
 
 def counted_facts(run: Path, trainer_key: Path | None, energy_kwh: str) -> RunFacts:

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,13 +17,12 @@ from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.jsonform import as_json
-from counterfoil.cli.keys import open_key
-from counterfoil.cli.options import DataOption, ForceOption, JsonOption, TrainerKeyOption
+from counterfoil.cli.options import DataOption, JsonOption, TrainerKeyOption
 from counterfoil.cli.places import READS, WRITES
 from counterfoil.cli.reader import Reader
+from counterfoil.cli.signedfile import SignedStatement
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
-from counterfoil.signer.environment import drop_passphrase
 from counterfoil_core.signing.keys import PublicKey, load_public_key
 
 if TYPE_CHECKING:
@@ -41,6 +41,17 @@ _LISTED = 20
 """Steps that are listed one by one."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Rows(SignedStatement):
+    """A statement of which steps read a row."""
+
+    out: Annotated[
+        Path | None,
+        WRITES,
+        typer.Option(help="With --row and one run: write a signed statement here.", show_default=False),
+    ] = None
+
+
 def locate(
     what: Annotated[
         str,
@@ -55,14 +66,8 @@ def locate(
     row: Annotated[
         bool, typer.Option("--row", help="FILE holds one row, or several, as numpy.save writes them.")
     ] = False,
-    out: Annotated[
-        Path | None,
-        WRITES,
-        typer.Option(help="With --row and one run: write a signed statement here.", show_default=False),
-    ] = None,
-    key: Annotated[
-        Path | None, READS, typer.Option(help="Your private key, a .pem file; belongs to --out.", show_default=False)
-    ] = None,
+    *,
+    statement: Rows,
     proof: Annotated[
         Path | None,
         WRITES,
@@ -77,7 +82,6 @@ def locate(
     ] = False,
     data: DataOption = None,
     trainer_key: TrainerKeyOption = None,
-    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Anyone: say which step of which run holds a hash or a file of weights, or which steps read a row; or none.
@@ -89,9 +93,7 @@ def locate(
 
     Example: counterfoil locate model.safetensors run-a.cfoil run-b.cfoil
     """
-    if (out is None) != (key is None):
-        raise typer.BadParameter("--out and --key belong together: what is written is signed.")
-    if out is not None and (not row or len(runs) != 1):
+    if statement.out is not None and (not row or len(runs) != 1):
         raise typer.BadParameter("--out belongs to --row and one run: a statement is about one.")
     if proof is not None and (not row or len(runs) != 1):
         raise typer.BadParameter("--proof belongs to --row and one run: a proof is of one.")
@@ -103,42 +105,36 @@ def locate(
         raise typer.BadParameter("--data belongs to --row: nothing else is looked for in data.")
     with ExitStack() as stack:
         if proof is not None:
-            check_writable(proof, force)
-        signer = None
-        if out is not None and key is not None:
-            check_writable(out, force)
-            signer = stack.enter_context(open_key(key, "rows"))
-        else:
-            drop_passphrase()
+            check_writable(proof, statement.force)
+        write = stack.enter_context(statement.open("rows", "the statement"))
         cancel = stack.enter_context(cancel_on_interrupt())
         trainer = None if trainer_key is None else load_public_key(trainer_key)
         for run in runs:
             reader.check_run(run)
         found = {str(run): _found(what, run, row, cancel, data, trainer) for run in runs}
-        proven = 0
-        if row and (signer is not None or proof is not None):
+        proven, written = 0, ""
+        if row and (write is not None or proof is not None):
             from counterfoil.delivery.rowproof import prove_rows, write_proofs
             from counterfoil.delivery.rowuse import rows_statement
-            from counterfoil_core.signing.statements import sign_said
 
             uses: tuple[RowUse, ...] = found[str(runs[0])]  # type: ignore[assignment]
             if proof is not None and any(use.places for use in uses):
                 proofs = prove_rows(uses, runs[0], cancel, neighbours=neighbours, data=data)
                 proven = len(proofs)
                 write_whole(proof, write_proofs(proofs), what="the proof")
-            if signer is not None and out is not None:
-                write_whole(out, sign_said(rows_statement(uses), signer), what="the statement")
+            if write is not None:
+                written = write(rows_statement(uses))
     if json:
-        import json as written
+        import json as form
 
-        print(written.dumps(as_json(found), indent=2, ensure_ascii=True, allow_nan=False))
+        print(form.dumps(as_json(found), indent=2, ensure_ascii=True, allow_nan=False))
     else:
         console = terminal.console()
         for name, places in found.items():
             _show(console, name, places)
     notes = terminal.console(stderr=json)
-    if signer is not None:
-        notes.print(f"Wrote {shown(str(out))}, signed with the key {signer.public.key_id}.", soft_wrap=True)
+    if written:
+        notes.print(written, soft_wrap=True)
     if proof is not None and proven:
         notes.print(f"Wrote {shown(str(proof))}, the proof of {proven:,} place(s).", soft_wrap=True)
     elif proof is not None:

@@ -9,13 +9,10 @@ from typing import Annotated
 import typer
 
 from counterfoil.base.interrupt import cancel_on_interrupt
-from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
-from counterfoil.cli.keys import open_key
-from counterfoil.cli.options import DataOption, ForceOption, KeyOption, OutOption
+from counterfoil.cli.options import DataOption
 from counterfoil.cli.places import READS
-from counterfoil.cli.targets import check_writable
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.signedfile import SignedFile
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import GivenFileError
@@ -32,11 +29,9 @@ WeightsOption = Annotated[
 def note(
     order: OrderArgument,
     says: Annotated[str, typer.Option(help="How the data were made, in a sentence or more.", show_default=False)],
-    out: OutOption,
-    key: KeyOption,
+    file: SignedFile,
     weights: WeightsOption = None,
     data: DataOption = None,
-    force: ForceOption = False,
 ) -> None:
     """Whoever made an order's data: sign a note that says how, for instance which model sampled them.
 
@@ -45,18 +40,14 @@ def note(
 
     Example: counterfoil note round.cfoil --says "one round" --weights m.safetensors --key sampler.pem --out note.json
     """
-    check_writable(out, force)
-    with open_key(key, "note") as signer, cancel_on_interrupt() as cancel:
+    with file.open("note") as signer, cancel_on_interrupt() as cancel:
         from counterfoil.signing.kinds import DataNote
-        from counterfoil_core.signing.statements import sign_said
 
         root = _checked_data(order, data, cancel)
-        envelope = sign_said(DataNote(root, says, digest_of(weights, cancel)), signer)
-        write_whole(out, envelope, what="the note")
-        key_id = signer.public.key_id
+        written = file.write(DataNote(root, says, digest_of(weights, cancel)), signer, "the note")
     console = terminal.console()
     console.print(f"Data root {root.hex}")
-    console.print(f"Wrote {shown(str(out))}, signed with the key {key_id}.", soft_wrap=True)
+    console.print(written, soft_wrap=True)
 
 
 def _checked_data(order: Path, data: Path | None, cancel: CancelToken) -> Digest:

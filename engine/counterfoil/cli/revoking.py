@@ -8,12 +8,9 @@ from typing import Annotated
 
 import typer
 
-from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
-from counterfoil.cli.keys import open_key
-from counterfoil.cli.options import ForceOption, KeyOption, OutOption
 from counterfoil.cli.places import READS
-from counterfoil.cli.targets import check_writable
+from counterfoil.cli.signedfile import SignedFile
 from counterfoil.cli.terminal import shown
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import read_input
@@ -27,8 +24,7 @@ def revoke(
         list[str],
         typer.Argument(metavar="KEY...", help="Key ids, 64 hexadecimal digits, or public key files, .pub.pem."),
     ],
-    out: OutOption,
-    key: KeyOption,
+    file: SignedFile,
     reason: Annotated[str, typer.Option(help="Why, in a sentence.", show_default=False)],
     compromised: Annotated[
         bool,
@@ -44,7 +40,6 @@ def revoke(
         READS,
         typer.Option("--list", help="The list so far, signed with the same key, to go on from.", show_default=False),
     ] = None,
-    force: ForceOption = False,
 ) -> None:
     """Whoever answers for keys: sign a list of those that no longer count.
 
@@ -53,11 +48,10 @@ def revoke(
 
     Example: counterfoil revoke old.pub.pem --reason "stolen" --compromised --key list.pem --out revoked.json
     """
-    check_writable(out, force)
     when = _moment(since)
-    with open_key(key, "revocations") as signer:
+    with file.open("revocations") as signer:
         from counterfoil.signing.kinds import Cause, Revocation, RevocationList
-        from counterfoil_core.signing.statements import open_said, sign_said
+        from counterfoil_core.signing.statements import open_said
 
         before = None
         if list_ is not None:
@@ -69,11 +63,12 @@ def revoke(
         held = () if before is None else before.revocations
         number = 1 if before is None else before.number + 1
         said = RevocationList.of_keys([*held, *new], number)
-        write_whole(out, sign_said(said, signer), what="the list of keys")
-        key_id = signer.public.key_id
+        file.write(said, signer, "the list of keys")
     console = terminal.console()
     console.print(f"Revoked {', '.join(each.key_id[:12] for each in new)}, from {when} on.")
-    console.print(f"Wrote {shown(str(out))}, number {number}, signed with the key {key_id}.", soft_wrap=True)
+    console.print(
+        f"Wrote {shown(str(file.out))}, number {number}, signed with the key {signer.public.key_id}.", soft_wrap=True
+    )
 
 
 def _moment(since: str) -> str:

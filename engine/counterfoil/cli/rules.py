@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from counterfoil.base.interrupt import cancel_on_interrupt
-from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.jsonform import print_json
-from counterfoil.cli.keys import open_key
-from counterfoil.cli.options import ForceOption, JsonOption
-from counterfoil.cli.places import READS, WRITES
+from counterfoil.cli.options import JsonOption
+from counterfoil.cli.places import READS
 from counterfoil.cli.reader import Reader, refuse_invalid
-from counterfoil.cli.targets import check_writable
+from counterfoil.cli.signedfile import SignedStatement
 from counterfoil.cli.terminal import shown
-from counterfoil.signer.environment import drop_passphrase
 from counterfoil_core.signing.keys import load_public_key
 
 if TYPE_CHECKING:
@@ -63,11 +59,8 @@ def rules(
     verdict: VerdictOption = None,
     auditor_key: AuditorKeyOption = None,
     trainer_key: TrainerKeyOption = None,
-    out: Annotated[Path | None, WRITES, typer.Option(help="Write a signed statement here.", show_default=False)] = None,
-    key: Annotated[
-        Path | None, READS, typer.Option(help="Your private key, a .pem file; belongs to --out.", show_default=False)
-    ] = None,
-    force: ForceOption = False,
+    *,
+    statement: SignedStatement,
     json: JsonOption = False,
 ) -> None:
     """Anyone: check whether a run keeps rules: on compute, data, settings, precision, performance, verdicts.
@@ -76,31 +69,20 @@ def rules(
 
     Example: counterfoil rules rules.toml run.cfoil --verdict v.json --auditor-key auditor.pub.pem
     """
-    if (out is None) != (key is None):
-        raise typer.BadParameter("--out and --key belong together: what is written is signed.")
-    with ExitStack() as stack:
-        signer = None
-        if out is not None and key is not None:
-            check_writable(out, force)
-            signer = stack.enter_context(open_key(key, "rules"))
-        else:
-            drop_passphrase()
+    written = ""
+    with statement.open("rules", "the statement") as write:
         given = given_verdicts(verdict, auditor_key, reader.store)
         digest, about, results = checked_rules(path, run, given, trainer_key, reader.store)
-        if signer is not None and out is not None:
+        if write is not None:
             from counterfoil.signing.kinds import RulesStatement
-            from counterfoil_core.signing.statements import sign_said
 
-            said = RulesStatement(digest, results_of(results), about)
-            write_whole(out, sign_said(said, signer), what="the statement")
+            written = write(RulesStatement(digest, results_of(results), about))
     if json:
         print_json({"rules": digest, "run_root": about.run_root, "results": results})
     else:
         show_results(terminal.console(), results)
-    if signer is not None:
-        terminal.console(stderr=json).print(
-            f"Wrote {shown(str(out))}, signed with the key {signer.public.key_id}.", soft_wrap=True
-        )
+    if written:
+        terminal.console(stderr=json).print(written, soft_wrap=True)
     end_with(results)
 
 

@@ -10,10 +10,10 @@ import typer
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.exits import SELF_SIGNED, ExitWith
-from counterfoil.cli.keys import ask_passphrase, open_key, with_chain
-from counterfoil.cli.options import MAX_VERDICT_BYTES, CertificateOption, ForceOption, KeyOption, OutOption
+from counterfoil.cli.keys import ask_passphrase, open_key
+from counterfoil.cli.options import MAX_VERDICT_BYTES, CertificateOption, NewFile
 from counterfoil.cli.places import READS, WRITES_KEYS
-from counterfoil.cli.targets import check_writable
+from counterfoil.cli.signedfile import SignedFile
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import Passphrase, start_signer
 from counterfoil.talk.table import MOST_STATEMENT
@@ -79,8 +79,7 @@ def public_key(
         READS,
         typer.Argument(help="The private key: a file, or the URI of one in hardware (pkcs11:...).", show_default=False),
     ],
-    out: OutOption,
-    force: ForceOption = False,
+    file: NewFile,
 ) -> None:
     """Trainer, auditor, client: write the public half of a key, for instance of one in hardware.
 
@@ -88,11 +87,11 @@ def public_key(
 
     Example: counterfoil public-key "pkcs11:token=audit;object=auditor?module-path=/usr/lib/libykcs11.so" -o a.pub.pem
     """
-    check_writable(out, force)
+    file.check()
     with open_key(key, "audit") as opened:
-        write_whole(out, opened.pem.encode(), what="the public key")
+        write_whole(file.out, opened.pem.encode(), what="the public key")
         key_id = opened.public.key_id
-    terminal.console().print(f"Wrote {shown(str(out))} (public: publish it).")
+    terminal.console().print(f"Wrote {shown(str(file.out))} (public: publish it).")
     terminal.console().print(f"Key id {key_id}")
 
 
@@ -104,10 +103,8 @@ def sign(
             help="What was not signed: a .unsigned file, what --unsigned wrote, or a comparison.", show_default=False
         ),
     ],
-    out: OutOption,
-    key: KeyOption,
+    file: SignedFile,
     certificate: CertificateOption = None,
-    force: ForceOption = False,
 ) -> None:
     """Anyone: sign what lies unsigned in a file, such as a verdict whose audit ended without its signature.
 
@@ -117,12 +114,10 @@ def sign(
 
     Example: counterfoil sign verdict.json.unsigned --key auditor.pem --out verdict.json
     """
-    check_writable(out, force)
     console = terminal.console()
-    with with_chain(open_key(key, "statement"), certificate) as signing_key:
+    with file.open("statement", certificate) as signing_key:
         from counterfoil.cli import reports
         from counterfoil.cli.verification import show_said, unsigned_in
-        from counterfoil_core.signing.statements import sign_said
         from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement
         from counterfoil_core.statement.verdict import judged
 
@@ -138,8 +133,8 @@ def sign(
         else:
             console.print(f"This is {said.KIND.named}:")
             show_said(console, said)
-        write_whole(out, sign_said(said, signing_key), what="the signed statement")
-    console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")
+        written = file.write(said, signing_key, "the signed statement")
+    console.print(written)
     if self_signed:
         reports.show_self_signed(terminal.console(stderr=True))
         raise ExitWith(SELF_SIGNED)
@@ -147,15 +142,13 @@ def sign(
 
 def withdraw(
     verdict: Annotated[Path, READS, typer.Argument(help="Your verdict, a .json file.", show_default=False)],
-    out: OutOption,
-    key: KeyOption,
+    file: SignedFile,
     reason: Annotated[str, typer.Option(help="Why, in a sentence or more.", show_default=False)],
     superseded_by: Annotated[
         Path | None,
         READS,
         typer.Option(help="The verdict that stands in its place, signed with the same key.", show_default=False),
     ] = None,
-    force: ForceOption = False,
 ) -> None:
     """Auditor: take back a verdict, for good or for another one.
 
@@ -164,11 +157,9 @@ def withdraw(
 
     Example: counterfoil withdraw verdict.json --key auditor.pem --reason "wrong run" --out withdrawal.json
     """
-    check_writable(out, force)
-    with open_key(key, "withdraw") as signer:
+    with file.open("withdraw") as signer:
         from counterfoil.signing.kinds import Withdrawal
         from counterfoil.trust.afterwards import verdict_digest
-        from counterfoil_core.signing.statements import sign_said
         from counterfoil_core.statement.verdict import verify_signed
 
         old = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
@@ -178,28 +169,21 @@ def withdraw(
             envelope = read_input(superseded_by, "a verdict", DataError, most=MAX_VERDICT_BYTES)
             verify_signed(envelope, signer.public)
             new = verdict_digest(envelope)
-        statement = sign_said(Withdrawal(verdict_digest(old), reason, new), signer)
-        write_whole(out, statement, what="the withdrawal")
-        key_id = signer.public.key_id
-    terminal.console().print(
-        f"Wrote {shown(str(out))}, signed with the key {key_id}. Send it wherever the verdict went: who has only the "
-        "verdict does not know."
-    )
+        written = file.write(Withdrawal(verdict_digest(old), reason, new), signer, "the withdrawal")
+    terminal.console().print(f"{written} Send it wherever the verdict went: who has only the verdict does not know.")
 
 
 def reply(
     verdict: Annotated[
         Path, READS, typer.Argument(help="The verdict, or adjudication, on your run: a .json file.", show_default=False)
     ],
-    out: OutOption,
-    key: KeyOption,
+    answer: SignedFile,
     text: Annotated[str | None, typer.Option(help="What you say to it.", show_default=False)] = None,
     file: Annotated[
         Path | None,
         READS,
         typer.Option(help="A file of plain text, UTF-8, in the place of --text.", show_default=False),
     ] = None,
-    force: ForceOption = False,
 ) -> None:
     """Trainer: answer a verdict on your run, with the key that signed the run.
 
@@ -209,23 +193,20 @@ def reply(
     """
     if (text is None) == (file is None):
         raise typer.BadParameter("Give either --text or --file.")
-    check_writable(out, force)
-    with open_key(key, "reply") as signer:
+    with answer.open("reply") as signer:
         from counterfoil.signing.kinds import Reply
         from counterfoil.trust.afterwards import verdict_digest
-        from counterfoil_core.signing.statements import sign_said
         from counterfoil_core.statement.verdict import trainer_of
 
         envelope = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
         if trainer_of(envelope) != signer.public.key_id:
             raise DataError(
-                say("The verdict is on a run that another key signed than {0}.", key.name),
+                say("The verdict is on a run that another key signed than {0}.", answer.key.name),
                 remedy=say("Give the key with which the run was signed."),
             )
         said = text if file is None else _plain_text(read_input(file, "a reply", DataError, most=REPLY.most))
-        write_whole(out, sign_said(Reply(verdict_digest(envelope), said or ""), signer), what="the reply")
-        key_id = signer.public.key_id
-    terminal.console().print(f"Wrote {shown(str(out))}, signed with the key {key_id}. Hand it out beside the verdict.")
+        written = answer.write(Reply(verdict_digest(envelope), said or ""), signer, "the reply")
+    terminal.console().print(f"{written} Hand it out beside the verdict.")
 
 
 def _plain_text(data: bytes) -> str:

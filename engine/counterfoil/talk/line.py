@@ -208,6 +208,21 @@ class Line(Generic[Given]):
         outbox.close()
         return self._code
 
+    def serve_one(self, given: Given) -> int:
+        """Carry out the one call that comes, with no thread beside it: it may look at all that its process has.
+
+        Args:
+            given: As for :meth:`serve`, whose exit code it returns.
+        """
+        if hasattr(os, "register_at_fork"):
+            for pipe in (self._questions, self._answers):  # else one that outlives it would keep them open
+                os.register_at_fork(after_in_child=pipe.close)
+        call = self._next(Question)
+        if isinstance(call, Call):
+            self._number = call.number
+            self._carry_out(call, given, CancelToken(), self._deliver)
+        return self._code
+
     def ask(
         self, port: Port[Any], question: Callable[Concatenate[Any, P], T], *arguments: P.args, **named: P.kwargs
     ) -> T:
@@ -216,10 +231,11 @@ class Line(Generic[Given]):
         Raises:
             CounterfoilError: It was refused, or nobody is there any more.
         """
-        assert self._outbox is not None, "it serves"
-        self._outbox.put(port.call(question, arguments, named, self._number))
-        while (told := self._told.get()) is not None:
-            if told.number != self._number:  # of a call that is over
+        alone = self._outbox is None
+        put = self._deliver if self._outbox is None else self._outbox.put
+        put(port.call(question, arguments, named, self._number))
+        while (told := self._next(Question) if alone else self._told.get()) is not None:
+            if isinstance(told, Steer) or told.number != self._number:  # of a call that is over
                 continue
             if isinstance(told, Raised):
                 raise told.failure.error

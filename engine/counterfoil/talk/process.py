@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import signal
 import subprocess
@@ -63,6 +64,7 @@ class Start:
     keeps_errors: bool = False  #: Whether the last that it says of errors is kept here.
     shows_errors: bool = False  #: Whether what it says of errors is shown where this process shows its own.
     has_console: bool = False  #: Whether it may ask on the terminal.
+    leads: bool = False  #: Whether what it starts ends with it.
 
 
 class Process:
@@ -95,12 +97,14 @@ class Process:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE if start.keeps_errors else None if start.shows_errors else subprocess.DEVNULL,
                 pass_fds=start.descriptors,
+                start_new_session=start.leads and hasattr(os, "setsid"),
                 # On Windows: no console window of its own.
                 creationflags=0 if start.has_console else getattr(subprocess, "CREATE_NO_WINDOW", 0),
                 env=start.environment or program_environment(**program.environment),
             )
         except (OSError, ValueError) as error:
             raise self.words.unstarted(error if isinstance(error, OSError) else OSError(str(error))) from error
+        self._leads = start.leads and hasattr(os, "killpg")
         self._errors = bytearray()
         self._said: queue.SimpleQueue[Heard] = queue.SimpleQueue()
         self._room = threading.Semaphore(_KEPT_MESSAGES)
@@ -297,6 +301,9 @@ class Process:
 
     def kill(self) -> None:
         """End the process in the middle of its work; whoever waits for its answer is told that it is gone."""
+        if self._leads:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process_id, signal.SIGKILL)
         self._process.kill()
 
     def hang_up(self) -> None:
@@ -314,7 +321,7 @@ class Process:
         self._closed = True
         self._room.release(_KEPT_MESSAGES)
         if now:
-            self._process.kill()
+            self.kill()
         self.hang_up()
         try:
             self._process.wait(self.program.farewell)

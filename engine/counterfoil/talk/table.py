@@ -81,6 +81,10 @@ SECOND_LOOK = Program(
     "second look", "counterfoil.training.secondlook", "counterfoil.training.secondlook:DRAFTS",
     reads=Reach.ANY, writes=Reach.ANY, hears=2**24,
 )  # fmt: skip
+PLAIN_RUN = Program(
+    "plain run", "counterfoil.training.following.plainrun", "counterfoil.training.following.plainrun:PLAIN",
+    ("counterfoil.training.following.plainrun:READER",), reads=Reach.ANY, writes=Reach.ANY,
+)  # fmt: skip
 ENGINE = Program(
     "engine", "counterfoil_app.engine.child", "counterfoil_app.engine.port:ENGINE", (_OUTSIDE, _SIGNING),
     reads=Reach.GIVEN, writes=Reach.SHARED, boxed=True, loads_first=True,
@@ -110,7 +114,7 @@ REPORT = Program(
     reads=Reach.GIVEN, boxed=True, loads_first=True,
 )  # fmt: skip
 PROGRAMS = (
-    REPLAY, WORKER, COMPILER, SIGNER, SEALED, ORDER, SECOND_LOOK, ENGINE, BROKER, REPORT, LOOK_AT_SANDBOX,
+    REPLAY, WORKER, COMPILER, SIGNER, SEALED, ORDER, SECOND_LOOK, PLAIN_RUN, ENGINE, BROKER, REPORT, LOOK_AT_SANDBOX,
     LOOK_AT_KERNELS, LOOK_AT_DISPLAY,
 )  # fmt: skip
 """All of them."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,6 +47,27 @@ def test_what_is_called_before_the_box_is_carried_out() -> None:
     process = Process(PROGRAM, start=Start([sys.executable, "-P", till.__file__]))
     assert process.call(TILL, Till.pay, 1) == "paid 1"
     process.end()
+
+
+def test_the_one_call_of_a_process_has_no_thread_beside_it(process: Process) -> None:
+    offers = ((BANK, Bank()),)
+    call = TILL.call(Till.look_around, (), {})
+    assert next(process.ask(TILL, call, offers=offers))[0] > 1
+    alone = Process(PROGRAM, start=Start([sys.executable, "-P", till.__file__, "alone"]))
+    assert list(alone.ask(TILL, call, offers=offers)) == [(1, 5)]
+    assert alone.wait() == 0
+    alone.end()
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no groups of processes")
+def test_what_a_leading_process_starts_ends_with_it() -> None:
+    process = Process(PROGRAM, start=Start([sys.executable, "-P", till.__file__, "alone"], leads=True))
+    hired = process.call(TILL, Till.hire)
+    process.end(now=True)
+    until = time.monotonic() + 30
+    while Path(f"/proc/{hired}").exists() and "Z" not in Path(f"/proc/{hired}/stat").read_text().split():
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 def test_a_call_returns_and_a_failure_keeps_its_class(shared: Process) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 
@@ -44,6 +47,13 @@ class Till:
             tell(letter)
         return iter(())
 
+    def look_around(self) -> tuple[int, int]:
+        """How many threads there are, and what is borrowed meanwhile."""
+        return threading.active_count(), self.line.ask(BANK, Bank.lend, 5)
+
+    def hire(self) -> int:
+        return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]).pid
+
     def fail(self, how: str) -> int:
         if how == "exit":
             os._exit(7)
@@ -54,7 +64,7 @@ class Till:
         raise ZeroDivisionError(how)
 
 
-TILL = Port[Till](Till.pay, Till.borrow, Till.count, Till.spell, Till.fail)
+TILL = Port[Till](Till.pay, Till.borrow, Till.count, Till.spell, Till.look_around, Till.hire, Till.fail)
 BANK = Port[Bank](Bank.lend)
 PROGRAM = Program("till", "none", "none", hears=10_000, says=10_000, farewell=0.5)
 OPEN = Enclosure(open="a test")
@@ -62,5 +72,7 @@ OPEN = Enclosure(open="a test")
 if __name__ == "__main__":
     till = Till()
     till.line = Line(PROGRAM, TILL)
-    if till.line.enclosed(till) is not None:
+    if sys.argv[1:] == ["alone"]:
+        till.line.serve_one(till)
+    elif till.line.enclosed(till) is not None:
         till.line.serve(till)

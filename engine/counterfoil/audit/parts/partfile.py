@@ -58,17 +58,11 @@ def place_fault(place: Place) -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of an audit: some segments, replayed somewhere.
+    """A part of an audit: some segments, replayed somewhere."""
 
-    Attributes:
-        identity: What was replayed.
-        place: Where.
-        segments: What came out.
-    """
-
-    identity: Identity
-    place: Place
-    segments: tuple[SegmentResult, ...]
+    identity: Identity  #: What was replayed.
+    place: Place  #: Where.
+    segments: tuple[SegmentResult, ...]  #: What came out.
 
 
 def write_part(part: Part, path: Path) -> None:
@@ -100,17 +94,11 @@ def read_part(path: Path) -> Part:
 
 @dataclass(frozen=True)
 class Ready:
-    """A worker has opened the run, and waits for segments.
+    """A worker has opened the run, and waits for segments."""
 
-    Attributes:
-        worker: Its number, from 1.
-        identity: What it opened.
-        place: Where it is.
-    """
-
-    worker: int
-    identity: Identity
-    place: Place
+    worker: int  #: Its number, from 1.
+    identity: Identity  #: What it opened.
+    place: Place  #: Where it is.
 
 
 @dataclass(frozen=True)
@@ -131,28 +119,18 @@ class SegmentDone:
 
 @dataclass(frozen=True)
 class Unable:
-    """A worker lives and can do no more: its machine has no such file or device, or too little memory.
+    """A worker lives and can do no more: its machine has no such file or device, or too little memory."""
 
-    Attributes:
-        worker: Its number.
-        reason: Why, as a sentence.
-    """
-
-    worker: int
-    reason: str
+    worker: int  #: Its number.
+    reason: str  #: Why, as a sentence.
 
 
 @dataclass(frozen=True)
 class Died:
-    """A worker is gone; whoever runs it says so, and no worker does.
+    """A worker is gone; whoever runs it says so, and no worker does."""
 
-    Attributes:
-        worker: Its number.
-        how: In a few words, for instance ``signal 9``.
-    """
-
-    worker: int
-    how: str
+    worker: int  #: Its number.
+    how: str  #: In a few words, for instance ``signal 9``.
 
 
 Message = Ready | StepDone | SegmentDone | Unable | Died

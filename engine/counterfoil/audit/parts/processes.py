@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
-from counterfoil.audit.parts.partfile import Died, Message, Ready, SegmentDone, StepDone, Unable
+from counterfoil.audit.parts.partfile import Died, Message
 from counterfoil.audit.parts.task import Task
-from counterfoil.audit.parts.worker import WORK, Desk
-from counterfoil.talk.messages import decode
-from counterfoil.talk.port import Answer, Call, Delivery, Enclosure, Raised
+from counterfoil.audit.parts.worker import WORK, Desk, take
+from counterfoil.talk.port import Enclosure
 from counterfoil.talk.process import Heard, Process, Start, Words, how_ended
 from counterfoil.talk.table import WORKER
 from counterfoil_core.base.errors import CounterfoilError, WorkerError
@@ -97,23 +96,10 @@ def _hear(worker: int, put: Callable[[Message], None], process: Process, said: H
     """Hear a worker, in the thread that reads what it says; one that says what it may not is ended, which is told."""
     if isinstance(said, bytes):
         try:
-            for message in decode(said, Delivery):
-                _take(worker, put, message)
+            take(worker, put, said)
         except ValueError:
             process.kill()
         return
     if said is not None:  # too large
         process.kill()
     put(Died(worker, how_ended(process.wait())))
-
-
-def _take(worker: int, put: Callable[[Message], None], message: Answer) -> None:
-    """Put what a message says of a worker; raises ValueError for one that none sends."""
-    if isinstance(message, Call) or (isinstance(message, Raised) and not message.failure.name):
-        raise ValueError("no message of a worker")
-    if isinstance(message, Raised):
-        put(Unable(worker, message.failure.sentence))
-        return
-    found: Ready | StepDone | SegmentDone | None = decode(message.value, Ready | StepDone | SegmentDone | None)
-    if found is not None and found.worker == worker:
-        put(found)

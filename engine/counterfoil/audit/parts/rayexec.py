@@ -14,17 +14,18 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, chdir, contextmanager, suppress
+from contextlib import chdir, contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
-from counterfoil.audit.parts.partfile import Died, Message, Ready, SegmentDone, Unable
+from counterfoil.audit.parts.partfile import Died, Message, StepDone
 from counterfoil.audit.parts.task import Task
-from counterfoil.audit.parts.workplace import Workplace, open_workplace
+from counterfoil.audit.parts.worker import WORK, Desk, take
+from counterfoil.talk.failure import Failure
 from counterfoil.talk.messages import FormError, decode, encode
+from counterfoil.talk.port import Call, Item, Raised
 from counterfoil.talk.table import WORKER
 from counterfoil_core.base.errors import CounterfoilError, WorkerError
-from counterfoil_core.base.generators import finish
 from counterfoil_core.base.sentence import say
 
 KNOCK_SECONDS = 5.0
@@ -32,34 +33,20 @@ KNOCK_SECONDS = 5.0
 
 
 class Actor:
-    """What runs on a machine of the cluster: a worker.
+    """What runs on a machine of the cluster: a worker."""
 
-    Args:
-        worker: Its number.
-        task: What it opens, encoded.
-    """
+    def __init__(self) -> None:
+        self._desk = Desk()
 
-    def __init__(self, worker: int, task: bytes) -> None:
-        self._worker = worker
-        self._task = decode(task, Task)
-        self._stack = ExitStack()
-        self._workplace: Workplace | None = None
-
-    def open(self) -> bytes:
-        """Open the run; returns Ready or Unable, encoded."""
+    def carry_out(self, call: bytes) -> bytes:
+        """Carry out a call of :data:`WORK`; returns what a process says at its end."""
+        asked: Call = decode(call, Call)
         try:
-            workplace = self._workplace = self._stack.enter_context(open_workplace(self._task))
+            brought = WORK.read(asked)(self._desk)
+            *_, last = brought if WORK.form(asked.name).yields else (brought,)
         except CounterfoilError as error:
-            return encode(Unable(self._worker, error.sentence))
-        return encode(Ready(self._worker, workplace.identity, workplace.place))
-
-    def replay(self, number: int) -> bytes:
-        """Replay a segment; returns SegmentDone or Unable, encoded."""
-        assert self._workplace is not None
-        try:
-            return encode(SegmentDone(self._worker, finish(self._workplace.replay(number))))
-        except CounterfoilError as error:
-            return encode(Unable(self._worker, error.sentence))
+            return encode([Raised(asked.number, Failure.of(error))])
+        return encode([Item(asked.number, last)])
 
 
 class RayActors:
@@ -82,7 +69,7 @@ class RayActors:
             self._connect(address)
         gpu = task.device.startswith("cuda")
         # Ray shows an actor its own GPU and no other, under the number 0.
-        self._task = encode(replace(task, device="cuda:0") if gpu else task)
+        self._task = replace(task, device="cuda:0") if gpu else task
         self._needs = {"num_cpus": task.threads or 1, "num_gpus": int(gpu)}
         free = self._ray.cluster_resources()
         room = int(free.get("GPU", 0)) if gpu else int(free.get("CPU", 0)) // (task.threads or 1)
@@ -99,12 +86,12 @@ class RayActors:
     def start(self, worker: int) -> None:
         """Ask the cluster for an actor; it starts where there is room."""
         kind = self._ray.remote(**self._needs, max_restarts=0, max_task_retries=0)(Actor)
-        self._actors[worker] = kind.remote(worker, self._task)
-        self._asked[self._actors[worker].open.remote()] = worker
+        self._actors[worker] = kind.remote()
+        self._ask(worker, WORK.call(Desk.open_run, (worker, self._task), {}))
 
     def give(self, worker: int, number: int) -> None:
         """Let a worker replay a segment."""
-        self._asked[self._actors[worker].replay.remote(number)] = worker
+        self._ask(worker, WORK.call(Desk.replay, (number,), {}))
 
     def wait(self, seconds: float) -> list[Message]:
         """Return what the workers said."""
@@ -124,6 +111,9 @@ class RayActors:
         if self._began:
             self._ray.shutdown()
             self._began = False
+
+    def _ask(self, worker: int, call: Call) -> None:
+        self._asked[self._actors[worker].carry_out.remote(encode(call))] = worker
 
     def _connect(self, address: str) -> None:
         try:
@@ -148,13 +138,14 @@ class RayActors:
 
 def answered(data: object, worker: int) -> Message:
     """Read what an actor said; one that says anything but the answer to what it was asked is as good as dead."""
-    if type(data) is not bytes or len(data) > WORKER.says:
-        return Died(worker, "an answer that is no message")
+    said: list[Message] = []
     try:
-        message: Message = decode(data, Ready | SegmentDone | Unable)
-    except FormError:
+        if type(data) is not bytes or len(data) > WORKER.says:
+            raise FormError("no message")
+        take(worker, said.append, data)
+    except ValueError:
         return Died(worker, "an answer that is no message")
-    return message if message.worker == worker else Died(worker, "answer of another worker")
+    return said[0] if len(said) == 1 and not isinstance(said[0], StepDone) else Died(worker, "another answer")
 
 
 def _known(error: Exception, exceptions: Any) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from counterfoil.audit.parts.partfile import Ready, SegmentDone, StepDone
+from counterfoil.audit.parts.partfile import Message, Ready, SegmentDone, StepDone, Unable
 from counterfoil.audit.parts.task import Task
 from counterfoil.talk.line import Line
-from counterfoil.talk.port import Port
+from counterfoil.talk.messages import decode
+from counterfoil.talk.port import Call, Delivery, Port, Raised
 from counterfoil.talk.table import WORKER
 
 if TYPE_CHECKING:
@@ -46,6 +47,19 @@ class Desk:
 
 WORK = Port[Desk](Desk.open_run, Desk.replay)
 """What a worker may be asked."""
+
+
+def take(worker: int, put: Callable[[Message], None], said: bytes) -> None:
+    """Put what a worker said, of itself; raises ValueError for what none says."""
+    for message in decode(said, Delivery):
+        if isinstance(message, Call) or (isinstance(message, Raised) and not message.failure.name):
+            raise ValueError("no message of a worker")
+        if isinstance(message, Raised):
+            put(Unable(worker, message.failure.sentence))
+            continue
+        found: Ready | StepDone | SegmentDone | None = decode(message.value, Ready | StepDone | SegmentDone | None)
+        if found is not None and found.worker == worker:
+            put(found)
 
 
 def main() -> None:

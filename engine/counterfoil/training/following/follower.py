@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ from counterfoil.training.following.borders import Borders, watched
 from counterfoil.training.following.calls import KEPT
 from counterfoil.training.following.drafting import Followed
 from counterfoil.training.following.optimizers import FollowedOptimizer, entries_of
+from counterfoil.training.following.plainreport import Generators
 from counterfoil.training.following.plainrun import set_generators, slot_key
 from counterfoil.training.following.shelf import Shelf, tensors_in
 from counterfoil.training.following.steps import Geometry, Update
@@ -505,7 +506,7 @@ class Follower(Borders):
         return self.steps == self._wanted.max_steps
 
     @property
-    def first_generators(self) -> Mapping[str, Any]:
+    def first_generators(self) -> Generators:
         """Where the generators are when the script begins, by their names; empty where nobody has seen that."""
         return self._survey.generators
 

@@ -19,7 +19,8 @@ from counterfoil.program.whereabouts import in_brackets
 from counterfoil.training.following.agreement import Difference, StepComparison, losses_agree
 from counterfoil.training.following.bits import same_bits
 from counterfoil.training.following.calls import KEPT
-from counterfoil.training.following.plainprocess import Border, PlainProcess
+from counterfoil.training.following.plainprocess import PlainProcess
+from counterfoil.training.following.plainreport import Border
 from counterfoil.training.following.plainrun import OF_MODULE
 from counterfoil.training.following.scriptdraws import UnmatchedDrawsError, lined_up
 from counterfoil.training.following.survey import Survey

@@ -7,21 +7,21 @@ until it may go on.
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 import random
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from types import ModuleType
-from typing import Any, BinaryIO
+from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.optim import Optimizer
@@ -33,47 +33,61 @@ from counterfoil.base.raised import theirs, told
 from counterfoil.program import whereabouts
 from counterfoil.program.devices import OneDevice
 from counterfoil.program.notes import Notes
+from counterfoil.talk.line import Line
+from counterfoil.talk.messages import decode, encode
+from counterfoil.talk.port import Port
+from counterfoil.talk.table import PLAIN_RUN
 from counterfoil.training.following.borders import Borders, watched
 from counterfoil.training.following.calls import KEPT
 from counterfoil.training.following.optimizers import entries_of
+from counterfoil.training.following.plainreport import (
+    Beginning,
+    Border,
+    Failure,
+    Files,
+    Generators,
+    Listed,
+    Request,
+    Said,
+    Update,
+)
 from counterfoil.training.following.shelf import file_key, tensors_in
 from counterfoil.training.following.taint import Questions, Taint
 from counterfoil.training.scripts.mainmodule import run_as_main
 from counterfoil.training.scripts.patches import Patches, patched
 from counterfoil.training.scripts.workfolder import FileUse, WorkFolder, files_unwatched, files_watched
+from counterfoil_core.base.errors import CancelledError
 
-MODULE = "counterfoil.training.following.plainrun"
+MODULE = PLAIN_RUN.module
+PRINTED = "printed"
+"""The file in which is what the script prints."""
 OF_MODULE = "m|"
 """What the names of the tensors of modules begin with."""
 ALIGNMENT = 64
 """What is written down begins at multiples of so many bytes, as a view of it in the memory must."""
 
 
-def generator_states() -> dict[str, Any]:
-    """Return where the generators of Python, numpy and torch are, as JSON has it."""
-    kind, keys, *rest = np.random.get_state(legacy=True)
-    version, internal, gauss = random.getstate()
+def generator_states() -> dict[str, bytes]:
+    """Return where the generators of Python, numpy and torch are, as messages have it."""
     return {
-        "python": [version, list(internal), gauss],
-        "numpy": [kind, base64.b64encode(keys.tobytes()).decode(), *rest],  # type: ignore[union-attr]
-        "torch": base64.b64encode(torch.get_rng_state().numpy().tobytes()).decode(),
+        "python": encode(random.getstate()),
+        "numpy": encode(np.random.get_state(legacy=True)),
+        "torch": torch.get_rng_state().numpy().tobytes(),
     }
 
 
-def set_generators(states: Mapping[str, Any]) -> None:
+def set_generators(states: Generators) -> None:
     """Put the generators where they were; those that are not named stay as they are.
 
     Args:
         states: Of :func:`generator_states`.
     """
     if "python" in states:
-        version, internal, gauss = states["python"]
-        random.setstate((version, tuple(internal), gauss))
+        random.setstate(decode(states["python"], tuple[int, tuple[int, ...], float | None]))
     if "numpy" in states:
-        kind, keys, *rest = states["numpy"]
-        np.random.set_state((kind, np.frombuffer(base64.b64decode(keys), np.uint32), *rest))
+        np.random.set_state(decode(states["numpy"], tuple[str, npt.NDArray[np.uint32], int, int, float]))
     if "torch" in states:
-        torch.set_rng_state(torch.frombuffer(bytearray(base64.b64decode(states["torch"])), dtype=torch.uint8))
+        torch.set_rng_state(torch.frombuffer(bytearray(states["torch"]), dtype=torch.uint8))
 
 
 def slot_key(optimizer: int, parameter: str, key: str) -> str:
@@ -91,43 +105,35 @@ class PlainRun(Borders):
     """Watches a script that runs as it is.
 
     Args:
+        request: What of it is watched and written down.
         say: Is told what was done at each border.
         wait: Waits until the script may go on.
-        dump: The states that are written down, by the number of the step behind which they are; None for none.
-        states: The folder that they are written to.
-        most_steps: Most steps that are watched; None for all.
-        seconds: How long steps are watched; None for any time.
+        states: The folder that states are written to.
         files: What it reads and writes.
-        held: Names of modules that are not trained, and are state from the beginning.
     """
 
     def __init__(
         self,
-        say: Callable[[dict[str, Any]], None],
+        request: Request,
+        say: Callable[[Said], None],
         wait: Callable[[], None],
-        dump: frozenset[int] | None,
-        states: Path | None,
-        most_steps: int | None,
-        seconds: float | None,
+        states: Path,
         files: FileUse,
-        held: frozenset[str],
     ) -> None:
         super().__init__()
-        self._held = held
+        self._request = request
+        self._dump = frozenset(request.dump or ())
         self._say = say
         self._wait = wait
-        self._dump = dump
         self._states = states
-        self._most_steps = most_steps
-        self._seconds = seconds
         self._files = files
         self._taint: Taint
         self._questions: Questions
         self._stack = ExitStack()
         self._steps = 0
-        self._updates: list[Any] = []
+        self._updates: list[Update] = []
         self._losses: list[float] = []
-        self._generators: dict[str, Any] = {}
+        self._generators: dict[str, bytes] = {}
         self._began = 0.0
         self._last = 0.0
         self._elsewhere: list[str] = []
@@ -141,7 +147,7 @@ class PlainRun(Borders):
         assert self.models is not None
         self._taint = Taint(self.models.tensors, self.models.others, self._is_slot, self.wrote)
         for name, tensor in self.models.others.items():
-            if name.partition(".")[0] in self._held:
+            if name.partition(".")[0] in self._request.held:
                 self._taint.hold(tensor)
         self._questions = Questions(self._taint)
         self._stack.enter_context(self._questions)
@@ -185,8 +191,8 @@ class PlainRun(Borders):
             {name: value for name, value in group.items() if isinstance(value, (int, float, tuple, bool))}
             for group in optimizer.param_groups
         ]
-        rates = [float(group.get("lr") or 0.0) for group in optimizer.param_groups]
-        self._updates.append([number, rates, repr(groups)])
+        rates = tuple(float(group.get("lr") or 0.0) for group in optimizer.param_groups)
+        self._updates.append(Update(number, rates, repr(groups)))
         return step()
 
     def differentiates(self, outputs: Sequence[Tensor]) -> None:
@@ -225,25 +231,33 @@ class PlainRun(Borders):
         """Tell what the step was."""
         self._steps += 1
         self._border()
-        late = self._seconds is not None and time.monotonic() - self._began > self._seconds
-        if late or self._steps == self._most_steps:
-            self._leave({"cut": True})
+        late = self._request.seconds is not None and time.monotonic() - self._began > self._request.seconds
+        if late or self._steps == self._request.most_steps:
+            leave(self._say, self._files)
 
     def _border(self) -> None:
         now = time.monotonic()
         state = self._tensors()
         border = self._told(str(self._steps), state)
-        if self._dump is not None and self._steps in self._dump:
-            border["state"] = self._write(str(self._steps), state)
-        self._say({"border": self._steps, "seconds": now - self._last, **border})
+        if self._steps in self._dump:
+            border = replace(border, state=self._write(str(self._steps), state))
+        self._say(replace(border, seconds=now - self._last))
         self._wait()
         self._updates, self._losses, self._questions.answers = [], [], []
         self._taint.begin()
         self._files.step = self._steps + 1
         self._last = time.monotonic()
 
-    def _told(self, name: str, state: Mapping[str, Tensor]) -> dict[str, Any]:
+    def _told(self, name: str, state: Mapping[str, Tensor]) -> Border:
         taint = self._taint
+        draws, written = None, dict[str, str]()
+        if self._steps in self._dump or self._steps - 1 in self._dump:
+            draws = self._write(f"draws-{name}", self._drawn())
+            written = {
+                name: taint.written_at[tensor.untyped_storage()._cdata]
+                for name, tensor in state.items()
+                if tensor.layout is torch.strided and tensor.untyped_storage()._cdata in taint.written_at
+            }
         with _disable_current_modes(), torch._C.DisableTorchFunction(), torch.no_grad():
             generators = generator_states()
             moved = {name: state for name, state in generators.items() if self._generators.get(name) != state}
@@ -251,34 +265,29 @@ class PlainRun(Borders):
             # One pass for both: what the models hold comes first in the state.
             models = [tensor for key, tensor in state.items() if key.startswith(OF_MODULE)]
             hashed = _hashed(blake2b(digest_size=16), models)
-            models_digest = hashed.hexdigest()
-            digest = _hashed(hashed, list(state.values())[len(models) :]).hexdigest()
-            told: dict[str, Any] = {
-                "calls": self.calls,
-                "updates": self._updates,
-                "losses": self._losses,
-                "answers": [_answer(place, value) for place, value in self._questions.answers],
-                "draws": [
-                    [kind, where, _hashed(blake2b(digest_size=16), [values]).hexdigest()]
+            return Border(
+                self._steps,
+                calls=tuple(self.calls),
+                updates=tuple(self._updates),
+                losses=tuple(self._losses),
+                answers=tuple(
+                    (place, value if isinstance(value, (bool, int, float)) else None)
+                    for place, value in self._questions.answers
+                ),
+                drawn=tuple(
+                    (kind, where, _hashed(blake2b(digest_size=16), [values]).hexdigest())
                     for (kind, values), where in zip(taint.draws, taint.drawn_at, strict=True)
-                ],
-                "digest": digest,
-                "models": models_digest,
-                "generators": moved,
-                "lost": taint.lost,
-                "held": taint.held,
-                "elsewhere": self._elsewhere,
-                "early": self._early,
-                "optimizers": len(self.made_optimizers),
-            }
-        if self._dump is not None and (self._steps in self._dump or self._steps - 1 in self._dump):
-            told["drawn"] = self._write(f"draws-{name}", self._drawn())
-            told["written"] = {
-                name: taint.written_at[tensor.untyped_storage()._cdata]
-                for name, tensor in state.items()
-                if tensor.layout is torch.strided and tensor.untyped_storage()._cdata in taint.written_at
-            }
-        return told
+                ),
+                models=hashed.hexdigest(),
+                digest=_hashed(hashed, list(state.values())[len(models) :]).hexdigest(),
+                generators=moved,
+                lost=tuple(taint.lost),
+                held=tuple(taint.held),
+                written=written,
+                elsewhere=tuple(self._elsewhere),
+                early=tuple(self._early),
+                draws=draws,
+            )
 
     def _drawn(self) -> dict[str, Tensor]:
         return {f"{number}:{kind}": values for number, (kind, values) in enumerate(self._taint.draws)}
@@ -299,9 +308,8 @@ class PlainRun(Borders):
         found |= {f"{KEPT}{number}": tensor for number, tensor in enumerate(self._taint.kept, start=1)}
         return found
 
-    def _write(self, name: str, tensors: Mapping[str, Tensor]) -> list[Any]:
-        """Write tensors down, and return their names, dtypes and shapes."""
-        assert self._states is not None
+    def _write(self, name: str, tensors: Mapping[str, Tensor]) -> Listed:
+        """Write tensors down, and return what they are."""
         listed = []
         with (
             files_unwatched(),
@@ -312,45 +320,31 @@ class PlainRun(Borders):
         ):
             for key, tensor in tensors.items():
                 values = _plain(tensor)
-                listed.append([key, str(values.dtype).removeprefix("torch."), list(values.shape)])
+                listed.append((key, str(values.dtype).removeprefix("torch."), tuple(values.shape)))
                 data = memoryview(_bytes(values))
                 file.write(data)
                 file.write(bytes(-data.nbytes % ALIGNMENT))
-        return listed
+        return tuple(listed)
 
     def end(self, error: BaseException | None) -> None:
         """Tell what is left where the script has ended."""
+        failure = None
+        if error is not None:
+            detail = "".join(traceback.format_exception(error))
+            failure = Failure(one_line(told(error)), whereabouts.where_raised(error), detail)
         if self.models is None:
-            processes = self._files.forks
-            self._say(
-                {
-                    "ended": True,
-                    "error": _failure(error),
-                    "early": self._early,
-                    "elsewhere": self._elsewhere,
-                    "processes": processes,
-                }
-            )
-            return
-        if self.is_updated:
-            self._steps += 1
-            self._border()
-        self._stack.close()
-        state = self._tensors()
-        tail = self._told("tail", state)
-        if self._dump is not None:
-            tail["state"] = self._write("tail", state)
-        self._say({"ended": True, "error": _failure(error), **tail})
-
-    def _leave(self, told: dict[str, Any]) -> None:
-        """End the process: what its script would do from here on is not looked at."""
-        self._say(told)
-        self._say(files_message(self._files))
-        os._exit(0)
-
-
-def _answer(place: str, value: Any) -> list[Any]:
-    return [place, value if isinstance(value, (bool, int, float)) else None]
+            early, elsewhere, processes = map(tuple, (self._early, self._elsewhere, self._files.forks))
+            end = Border(0, early=early, elsewhere=elsewhere, processes=processes)
+        else:
+            if self.is_updated:
+                self._steps += 1
+                self._border()
+            self._stack.close()
+            state = self._tensors()
+            end = self._told("tail", state)
+            if self._request.dump is not None:
+                end = replace(end, state=self._write("tail", state))
+        self._say(replace(end, is_end=True, failure=failure))
 
 
 def _plain(tensor: Tensor) -> Tensor:
@@ -374,60 +368,40 @@ def _hashed(so_far: blake2b, tensors: Iterable[Tensor]) -> blake2b:
     return so_far
 
 
-def files_message(files: FileUse) -> dict[str, Any]:
-    """Return what a process says of the files that a script used."""
-    return {"files": {"reads": files.reads, "writes": files.writes, "stale": list(files.stale)}}
+def leave(say: Callable[[Said], None], files: FileUse) -> NoReturn:
+    """Say what files were used, and end the process: what its script would do from here on is not looked at."""
+    say(Files(dict(files.reads), dict(files.writes), tuple(files.stale)))
+    os._exit(0)
 
 
-def _failure(error: BaseException | None) -> dict[str, str] | None:
-    if error is None:
-        return None
-    return {
-        "sentence": one_line(told(error)),
-        "place": whereabouts.where_raised(error),
-        "detail": "".join(traceback.format_exception(error)),
-    }
+def go_on(_reader: None) -> None:
+    """Wait until whoever reads what was said has done so, and wants more."""
 
 
-def main() -> int:
-    """Be the process: read what is to be run, run it, and say what it does."""
-    channel = os.dup(1)
-    orders = os.fdopen(os.dup(0), "rb")
-    request = json.loads(orders.readline())
-    _quiet(request["log"])
-    said = os.fdopen(channel, "wb")
-    _run(request, said, orders)
-    said.flush()
-    return 0
-
-
-def _quiet(log: str) -> None:
-    """Let what the script prints go into a file, and give it nothing to read."""
-    nowhere, shown = os.open(os.devnull, os.O_RDONLY), os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    os.dup2(nowhere, 0)
-    os.dup2(shown, 1)
-    os.dup2(shown, 2)
-
-
-def _run(request: Mapping[str, Any], said: BinaryIO, orders: BinaryIO) -> None:
+def run_plainly(
+    line: Line[Any],
+    request: Request,
+    folder: WorkFolder,
+    scratch: Path,
+    paths: tuple[str, ...],
+    tell: Callable[[Said], None],
+) -> Iterator[Said]:
+    """Run a script and say what it does, where its modules lie in some folders; the process ends with it."""
+    _quiet(scratch / PRINTED)
     sys.dont_write_bytecode = True
-    sys.path[:] = request["paths"]
-
-    def say(message: dict[str, Any]) -> None:
-        said.write(json.dumps(message).encode() + b"\n")
-        said.flush()
+    sys.path[:] = paths
 
     def wait() -> None:
-        if request["waits"] and not orders.readline():
-            os._exit(1)
+        if request.dump is not None:
+            try:
+                line.ask(READER, go_on)
+            except CancelledError:
+                os._exit(1)
 
-    folder = WorkFolder(Path(request["original"]), Path(request["folder"]))
     os.chdir(folder.path)
     whereabouts.stand_for(str(folder.path), str(folder.original))
     files = FileUse(folder)
-    dump = None if request["dump"] is None else frozenset(request["dump"])
-    states = None if request["states"] is None else Path(request["states"])
-    run = PlainRun(say, wait, dump, states, request["steps"], request["seconds"], files, frozenset(request["held"]))
+    run = PlainRun(request, tell, wait, scratch, files)
     patches = Patches()
     begin = torch.amp.autocast_mode.autocast.__init__
 
@@ -447,18 +421,18 @@ def _run(request: Mapping[str, Any], said: BinaryIO, orders: BinaryIO) -> None:
         # One that begins anew is no copy, of which an audit event would tell.
         replaced.put(module.BaseProcess, "start", started)
 
-    set_generators(request["generators"])
-    say({"generators": generator_states()})
+    set_generators(request.generators)
+    tell(Beginning(generator_states()))
     error: BaseException | None = None
     try:
         with (
-            files_watched(files, network=request["network"]),
+            files_watched(files, network=request.network),
             OneDevice(Notes()),
             patched({"multiprocessing.process": starting}),
             watched(run, plainly=True),
         ):
             try:
-                run_as_main(folder.private(Path(request["script"])), request["script"], request["arguments"])
+                run_as_main(folder.private(request.script), str(request.script), request.arguments)
             except SystemExit as ended:
                 error = None if ended.code in (None, 0) else ended
             except BaseException as raised:
@@ -466,8 +440,26 @@ def _run(request: Mapping[str, Any], said: BinaryIO, orders: BinaryIO) -> None:
             run.end(error)
     finally:
         patches.undo()
-    say(files_message(files))
     sys.stdout.flush()
     sys.stderr.flush()
     # What a script leaves running, as threads and loaders, is not waited for.
-    os._exit(0)
+    leave(tell, files)
+
+
+def _quiet(log: Path) -> None:
+    """Let what the script prints go into a file."""
+    shown = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.dup2(shown, 1)
+    os.dup2(shown, 2)
+
+
+PLAIN = Port[Line[Any]](run_plainly, given="line")
+"""What the process may be asked."""
+READER = Port[None](go_on, given="_reader")
+"""What it asks whoever reads what it says."""
+
+
+def main() -> int:
+    """Be the process: run what it is told, and say what it does."""
+    line = Line(PLAIN_RUN, PLAIN)
+    return line.serve_one(line)

@@ -18,7 +18,8 @@ from pathlib import Path
 from counterfoil.program import whereabouts
 from counterfoil.training.following.follower import follow
 from counterfoil.training.following.oracle import Oracle, order_of_draft, steps_to_compare
-from counterfoil.training.following.plainprocess import OFFLINE, Request, plain_process
+from counterfoil.training.following.plainprocess import OFFLINE, plain_process
+from counterfoil.training.following.plainreport import Request
 from counterfoil.training.following.survey import Survey, survey_of
 from counterfoil.training.preparing import COMPARING, RUNNING, Preparing
 from counterfoil.training.scripts.handing import Compared, ScriptOrder, Wanted
@@ -210,11 +211,11 @@ def _agreement(
         path,
         tuple(arguments),
         None if survey.is_whole and chosen[-1] == steps else chosen[-1],
-        dump=frozenset({0, *chosen, *(step - 1 for step in chosen)}),
+        dump=tuple(sorted({0, *chosen, *(step - 1 for step in chosen)})),
         generators=survey.generators,
         other_hashes=True,
         network=False,
-        held=survey.averages,
+        held=tuple(sorted(survey.averages)),
     )
     with (
         _scratch() as scratch,

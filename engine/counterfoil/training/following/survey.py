@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from counterfoil.program.whereabouts import in_brackets
-from counterfoil.training.following.plainprocess import Border, Files, Request, plain_process
+from counterfoil.training.following.plainprocess import plain_process
+from counterfoil.training.following.plainreport import Border, Files, Generators, Request
 from counterfoil.training.scripts.workfolder import WorkFolder
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import DataError, ProgramError
@@ -27,7 +27,7 @@ class Survey:
     """
 
     borders: tuple[Border, ...] = ()
-    generators: Mapping[str, Any] = field(default_factory=dict)
+    generators: Generators = field(default_factory=dict)
     files: Files = field(default_factory=Files)
     end: Border | None = None
 
@@ -125,7 +125,7 @@ def survey_of(
         CancelledError: ``cancel`` was set.
     """
     borders: list[Border] = []
-    end, now = None, dict[str, Any]()
+    end, now = None, dict[str, bytes]()
     with plain_process(request, folder, scratch) as process:
         for border in process.borders():
             if cancel is not None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from counterfoil.training.following.answers import Answers, parse_answers
-from counterfoil.training.following.plainprocess import Border
+from counterfoil.training.following.plainreport import Border
 from counterfoil.training.following.survey import Survey
 from counterfoil_core.base.errors import DataError, ProgramError
 

@@ -19,7 +19,7 @@ from msgspec import structs
 from counterfoil.cli.scripts import write_compared
 from counterfoil.signing.comparison import comparison_beside
 from counterfoil.training.following.oracle import Oracle, steps_to_compare
-from counterfoil.training.following.plainprocess import Border, Failure, Request
+from counterfoil.training.following.plainreport import Border, Failure, Request
 from counterfoil.training.following.survey import Survey, survey_of
 from counterfoil.training.preparing import COMPARING, FOLLOWING, RUNNING, Preparing
 from counterfoil.training.scripts.handing import ScriptOrder
