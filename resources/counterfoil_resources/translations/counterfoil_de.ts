@@ -8644,10 +8644,6 @@ Lauf zu finden</translation>
             <translation>Lassen Sie den Lauf erst zu Ende prüfen.</translation>
         </message>
         <message>
-            <source>Have the share computed by others.</source>
-            <translation>Lassen Sie den Anteil von anderen berechnen.</translation>
-        </message>
-        <message>
             <source>Highest learning rate.</source>
             <translation>Höchste Lernrate.</translation>
         </message>
@@ -9334,10 +9330,6 @@ Lauf zu finden</translation>
         <message>
             <source>Of the trainer's output the run holds a fingerprint and no values.</source>
             <translation>Von der Ausgabe des Trainers enthält der Lauf einen Fingerabdruck und keine Werte.</translation>
-        </message>
-        <message>
-            <source>Of what the parties gave for share {0} of step {1}, nothing is what was ordered.</source>
-            <translation>Von dem, was die Parteien für Anteil {0} von Schritt {1} gaben, ist nichts das Bestellte.</translation>
         </message>
         <message>
             <source>Of {0} judged steps one differs: {1}.</source>
