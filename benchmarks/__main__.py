@@ -24,7 +24,6 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "against": ("against", "one training in every way that can be run here"),
     "accuracy": ("accuracy.command", "do models learn as well under the precision profiles?"),
     "aggregation": ("aggregation.command", "what a network learns when some of a step's shares lie"),
-    "redundancy": ("redundancy", "which shares colluding parties can distort where several compute each"),
     "scale": ("scale", "steps of many shares, recorded by one process and by several"),
     "fleet": ("fleet", "what larger runs take, and the price of bfloat16, by a model"),
     "paper": ("paper.command", "the paper's experiments"),

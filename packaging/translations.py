@@ -69,7 +69,6 @@ NOT_SHOWN = (
     "counterfoil/program/tracing.py",
     "counterfoil/program/unwrapped.py",
     "counterfoil/program/update/",
-    "counterfoil/redundancy/",
     "counterfoil/remote/",
     "counterfoil/training/",
     "counterfoil_app/demo.py",
