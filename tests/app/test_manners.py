@@ -29,7 +29,6 @@ from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import fixed_font
 from counterfoil_app.looks.theme import DARK, LIGHT, Theme, Tokens, Tone, style_sheet
 from counterfoil_app.model import key_book
-from counterfoil_app.model.case_file import earlier_cases
 from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Setting, Settings, ThemeChoice
@@ -79,12 +78,11 @@ def test_a_pipe_in_the_place_of_a_file_of_the_users_keeps_nobody_waiting(
     os.mkfifo(folder / "Counterfoil.conf")
     with pytest.raises(CounterfoilError, match="are no file"):
         Settings.of_user()
-    for name in ("cases.json", "keys.json", "orders.json"):
+    for name in ("cases.json", "keys.json"):
         os.mkfifo(tmp_path / name)
     assert Cases(tmp_path / "cases.json").problem is not None
     with pytest.raises(CounterfoilError):
         key_book._read(tmp_path / "keys.json")
-    assert earlier_cases(tmp_path / "orders.json") == ()
 
 
 def test_junk_in_settings_falls_back(tmp_path: Path) -> None:

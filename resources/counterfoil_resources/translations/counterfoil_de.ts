@@ -10668,8 +10668,8 @@ Lauf zu finden</translation>
             <translation>Die Zeile ist zu lang.</translation>
         </message>
         <message>
-            <source>The list of cases was damaged, and a new one was begun; the old one is {0}.</source>
-            <translation>Die Liste der Fälle war beschädigt, und eine neue wurde begonnen; die alte ist {0}.</translation>
+            <source>The list of cases was damaged, or of another version; a new one was begun, and the old one is {0}.</source>
+            <translation>Die Liste der Fälle war beschädigt oder aus einer anderen Version; eine neue wurde begonnen, und die alte ist {0}.</translation>
         </message>
         <message>
             <source>The list of cases {0} cannot be read: {1}.</source>
