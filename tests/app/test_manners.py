@@ -33,7 +33,7 @@ from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Setting, Settings, ThemeChoice
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.verdict.export import now
+from counterfoil_app.verdict.export import Unsigned, now
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from support.fake_engine import FakeEngine
 
@@ -226,9 +226,11 @@ def test_signing_dialog_says_what_is_missing(qtbot: QtBot, tmp_path: Path, bundl
     theme = Theme(QApplication.instance(), ThemeChoice.LIGHT)
     keys = tmp_path / "keys"
     keys.mkdir()
-    dialog = SigningDialog(report, now(), None, keys, tmp_path / "v.json", (), theme)
+    dialog = SigningDialog(report, None, keys, tmp_path / "v.json", (), theme)
     qtbot.addWidget(dialog)
     assert dialog.create_new.isChecked()
+    assert (dialog.ok.isEnabled(), dialog.hint.text()) == (False, "The statement is being prepared.")
+    dialog.show_statement(Unsigned.of(engine, report, now()))
     assert dialog.ok.isEnabled()
     dialog.use_existing.setChecked(True)
     assert not dialog.ok.isEnabled()

@@ -221,7 +221,7 @@ class Watch:
         for pattern, place in _PLACES:
             text = re.sub(pattern, place, text)
         for day in {self.begun, datetime.now(UTC).date()}:
-            text = re.sub(rf"{day.isoformat()}( \d\d:\d\d\b)?", "<today>", text)
+            text = re.sub(rf"{day.isoformat()}( \d\d:\d\d\b|T\d\d:\d\d:\d\dZ)?", "<today>", text)
         return text
 
     def window(self, name: str, engine: FakeEngine, until: Phase | None) -> MainWindow:

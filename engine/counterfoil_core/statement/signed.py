@@ -258,6 +258,11 @@ class Verdict(Signed):
         return self.statement.coverage.steps_replayed
 
     @property
+    def steps_matching(self) -> int:
+        """Number of judged steps that came out equal: those over which the log is counted."""
+        return self.steps_replayed - sum(last - first + 1 for first, last in self.statement.coverage.mismatched_steps)
+
+    @property
     def sample(self) -> Sample | None:
         """The segments that were chosen; None when the audit ended before it could choose."""
         fields = self.statement.coverage.sample

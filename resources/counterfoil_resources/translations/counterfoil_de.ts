@@ -9740,6 +9740,10 @@ Lauf zu finden</translation>
             <translation>Zeigen Sie ihm die Tensoren des Modells.</translation>
         </message>
         <message>
+            <source>Sign nothing of it: start anew, and replay the run again.</source>
+            <translation>Unterschreiben Sie nichts davon: Beginnen Sie neu, und rechnen Sie den Lauf noch einmal nach.</translation>
+        </message>
+        <message>
             <source>Sign the verdict before you close the window.</source>
             <translation>Unterschreiben Sie das Urteil, bevor Sie das Fenster schließen.</translation>
         </message>
@@ -11626,6 +11630,10 @@ Lauf zu finden</translation>
         <message>
             <source>The statement names another public key than the one that would sign it.</source>
             <translation>Die Aussage nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreiben würde.</translation>
+        </message>
+        <message>
+            <source>The statement that the engine gives does not say what it had shown.</source>
+            <translation>Das Statement des Rechenprozesses sagt nicht, was er gezeigt hatte.</translation>
         </message>
         <message>
             <source>The steps before it that were replayed are right.</source>
