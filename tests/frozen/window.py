@@ -68,7 +68,7 @@ from counterfoil_app.views.identity import IdentityDialog
 from counterfoil_app.views.judges import SealDialog
 from counterfoil_app.views.keys import KeyProposalDialog
 from counterfoil_app.views.parts import Folded
-from counterfoil_core.values.adjudication import AdjudicationFinished
+from counterfoil_core.values.events import AdjudicationFinished
 from support.fake_engine import FakeEngine, digest, envelope_of
 
 PATIENCE = 60.0

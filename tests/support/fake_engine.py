@@ -182,8 +182,8 @@ from counterfoil_core.signing.statements import open_said, read_said
 from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement
 from counterfoil_core.statement.write import adjudication_statement, verdict_statement
 from counterfoil_core.values.account import accusation
-from counterfoil_core.values.adjudication import AdjudicationEvent
 from counterfoil_core.values.dispute import listed_parts
+from counterfoil_core.values.events import AdjudicationEvent
 from counterfoil_core.values.orders import GivenOrder, HeldOrder, OrderFinding, accepted_by, compare_orders
 from counterfoil_core.values.sampling import NonceSource
 from counterfoil_core.values.steptable import Recorded

@@ -11608,14 +11608,6 @@ Lauf zu finden</translation>
             <translation>Der danach unterschriebene Zustand ist nicht der bestellte, und die Schritte danach gehen von dort aus weiter.</translation>
         </message>
         <message>
-            <source>The statement has no predicate.</source>
-            <translation>Die Aussage sagt nichts.</translation>
-        </message>
-        <message>
-            <source>The statement has no subject.</source>
-            <translation>Die Aussage nennt nichts, wovon sie handelt.</translation>
-        </message>
-        <message>
             <source>The statement is about another file than {0}.</source>
             <translation>Die Aussage handelt von einer anderen Datei als {0}.</translation>
         </message>
