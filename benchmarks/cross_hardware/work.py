@@ -26,7 +26,7 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DeviceError
 from counterfoil_core.base.precision import PROFILES
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.values.adjudication import AdjudicationFinished
+from counterfoil_core.values.events import AdjudicationFinished
 from counterfoil_core.values.request import AuditRequest
 
 _LIBRARIES = re.compile(r"(?:BLAS|LAPACK)_INFO=\w+|Intel\(R\) MKL-DNN v[0-9.]+")

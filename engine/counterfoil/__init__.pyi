@@ -430,10 +430,8 @@ from counterfoil_core.statement.verdict import (
     verify_verdict as verify_verdict,
 )
 from counterfoil_core.values.adjudication import (
-    AdjudicationFinished as AdjudicationFinished,
     AdjudicationOutcome as AdjudicationOutcome,
     AdjudicationReport as AdjudicationReport,
-    AdjudicationStarted as AdjudicationStarted,
 )
 from counterfoil_core.values.dispute import (
     Dispute as Dispute,
@@ -447,6 +445,8 @@ from counterfoil_core.values.dispute import (
     TensorDivergence as TensorDivergence,
 )
 from counterfoil_core.values.events import (
+    AdjudicationFinished as AdjudicationFinished,
+    AdjudicationStarted as AdjudicationStarted,
     AuditFinished as AuditFinished,
     AuditStarted as AuditStarted,
     CheckChanged as CheckChanged,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from counterfoil import claimed_key_ids, generate_key, load_public_key
+from counterfoil import AuditReport, Outcome, claimed_key_ids, generate_key, load_public_key
+from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import export
@@ -55,11 +58,10 @@ def window(window_of: MakeWindow, tmp_path: Path, qtbot: QtBot) -> MainWindow:
     return made
 
 
-def asked(window: MainWindow) -> BatchDialog:
+def asked(window: MainWindow, qtbot: QtBot) -> BatchDialog:
     window.commands["sign_queue"].trigger()
-    dialog = window.findChildren(BatchDialog)[-1]
-    assert dialog.isVisible()
-    return dialog
+    qtbot.waitUntil(lambda: any(dialog.isVisible() for dialog in window.findChildren(BatchDialog)))
+    return next(dialog for dialog in window.findChildren(BatchDialog) if dialog.isVisible())
 
 
 def said(path: Path) -> dict[str, str]:
@@ -72,7 +74,7 @@ def said(path: Path) -> dict[str, str]:
 def test_each_result_gets_a_verdict_of_its_own(
     window: MainWindow, key: Path, tmp_path: Path, qtbot: QtBot, printed: list[Contents]
 ) -> None:
-    dialog = asked(window)
+    dialog = asked(window, qtbot)
     assert [dialog.table.item(row, 0).text() for row in range(3)] == [f"{name}.cfoil" for name in NAMES]
     outcomes = [dialog.table.item(row, 1).text() for row in range(3)]
     assert outcomes == ["VERIFIED", "DISPUTED", "VERIFIED"], "what is signed is seen"
@@ -99,7 +101,7 @@ def test_each_result_gets_a_verdict_of_its_own(
 
 
 def test_what_is_not_ticked_is_not_signed(window: MainWindow, key: Path, tmp_path: Path, qtbot: QtBot) -> None:
-    dialog = asked(window)
+    dialog = asked(window, qtbot)
     dialog.table.item(1, 0).setCheckState(Qt.CheckState.Unchecked)
     assert dialog.ok.text() == "Sign 2"
     dialog.passphrase.setText("secret")
@@ -107,14 +109,32 @@ def test_what_is_not_ticked_is_not_signed(window: MainWindow, key: Path, tmp_pat
     qtbot.waitUntil(lambda: not isValid(dialog))
     assert not (tmp_path / "two.verdict.json").exists()
     assert [one.path.name for one in window.queue.unsigned] == ["two.cfoil"]
-    for row in range(1):
-        assert asked(window).table.item(row, 0).text() == "two.cfoil"
+    dialog = asked(window, qtbot)
+    assert [dialog.table.item(row, 0).text() for row in range(dialog.table.rowCount())] == ["two.cfoil"]
+
+
+def test_what_is_listed_is_what_the_statements_say(
+    window: MainWindow, key: Path, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine that was taken over would have something else signed than the list shows."""
+    engine, preview = window.session._engine, FakeEngine.preview
+
+    def other(report: AuditReport, when: datetime) -> bytes:
+        return preview(engine, replace(report, outcome=Outcome.VERIFIED), when)
+
+    monkeypatch.setattr(engine, "preview", other)
+    failures: list[Failure] = []
+    window.session.failed.connect(failures.append)
+    window.commands["sign_queue"].trigger()
+    qtbot.waitUntil(lambda: bool(failures))
+    assert "does not say what it had shown" in failures[0].sentence
+    assert not window.findChildren(BatchDialog)
 
 
 def test_a_wrong_passphrase_signs_nothing_and_can_be_typed_again(
     window: MainWindow, key: Path, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    dialog = asked(window)
+    dialog = asked(window, qtbot)
     dialog.passphrase.setText("wrong")
     dialog.ok.click()
     qtbot.waitUntil(lambda: "passphrase" in dialog.hint.text())
@@ -137,7 +157,7 @@ def test_one_that_cannot_be_written_keeps_those_before_it(
         return b"%PDF-"
 
     monkeypatch.setattr(export, "print_report", fails)
-    dialog = asked(window)
+    dialog = asked(window, qtbot)
     dialog.passphrase.setText("secret")
     dialog.ok.click()
     qtbot.waitUntil(lambda: "No printer." in dialog.hint.text())
@@ -150,9 +170,9 @@ def test_one_that_cannot_be_written_keeps_those_before_it(
     assert window.queue.unsigned == ()
 
 
-def test_without_a_key_it_says_where_one_comes_from(window: MainWindow, settings: Settings) -> None:
+def test_without_a_key_it_says_where_one_comes_from(window: MainWindow, settings: Settings, qtbot: QtBot) -> None:
     settings.key_file = None
-    dialog = asked(window)
+    dialog = asked(window, qtbot)
     assert not dialog.ok.isEnabled()
     assert "A new one is made when you sign a single verdict." in dialog.hint.text()
 

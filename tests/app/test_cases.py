@@ -24,11 +24,14 @@ from counterfoil_app.model.case_file import (
 )
 from counterfoil_app.model.cases import MAX_RECENT, Cases
 from counterfoil_app.model.history import Past
+from counterfoil_app.model.replaying import Replaying
 from counterfoil_app.model.standing import CaseState, NextStep, result_of, standing_of
+from counterfoil_core.signing.subject import Subject
 from support.fake_engine import digest
 from support.reports import verified_report
 
-ORDER, ROOT = digest("order"), digest("run")
+ORDER = digest("order")
+RUN = Subject(ORDER, digest("run"), digest("trainer").hex)
 
 
 @pytest.fixture
@@ -43,11 +46,16 @@ def made(folder: Path, name: str) -> Path:
     return path
 
 
-def past_of(path: Path, outcome: Outcome = Outcome.VERIFIED, *, root: bool = True, stopped: bool = False) -> Past:
+def another(root: str) -> Subject:
+    return changed(RUN, run_root=digest(root))
+
+
+def past_of(
+    path: Path, outcome: Outcome = Outcome.VERIFIED, *, about: Subject | None = RUN, stopped: bool = False
+) -> Past:
     trust = verified_report().trust
-    named = (ORDER, ROOT) if root else (None, None)
     when = datetime(2026, 11, 25, tzinfo=UTC)
-    return Past(Path("x.result"), when, path, None, outcome, outcome.value, 60, 60, None, trust, *named, stopped)
+    return Past(Path("x.result"), when, path, None, outcome, outcome.value, 60, 60, None, trust, about, stopped)
 
 
 REPLAY = Replay("cpu", (), None, 0.99, 0.01, "", "", 20, 60)
@@ -57,7 +65,7 @@ def test_what_is_noted_is_there_on_another_day(tmp_path: Path, store: Path) -> N
     cases = Cases(store)
     run, order = made(tmp_path, "run.cfoil"), made(tmp_path, "order.cfoil")
     cases.note(ORDER, FileKind.ORDER, order, title="Digits")
-    cases.note(ORDER, FileKind.RUN, run, root=ROOT)
+    cases.note(ORDER, FileKind.RUN, run, about=RUN)
     cases.wait(ORDER, run, REPLAY)
     cases.name_parties(ORDER, Parties("17", "Client", "Trainer"))
     (case,) = Cases(store).cases
@@ -76,7 +84,7 @@ def test_paths_are_absolute(tmp_path: Path, store: Path, monkeypatch: pytest.Mon
     made(tmp_path, "run.cfoil")
     monkeypatch.chdir(tmp_path)
     cases = Cases(store)
-    cases.note(ORDER, FileKind.RUN, Path("run.cfoil"), root=ROOT)
+    cases.note(ORDER, FileKind.RUN, Path("run.cfoil"), about=RUN)
     cases.wait(ORDER, Path("run.cfoil"), REPLAY)
     (file,) = Cases(store).cases[0].files
     assert (file.file, file.replay) == (tmp_path / "run.cfoil", REPLAY)
@@ -86,7 +94,7 @@ def test_paths_are_absolute(tmp_path: Path, store: Path, monkeypatch: pytest.Mon
 def test_a_name_that_is_no_text_is_kept(tmp_path: Path, store: Path) -> None:
     run = Path(os.fsdecode(os.fsencode(tmp_path) + b"/r\xffn.cfoil"))
     run.touch()
-    Cases(store).note(ORDER, FileKind.RUN, run, root=ROOT)
+    Cases(store).note(ORDER, FileKind.RUN, run, about=RUN)
     (file,) = Cases(store).cases[0].files
     assert file.file == run
     assert file.is_there
@@ -96,7 +104,7 @@ def test_a_file_stands_once_and_the_last_used_first(tmp_path: Path, store: Path)
     cases = Cases(store)
     first, second = made(tmp_path, "a.cfoil"), made(tmp_path, "b.cfoil")
     for path, root in ((first, "1"), (second, "2"), (first, "1")):
-        cases.note(ORDER, FileKind.RUN, path, root=digest(root))
+        cases.note(ORDER, FileKind.RUN, path, about=another(root))
     assert [file.file for file in cases.cases[0].files] == [first, second]
     cases.note(digest("another order"), FileKind.RUN, made(tmp_path, "c.cfoil"))
     assert [case.order for case in cases.cases] == [digest("another order").hex, ORDER.hex]
@@ -105,34 +113,34 @@ def test_a_file_stands_once_and_the_last_used_first(tmp_path: Path, store: Path)
 def test_a_run_that_moved_is_known_at_its_new_place_when_it_is_opened(tmp_path: Path, store: Path) -> None:
     cases = Cases(store)
     old = made(tmp_path, "old.cfoil")
-    cases.note(ORDER, FileKind.RUN, old, root=ROOT)
+    cases.note(ORDER, FileKind.RUN, old, about=RUN)
     cases.wait(ORDER, old, REPLAY)
     new = old.rename(tmp_path / "new.cfoil")
-    cases.note(ORDER, FileKind.RUN, new, root=ROOT)
+    cases.note(ORDER, FileKind.RUN, new, about=RUN)
     (file,) = cases.cases[0].files
     assert (file.file, file.replay) == (new, REPLAY)
     # A copy is a second file, and a run with another root never takes the place of this one.
-    cases.note(ORDER, FileKind.RUN, made(tmp_path, "copy.cfoil"), root=ROOT)
+    cases.note(ORDER, FileKind.RUN, made(tmp_path, "copy.cfoil"), about=RUN)
     new.unlink()
-    cases.note(ORDER, FileKind.RUN, made(tmp_path, "other.cfoil"), root=digest("other"))
+    cases.note(ORDER, FileKind.RUN, made(tmp_path, "other.cfoil"), about=another("other"))
     assert {file.file.name for file in cases.cases[0].files} == {"new.cfoil", "copy.cfoil", "other.cfoil"}
 
 
 def test_what_lies_at_a_place_now_is_in_no_other_case(tmp_path: Path, store: Path) -> None:
     cases = Cases(store)
     run = made(tmp_path, "run.cfoil")
-    cases.note(ORDER, FileKind.RUN, run, root=ROOT)
+    cases.note(ORDER, FileKind.RUN, run, about=RUN)
     cases.wait(ORDER, run, REPLAY)
-    cases.note(ORDER, FileKind.RUN, run, root=digest("recorded anew"))
+    cases.note(ORDER, FileKind.RUN, run, about=another("recorded anew"))
     (file,) = cases.cases[0].files
-    assert (file.root, file.replay) == (digest("recorded anew").hex, None)
-    cases.note(digest("another order"), FileKind.RUN, run, root=ROOT)
+    assert (file.about, file.replay) == (another("recorded anew"), None)
+    cases.note(digest("another order"), FileKind.RUN, run, about=RUN)
     assert [len(case.files) for case in cases.cases] == [1, 0]
 
 
 def test_two_windows_do_not_take_each_others_cases_away(tmp_path: Path, store: Path) -> None:
     first, second = Cases(store), Cases(store)
-    first.note(ORDER, FileKind.RUN, made(tmp_path, "a.cfoil"), root=ROOT)
+    first.note(ORDER, FileKind.RUN, made(tmp_path, "a.cfoil"), about=RUN)
     second.note(digest("2"), FileKind.RUN, made(tmp_path, "b.cfoil"))
     first.refresh()
     assert first.cases == second.cases == Cases(store).cases
@@ -144,12 +152,12 @@ def test_cases_and_files_are_bounded(tmp_path: Path, store: Path) -> None:
     file = made(tmp_path, "job.cfoil")
     store.parent.mkdir()
     many = [{"order": digest(str(n)).hex, "title": "", "parties": {}, "files": []} for n in range(MAX_CASES)]
-    store.write_text(json.dumps({"format": 1, "cases": many}))
+    store.write_text(json.dumps({"format": 2, "cases": many}))
     cases.note(ORDER, FileKind.ORDER, file)
     assert len(cases.cases) == MAX_CASES
     assert cases.order_file(ORDER) == file
     full = [{"kind": "verdict", "path": f"/v/{n}"} for n in range(MAX_FILES)]
-    store.write_text(json.dumps({"format": 1, "cases": [{**many[0], "files": full}]}))
+    store.write_text(json.dumps({"format": 2, "cases": [{**many[0], "files": full}]}))
     cases.note(digest("0"), FileKind.ORDER, file)
     assert len(cases.cases[0].files) == MAX_FILES
     assert cases.cases[0].files[0].file == file
@@ -170,19 +178,6 @@ def test_recent_files_exist_and_stand_once(tmp_path: Path, store: Path) -> None:
     assert len(cases.cases) == MAX_RECENT + 3
 
 
-def test_what_was_known_of_orders_before_there_were_cases_is_taken_over(tmp_path: Path, store: Path) -> None:
-    order = made(tmp_path, "order.cfoil")
-    store.parent.mkdir()
-    junk = {"x": "y", "a" * 64: 7, "b" * 64: "a\0b"}
-    store.with_name("orders.json").write_text(json.dumps({ORDER.hex: str(order), **junk}))
-    cases = Cases(store)
-    assert cases.order_file(ORDER) == order
-    assert len(cases.cases) == 1
-    cases.note(digest("2"), FileKind.ORDER, order)
-    store.with_name("orders.json").unlink()
-    assert {case.order for case in Cases(store).cases} == {ORDER.hex, digest("2").hex}
-
-
 GOOD = {"order": "a" * 64, "title": "Digits", "parties": {}, "files": [{"kind": "run", "path": "/a/run.cfoil"}]}
 WAITING = {
     "device": "cpu", "numbers": [], "count": None, "confidence": None, "bad_fraction": 0.01,
@@ -193,22 +188,22 @@ JUNK = {
     "no text": b"\xff\xfe{}",
     "nested": b"[" * 200_000,
     "too large": b" " * (9 * 2**20),
-    "another format": {"format": 2, "cases": []},
-    "an unknown field": {"format": 1, "cases": [], "more": 1},
-    "an unknown field of a case": {"format": 1, "cases": [{**GOOD, "more": 1}]},
-    "no digest": {"format": 1, "cases": [{**GOOD, "order": "A" * 64}]},
-    "two cases of one order": {"format": 1, "cases": [GOOD, GOOD]},
-    "too many cases": {"format": 1, "cases": [{**GOOD, "order": f"{n:064x}"} for n in range(MAX_CASES + 1)]},
-    "a title that cannot be seen": {"format": 1, "cases": [{**GOOD, "title": "a\u202eb"}]},
-    "a kind that is none": {"format": 1, "cases": [{**GOOD, "files": [{"kind": "key", "path": "/a"}]}]},
-    "a path that is not absolute": {"format": 1, "cases": [{**GOOD, "files": [{"kind": "run", "path": "a"}]}]},
-    "a path with a NUL": {"format": 1, "cases": [{**GOOD, "files": [{"kind": "run", "path": "/a\0"}]}]},
+    "another format": {"format": 1, "cases": []},
+    "an unknown field": {"format": 2, "cases": [], "more": 1},
+    "an unknown field of a case": {"format": 2, "cases": [{**GOOD, "more": 1}]},
+    "no digest": {"format": 2, "cases": [{**GOOD, "order": "A" * 64}]},
+    "two cases of one order": {"format": 2, "cases": [GOOD, GOOD]},
+    "too many cases": {"format": 2, "cases": [{**GOOD, "order": f"{n:064x}"} for n in range(MAX_CASES + 1)]},
+    "a title that cannot be seen": {"format": 2, "cases": [{**GOOD, "title": "a\u202eb"}]},
+    "a kind that is none": {"format": 2, "cases": [{**GOOD, "files": [{"kind": "key", "path": "/a"}]}]},
+    "a path that is not absolute": {"format": 2, "cases": [{**GOOD, "files": [{"kind": "run", "path": "a"}]}]},
+    "a path with a NUL": {"format": 2, "cases": [{**GOOD, "files": [{"kind": "run", "path": "/a\0"}]}]},
     "a time that is none": {
-        "format": 1,
+        "format": 2,
         "cases": [{**GOOD, "files": [{"kind": "run", "path": "/a", "used": "yesterday"}]}],
     },
     "a replay that nobody can ask for": {
-        "format": 1,
+        "format": 2,
         "cases": [
             {
                 **GOOD,
@@ -231,14 +226,14 @@ def test_a_damaged_list_is_put_aside_and_that_is_said(name: str, store: Path, tm
         assert cases.cases == ()
         assert str(aside) in str(cases.problem)
         assert aside.read_bytes() == data
-    cases.note(ORDER, FileKind.RUN, made(tmp_path, "run.cfoil"), root=ROOT)
+    cases.note(ORDER, FileKind.RUN, made(tmp_path, "run.cfoil"), about=RUN)
     assert len(Cases(store).cases) == 1
 
 
 def test_the_good_one_is_read(store: Path) -> None:
     store.parent.mkdir()
     waiting = {"kind": "run", "path": "/a/run.cfoil", "replay": {**WAITING, "numbers": [1, 3]}}
-    store.write_text(json.dumps({"format": 1, "cases": [{**GOOD, "files": [waiting]}]}))
+    store.write_text(json.dumps({"format": 2, "cases": [{**GOOD, "files": [waiting]}]}))
     (case,) = Cases(store).cases
     assert case.files[0].replay is not None
     assert case.files[0].replay.segments == SegmentRequest(numbers=(1, 3))
@@ -255,10 +250,10 @@ def test_a_list_that_cannot_be_read_is_left_as_it_is(store: Path, tmp_path: Path
     cases = Cases(store)
     assert "cannot be read" in str(cases.problem)
     with pytest.raises(CounterfoilError, match="cannot be read"):
-        cases.note(ORDER, FileKind.RUN, made(tmp_path, "run.cfoil"), root=ROOT)
+        cases.note(ORDER, FileKind.RUN, made(tmp_path, "run.cfoil"), about=RUN)
     assert store.is_dir()
     store.rmdir()
-    cases.note(ORDER, FileKind.RUN, made(tmp_path, "run.cfoil"), root=ROOT)
+    cases.note(ORDER, FileKind.RUN, made(tmp_path, "run.cfoil"), about=RUN)
     assert len(Cases(store).cases) == 1
 
 
@@ -267,7 +262,7 @@ def test_a_list_that_cannot_be_read_is_left_as_it_is(store: Path, tmp_path: Path
 
 @pytest.fixture
 def run(tmp_path: Path) -> CaseFile:
-    return CaseFile(FileKind.RUN, str(made(tmp_path, "run.cfoil")), ROOT.hex)
+    return CaseFile(FileKind.RUN, str(made(tmp_path, "run.cfoil")), RUN)
 
 
 def case_of(*files: CaseFile) -> Case:
@@ -302,7 +297,7 @@ def test_each_state_has_one_next_step(run: CaseFile, tmp_path: Path) -> None:
 
 def test_what_waits_goes_before_what_is_done(run: CaseFile, tmp_path: Path) -> None:
     signed = replace(past_of(run.file), verdict=tmp_path / "v.json")
-    second = CaseFile(FileKind.RUN, str(made(tmp_path, "b.cfoil")), digest("b").hex)
+    second = CaseFile(FileKind.RUN, str(made(tmp_path, "b.cfoil")), another("b"))
     assert stands(run, second, pasts=(signed,)) == (CaseState.RECORDED, NextStep.REPLAY)
     assert stands(run, changed(second, replay=REPLAY), pasts=(signed,)) == (CaseState.STOPPED, NextStep.RESUME)
 
@@ -314,9 +309,29 @@ def test_a_file_that_is_gone_is_to_be_found_but_a_result_is_shown_without_it(run
     assert stands(run, pasts=(past_of(run.file),))[1] is NextStep.SIGN
 
 
-def test_a_result_is_that_of_a_run_by_its_root_and_only_without_one_by_its_place(run: CaseFile) -> None:
+def test_a_result_is_that_of_a_run_and_only_where_nothing_says_which_by_its_place(run: CaseFile) -> None:
     moved = changed(run, path="/elsewhere/run.cfoil")
     assert result_of(moved, (past_of(run.file),)) is not None
-    assert result_of(changed(run, root=digest("another").hex), (past_of(run.file),)) is None
-    assert result_of(run, (past_of(run.file, root=False),)) is not None
-    assert result_of(moved, (past_of(run.file, root=False),)) is None
+    unread = past_of(run.file, about=None)
+    assert result_of(changed(run, about=None), (unread,)) is not None
+    assert result_of(changed(moved, about=None), (unread,)) is None
+    assert result_of(run, (unread,)) is None
+
+
+@pytest.mark.parametrize("part", ["order", "run_root", "trainer_key"])
+def test_a_run_that_differs_in_one_part_has_no_result(run: CaseFile, part: str) -> None:
+    """Honest providers share the run root, and so has a re-signing under an order with other data."""
+    value = digest("another").hex if part == "trainer_key" else digest("another")
+    assert result_of(changed(run, about=changed(RUN, **{part: value})), (past_of(run.file),)) is None
+    assert result_of(run, (past_of(run.file, about=changed(RUN, **{part: value})),)) is None
+
+
+@pytest.mark.parametrize("part", ["order", "run_root", "trainer_key"])
+def test_another_run_that_is_replayed_elsewhere_does_not_hold_this_one(tmp_path: Path, part: str) -> None:
+    first, second = Replaying(tmp_path), Replaying(tmp_path)
+    first.hold(RUN)
+    assert second.elsewhere(RUN)
+    value = digest("another").hex if part == "trainer_key" else digest("another")
+    assert not second.elsewhere(changed(RUN, **{part: value}))
+    first.release()
+    assert not second.elsewhere(RUN)

@@ -35,7 +35,7 @@ from counterfoil_app.engine.port import Engine
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import report_pages
-from counterfoil_app.verdict.export import contents_of
+from counterfoil_app.verdict.export import Unsigned, contents_of
 from counterfoil_app.verdict.matter import matter_of
 from counterfoil_app.verdict.report_document import NO_CASE
 from counterfoil_core.base.timestamps import read_timestamp
@@ -44,6 +44,7 @@ from support.fake_engine import envelope_of
 from support.waiting import reached
 
 STEPS, EVERY, LIE, STOP = 12, 2, 5, 7
+WHEN = datetime(2026, 11, 21, tzinfo=UTC)
 MakeWindow = Callable[[Engine], MainWindow]
 
 
@@ -109,7 +110,7 @@ def on_paper(window: MainWindow) -> str:
     material = window.session.material()
     assert material is not None
     assert window.session.report is not None
-    envelope = envelope_of(Engine().preview(window.session.report, datetime(2026, 11, 21, tzinfo=UTC)))
+    envelope = envelope_of(Engine().preview(window.session.report, WHEN))
     page = contents_of(material, envelope, Path("v.json"), NO_CASE)
     return report_pages.make_document(page, 664, 965).toPlainText()
 
@@ -134,7 +135,7 @@ def every_place_agrees(engine: Engine, window: MainWindow, folder: Path) -> None
     assert summary.run is not None
     found = counted(engine, window, folder)
     assert found.entries > 0
-    statement = json.loads(engine.preview(report, datetime(2026, 11, 21, tzinfo=UTC)))["predicate"]
+    statement = json.loads(engine.preview(report, WHEN))["predicate"]
     spans = statement["coverage"]["mismatchedSteps"]
     assert statement["coverage"]["stepsReplayed"] == found.judged
     assert sum(last - first + 1 for first, last in spans) == found.different
@@ -155,7 +156,7 @@ def every_place_agrees(engine: Engine, window: MainWindow, folder: Path) -> None
         f"{sum(map(int, recorded.log_entries)):,} entries, {sum(map(int, recorded.log_bytes)):,} bytes in all {STEPS} "
         "steps of the run"
     )
-    signed = "\n".join(field.value for field in matter_of(report, datetime(2026, 11, 21, tzinfo=UTC)).fields)
+    signed = "\n".join(field.value for field in matter_of(Unsigned.of(engine, report, WHEN).said).fields)
     paper = on_paper(window)
     for place, said in {"paper": paper, "command line": on_the_command_line(window), "signing": signed}.items():
         assert judged in said, place

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QFileDialog, QLabel, QMessageBox
@@ -112,6 +113,26 @@ def test_what_is_not_signed_is_asked_about_and_then_signed_from_the_desk(
     qtbot.waitUntil(lambda: opened.findChild(SigningDialog) is not None)
     assert opened.session.path == bundle
     assert opened.session.report is not None
+
+
+def test_a_run_with_the_same_steps_of_another_trainer_or_order_is_not_shown_as_verified(
+    opened: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    """Honest providers share the run root: *Sign...* opened the one's result under the other's name."""
+    replay(opened, qtbot)
+    qtbot.waitUntil(lambda: bool(opened.history.pasts))
+    about = opened.history.pasts[0].about
+    assert about is not None
+    opened.cases.remove(opened.cases.cases[0])
+    theirs = [replace(about, trainer_key=digest("another").hex), replace(about, order=digest("another"))]
+    for number, other in enumerate(theirs):
+        (tmp_path / f"{number}.cfoil").touch()
+        opened.cases.note(other.order, FileKind.RUN, tmp_path / f"{number}.cfoil", about=other)
+    opened.commands["home"].trigger()
+    click_in_box(opened, "unsigned-question", "Close without signing")
+    qtbot.waitUntil(lambda: len(rows(opened)) == 2)
+    assert {row.state.text() for row in rows(opened)} == {"recorded, not replayed here"}
+    assert {row.found.next for row in rows(opened)} == {NextStep.REPLAY}
 
 
 def test_a_stopped_replay_is_resumed_from_the_desk_as_it_was(

@@ -42,6 +42,7 @@ from counterfoil_app.verdict import report_pages
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.dialogs import show_failure
+from counterfoil_core.base.timestamps import read_timestamp
 from counterfoil_core.signing.kinds import statement_of
 from counterfoil_core.signing.statements import read_said
 from counterfoil_core.statement.model import VerdictStatement
@@ -190,7 +191,9 @@ def test_everything_that_the_window_shows(
     report = window.session.report
     assert report is not None
     assert report.title.endswith(BAD), "what is signed is what the engine found, unchanged"
-    assert dialog.request().statement == engine.preview(report, dialog.request().signed_at)
+    statement = dialog.request().statement
+    assert statement is not None
+    assert statement.payload == engine.preview(report, read_timestamp(statement.said.signed_at))
     dialog.reject()
 
 

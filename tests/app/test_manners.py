@@ -28,12 +28,11 @@ from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import fixed_font
 from counterfoil_app.looks.theme import DARK, LIGHT, Theme, Tokens, Tone, style_sheet
-from counterfoil_app.model.case_file import earlier_cases
 from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Setting, Settings, ThemeChoice
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.verdict.export import now
+from counterfoil_app.verdict.export import Unsigned, now
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from support.fake_engine import FakeEngine
 
@@ -78,12 +77,11 @@ def test_a_pipe_in_the_place_of_a_file_of_the_users_keeps_nobody_waiting(
     os.mkfifo(folder / "Counterfoil.conf")
     with pytest.raises(CounterfoilError, match="are no file"):
         Settings.of_user()
-    for name in ("cases.json", "keys.json", "orders.json"):
+    for name in ("cases.json", "keys.json"):
         os.mkfifo(tmp_path / name)
     assert Cases(tmp_path / "cases.json").problem is not None
     with pytest.raises(CounterfoilError):
         TrustFolder(tmp_path).keys()
-    assert earlier_cases(tmp_path / "orders.json") == ()
 
 
 def test_junk_in_settings_falls_back(tmp_path: Path) -> None:
@@ -227,9 +225,11 @@ def test_signing_dialog_says_what_is_missing(qtbot: QtBot, tmp_path: Path, bundl
     theme = Theme(QApplication.instance(), ThemeChoice.LIGHT)
     keys = tmp_path / "keys"
     keys.mkdir()
-    dialog = SigningDialog(report, now(), None, keys, tmp_path / "v.json", (), theme)
+    dialog = SigningDialog(report, None, keys, tmp_path / "v.json", (), theme)
     qtbot.addWidget(dialog)
     assert dialog.create_new.isChecked()
+    assert (dialog.ok.isEnabled(), dialog.hint.text()) == (False, "The statement is being prepared.")
+    dialog.show_statement(Unsigned.of(engine, report, now()))
     assert dialog.ok.isEnabled()
     dialog.use_existing.setChecked(True)
     assert not dialog.ok.isEnabled()

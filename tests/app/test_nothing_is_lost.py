@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hmac
 import shutil
-import zlib
-from dataclasses import fields
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -20,15 +18,9 @@ from tests.app.test_nothing_misleads import idle, replayed
 from counterfoil import Outcome
 from counterfoil.base.sealing import SEAL_BYTES, seal
 from counterfoil.signing.privatekeys import generate_key
-from counterfoil.talk.messages import decode, encode
 from counterfoil_app.engine.strangers import beside
 from counterfoil_app.model.history import (
-    EARLIER_MARK,
     MARK,
-    EarlierHeld,
-    EarlierPast,
-    EarlierReport,
-    _Held,
     capsule_of,
 )
 from counterfoil_app.model.open_bundle import Phase
@@ -366,39 +358,6 @@ def test_a_result_whose_body_is_damaged_is_said(opened: MainWindow, qtbot: QtBot
     assert "is not used. It is damaged, or was not kept by this user." in caught.args[0].sentence
     assert opened.session.report is not None
     assert opened.session.report.outcome is Outcome.VERIFIED
-
-
-def test_a_result_of_the_earlier_form_is_listed_shown_and_signed(
-    opened: MainWindow, qtbot: QtBot, tmp_path: Path
-) -> None:
-    """Its head names neither the order nor the run, and its report does not say when it was."""
-    replayed(opened, qtbot)
-    idle(opened, qtbot)
-    (kept,) = opened.history.folder.iterdir()
-    (past,) = opened.history.pasts
-    data = kept.read_bytes()
-    start = len(MARK) + SEAL_BYTES + 8
-    length = int.from_bytes(data[start - 8 : start], "little")
-    earlier = {item.name: getattr(past, item.name) for item in fields(EarlierPast)}
-    head = encode(EarlierPast(**earlier))
-    now = decode(zlib.decompress(data[start + length :]), _Held)
-    report = EarlierReport(**{item.name: getattr(now.report, item.name) for item in fields(EarlierReport)})
-    same = {item.name: getattr(now, item.name) for item in fields(now)}
-    body = encode(EarlierHeld(**{**same, "report": report}, begun=BEGUN, ended=BEGUN + timedelta(minutes=3)))
-    held = len(head).to_bytes(8, "little") + head + zlib.compress(body)
-    kept.write_bytes(EARLIER_MARK + seal(EARLIER_MARK + held) + held)
-    dialog = results(opened, qtbot)
-    assert dialog.table.rowCount() == 1
-    qtbot.waitUntil(lambda: opened.history.pasts[0].order_digest is None)
-    qtbot.mouseClick(dialog.show_button, LEFT)
-    click_in_box(opened, "unsigned-question", "Show without signing")
-    idle(opened, qtbot)
-    shown = opened.session.report
-    assert shown is not None
-    assert (shown.begun_at, shown.ended_at) == ("2026-11-20T08:00:00Z", "2026-11-20T08:03:00Z")
-    generate_key(tmp_path / "mine.pem", None)
-    verdict = sign(opened, qtbot, tmp_path / "mine.pem")
-    assert results(opened, qtbot).table.item(0, 4).text() == verdict.name
 
 
 def test_a_result_that_somebody_else_made_is_left_out(opened: MainWindow, qtbot: QtBot) -> None:

@@ -14,6 +14,7 @@ from counterfoil import LabelFlip, Outcome, Role
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.recordings import KnownFollow, RecordRequest
+from counterfoil_app.model.case_file import FileKind
 from counterfoil_app.model.growing import GrowingCurve
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.recordings import Doing, Recording
@@ -153,6 +154,12 @@ def test_a_recording_is_followed_with_the_replay_beside_it(
     qtbot.waitUntil(lambda: not follower.working)
     assert page.headline.text() == "VERIFIED"
     assert page.replay_figures.value("judged") == "all 60 steps match"
+    (noted,) = window.cases.cases[0].files
+    assert (noted.kind, noted.file, noted.about) == (
+        FileKind.RUN,
+        tmp_path / "run.cfoil",
+        follower.run.finished.report.about,
+    )
     with qtbot.waitSignal(window.session.concluded):
         page.open_run.click()
     assert window.session.phase is Phase.CONCLUDED

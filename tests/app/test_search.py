@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from counterfoil import CancelToken, CounterfoilError, Digest, FileUse, LabelFlip
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.search import Wanted, search
 from counterfoil_core.base.errors import CancelledError
-from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.bundle.schema import run_tree
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.subject import Subject
 from support.job_fixtures import digits_job, once, trainer_key
 from support.jobs import Job, digits_order, record_job
 
@@ -37,9 +37,9 @@ def archive(tmp_path_factory: pytest.TempPathFactory, digits_job: Job, trainer_k
     return folder
 
 
-def facts(path: Path) -> tuple[Digest, Digest | None]:
-    with BundleReader.open(path) as reader:
-        return reader.manifest.digest, run_tree(reader.step_records()).root if reader.has_run else None
+def facts(path: Path) -> tuple[Digest, Subject | None]:
+    found = Engine().outline(path)
+    return found.order.digest, None if found.run is None else found.run.about
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +54,12 @@ def looked(engine: Engine | ProcessEngine, place: Path, wanted: Wanted) -> tuple
     return last.found, last.total
 
 
-def test_a_run_is_found_by_its_root_under_any_name(archive: Path, engine: ProcessEngine) -> None:
+def test_a_run_is_found_by_what_it_is_under_any_name(archive: Path, engine: ProcessEngine) -> None:
     for real in (archive / "b" / "c" / "honest", archive / "a" / "run.cfoil"):
-        order, root = facts(real)
-        assert root is not None
-        assert looked(engine, archive, Wanted(FileUse.RUN, "run.cfoil", order, root)) == (real, 4)
-    nowhere = Wanted(FileUse.RUN, "run.cfoil", order, Digest.of(b"another run"))
+        order, about = facts(real)
+        assert about is not None
+        assert looked(engine, archive, Wanted(FileUse.RUN, "run.cfoil", order, about)) == (real, 4)
+    nowhere = Wanted(FileUse.RUN, "run.cfoil", order, replace(about, trainer_key=Digest.of(b"another").hex))
     assert looked(engine, archive, nowhere) == (None, 4)
 
 
@@ -72,8 +72,8 @@ def test_an_order_is_no_run_of_it(archive: Path) -> None:
 
 def test_one_file_is_looked_at_by_itself(archive: Path) -> None:
     real = archive / "b" / "c" / "honest"
-    order, root = facts(real)
-    wanted = Wanted(FileUse.RUN, "run.cfoil", order, root)
+    order, about = facts(real)
+    wanted = Wanted(FileUse.RUN, "run.cfoil", order, about)
     assert looked(Engine(), real, wanted) == (real, 1)
     assert looked(Engine(), archive / "a" / "run.cfoil", wanted) == (None, 1)
     with pytest.raises(CounterfoilError, match="There is no file"):

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from counterfoil_app.looks import words
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.verdict.export import Unsigned
 from counterfoil_app.verdict.matter import matter_of
 from counterfoil_app.views.comparison import compared_fields
 from counterfoil_app.views.plan_dialog import PlanDialog
@@ -46,6 +47,6 @@ def test_what_is_seen_after_it(opened: MainWindow, qtbot: QtBot) -> None:
     assert report.headline == "VERIFIED for 60 of 100 ordered steps"
     assert opened.header.outcome.text() == "VERIFIED, 60 of 100 ordered steps"
     assert words.judged_steps(report) == "100 ordered, 60 recorded, 60 judged"
-    matter = matter_of(report, datetime(2026, 1, 31, tzinfo=UTC))
+    matter = matter_of(Unsigned.of(FakeEngine(), report, datetime(2026, 1, 31, tzinfo=UTC)).said)
     assert "found: VERIFIED, 60 of 100 ordered steps." in matter.sentence
     assert [field.value for field in matter.fields if field.name == "Steps"] == ["100 ordered, 60 recorded, 60 judged"]

@@ -24,6 +24,7 @@ from counterfoil import (
     CounterfoilError,
     DisputedElement,
     Finding,
+    Outcome,
     Right,
     Role,
     SegmentRequest,
@@ -41,13 +42,13 @@ from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import chart, export, passphrases, report_document, report_pages
 from counterfoil_app.verdict.chart import Series
-from counterfoil_app.verdict.export import SigningRequest
+from counterfoil_app.verdict.export import SigningRequest, Unsigned, now
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_app.verdict.report_process import print_report
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.verdict.viewer import VerdictViewer
 from counterfoil_app.views.axes import NumberAxis, StepAxis
-from support.fake_engine import AUDITOR, KEY_ID, FakeEngine
+from support.fake_engine import AUDITOR, KEY_ID, FakeEngine, digest
 from support.pages import contents, page_images
 from support.proposals import confirm
 from support.waiting import reached
@@ -107,6 +108,33 @@ def test_a_verdict_that_cannot_be_made_is_not_offered(
     dialog = signing(opened, qtbot)
     assert not dialog.ok.isEnabled()
     assert dialog.hint.text() == "There is no verdict to sign. Look at the reason."
+
+
+def test_what_is_shown_is_read_out_of_the_bytes_that_are_signed(
+    opened: MainWindow, engine: FakeEngine, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine that was taken over shows one reason, and would have another one signed."""
+    report, preview = concluded(opened, qtbot), engine.preview
+    monkeypatch.setattr(engine, "preview", lambda it, when: preview(replace(it, reason="Nothing was looked at."), when))
+    dialog = signing(opened, qtbot)
+    assert "Nothing was looked at." in dialog.what.text()
+    assert "Nothing was looked at." in texts(dialog._said)
+    assert report.reason not in dialog.what.text()
+    dialog.reject()
+
+
+@pytest.mark.parametrize("other", [{"outcome": Outcome.DISPUTED}, {"trainer_key": digest("other").hex}])
+def test_a_statement_of_another_outcome_or_run_is_not_signed(
+    opened: MainWindow, engine: FakeEngine, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, other: dict[str, Any]
+) -> None:
+    """The window and the report to print show what the engine found: DISPUTED there, and VERIFIED signed."""
+    concluded(opened, qtbot)
+    preview = engine.preview
+    monkeypatch.setattr(engine, "preview", lambda it, when: preview(replace(it, **other), when))
+    dialog = signing(opened, qtbot)
+    assert not dialog.ok.isEnabled()
+    assert "does not say what it had shown" in dialog.hint.text()
+    assert dialog.statement.toPlainText() == ""
 
 
 def test_nothing_is_signed_after_another_bundle_was_opened(
@@ -344,8 +372,9 @@ def test_a_report_that_cannot_be_made_leaves_the_old_file_and_nothing_else(
     engine = FakeEngine()
     material = VerdictMaterial(contents(engine).report, None, StepTable())
     request = SigningRequest(
-        tmp_path / "a.pem", None, True, tmp_path / "v.json", report=tmp_path / "r.pdf", replace=True
-    )
+        tmp_path / "a.pem", None, True, tmp_path / "v.json", report=tmp_path / "r.pdf", replace=True,
+        statement=Unsigned.of(engine, material.report, now()),
+    )  # fmt: skip
     (tmp_path / "r.pdf").write_bytes(b"old")
 
     def fail(_page: object) -> bytes:

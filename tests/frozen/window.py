@@ -76,7 +76,7 @@ from counterfoil_app.views.identity import IdentityDialog
 from counterfoil_app.views.judges import SealDialog
 from counterfoil_app.views.keys import KeyProposalDialog
 from counterfoil_app.views.parts import Folded
-from counterfoil_core.values.adjudication import AdjudicationFinished
+from counterfoil_core.values.events import AdjudicationFinished
 from support.fake_engine import FakeEngine, digest, envelope_of
 
 PATIENCE = 60.0
@@ -229,7 +229,7 @@ class Watch:
         for pattern, place in _PLACES:
             text = re.sub(pattern, place, text)
         for day in {self.begun, datetime.now(UTC).date()}:
-            text = re.sub(rf"{day.isoformat()}( \d\d:\d\d\b)?", "<today>", text)
+            text = re.sub(rf"{day.isoformat()}( \d\d:\d\d\b|T\d\d:\d\d:\d\dZ)?", "<today>", text)
         return text
 
     def window(self, name: str, engine: FakeEngine, until: Phase | None) -> MainWindow:

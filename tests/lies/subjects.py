@@ -49,7 +49,7 @@ from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.signing.kinds import PAYLOAD_TYPE
 from counterfoil_core.signing.statements import open_said, sign_said
 from counterfoil_core.statement.verdict import sign_verdict, verify_signed
-from counterfoil_core.values.adjudication import AdjudicationFinished
+from counterfoil_core.values.events import AdjudicationFinished
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.request import AuditRequest
 from counterfoil_core.values.workers import PartFiles

@@ -24,9 +24,9 @@ from counterfoil_core.replay.replayer import read_log
 from counterfoil_core.replay.sharedreplay import SharedReplayer, read_logs, step_replayer
 from counterfoil_core.replay.shares import PartLogError, SharedLogs, State, UpdateJob
 from counterfoil_core.signing.keys import SigningKey
-from counterfoil_core.values.adjudication import AdjudicationFinished, AdjudicationOutcome, AdjudicationReport
+from counterfoil_core.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil_core.values.dispute import UPDATE
-from counterfoil_core.values.events import AuditFinished
+from counterfoil_core.values.events import AdjudicationFinished, AuditFinished
 from support.bundles import opened_for_change
 from support.jobs import Job, audited, record_job
 from support.statements import keeps_every_rule

@@ -178,13 +178,13 @@ from counterfoil_core.commit.merkle import MerkleTree, first_difference
 from counterfoil_core.judge.compare import detail_difference
 from counterfoil_core.panel.panel import conclude_panel, judge_members
 from counterfoil_core.program.limits import LARGE
-from counterfoil_core.signing.kinds import VERDICT, make_statement, statement_of
+from counterfoil_core.signing.kinds import statement_of
 from counterfoil_core.signing.statements import open_said, read_said
 from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement
 from counterfoil_core.statement.write import adjudication_statement, verdict_statement
 from counterfoil_core.values.account import accusation
-from counterfoil_core.values.adjudication import AdjudicationEvent
 from counterfoil_core.values.dispute import listed_parts
+from counterfoil_core.values.events import AdjudicationEvent
 from counterfoil_core.values.orders import GivenOrder, HeldOrder, OrderFinding, accepted_by, compare_orders
 from counterfoil_core.values.sampling import NonceSource
 from counterfoil_core.values.steptable import Recorded
@@ -988,11 +988,7 @@ class FakeEngine:
     def preview(self, report: Signable, signed_at: datetime) -> bytes:
         if isinstance(report, AdjudicationReport):
             return canonical.encode(statement_of(adjudication_statement(report, signed_at)))
-        if report.bundle_digest is None:
-            raise CounterfoilError("There is no verdict to sign.")
-        subject = {"name": report.bundle_name, "digest": {"sha256": report.bundle_digest.hex}}
-        predicate = {"result": report.outcome.value, "timeVerified": signed_at.isoformat()}
-        return canonical.encode(make_statement([subject], VERDICT.predicate, predicate))
+        return canonical.encode(statement_of(verdict_statement(report, signed_at)))
 
     def read_key(self, path: Path) -> str:
         """The auditor's key, or the trainer's, or another one, by the name of the file."""

@@ -6,15 +6,18 @@ The same actions and the same session as a user's clicks; the demo and the READM
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from counterfoil import AuditReport, CounterfoilError, write_whole
 from counterfoil_app.driver.waiting import settle, wait_until
+from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure
+from counterfoil_app.model.finished import VerdictMaterial
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.verdict.export import SigningRequest, export_verdict
+from counterfoil_app.verdict.export import SigningRequest, Unsigned, export_verdict, now
 from counterfoil_app.views.plot_export import png
 from counterfoil_core.base.sentence import say
 
@@ -69,12 +72,17 @@ def replay_and_capture(
             sentence = failure.sentence if failure is not None else say("The replay ended without a report.")
             raise CounterfoilError(sentence, remedy=failure.remedy if failure is not None else "")
         request = SigningRequest(private_key=key, passphrase=passphrase, create=False, target=verdict, replace=True)
-        session.export_verdict(partial(export_verdict, request=request))
+        session.export_verdict(partial(_export, request=request))
         _wait(lambda: session.verdict_file is not None, "signing the verdict", timeout_seconds, failures)
     finally:
         session.failed.disconnect(failures.append)
     capture(window, screenshot)
     return report
+
+
+def _export(engine: Engine, material: VerdictMaterial, request: SigningRequest) -> Path:
+    statement = Unsigned.of(engine, material.report, now())
+    return export_verdict(engine, material, replace(request, statement=statement))
 
 
 def capture(window: MainWindow, screenshot: Path) -> None:

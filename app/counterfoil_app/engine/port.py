@@ -80,7 +80,7 @@ from counterfoil_app.engine.sample import SampleKind, SampleProgress, record_sam
 from counterfoil_app.engine.search import SearchProgress, Wanted, search
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import joined, say
-from counterfoil_core.values.adjudication import AdjudicationEvent
+from counterfoil_core.values.events import AdjudicationEvent
 
 if TYPE_CHECKING:
     from counterfoil.audit.outside import LocalOutside

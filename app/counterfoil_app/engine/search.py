@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from counterfoil import NO_TRUST, CancelToken, CounterfoilError, Digest, FileUse, Recognised, TrustStore
 from counterfoil_core.base.sentence import say
+from counterfoil_core.signing.subject import Subject
 
 if TYPE_CHECKING:
     from counterfoil_app.engine.port import Engine
@@ -27,14 +28,14 @@ class Wanted:
         kind: What the file is.
         name: What it was called: files of this name are looked at first.
         order: Digest of the order that it holds or is about; None where that is not known.
-        run_root: The run root that it holds or is about; None where that is not known.
+        about: The run that it holds or is about; None where that is not known.
         store: What the user trusts, by which a verdict is read.
     """
 
     kind: FileUse
     name: str
     order: Digest | None = None
-    run_root: Digest | None = None
+    about: Subject | None = None
     store: TrustStore = NO_TRUST
 
 
@@ -94,7 +95,7 @@ def _is_it(engine: Engine, path: Path, wanted: Wanted, *, only: bool) -> bool:
             return _verdict_is(engine, path, wanted)
         if wanted.kind is FileUse.WEIGHTS:  # which name no order: compared again, whatever they are
             return only or path.name == wanted.name
-        return _order_is(found, wanted) and (found.kind is not FileUse.RUN or _root_is(engine, path, wanted.run_root))
+        return _order_is(found, wanted) and (found.kind is not FileUse.RUN or _run_is(engine, path, wanted.about))
     except CounterfoilError:
         return False
 
@@ -103,11 +104,11 @@ def _order_is(found: Recognised, wanted: Wanted) -> bool:
     return wanted.order is not None and found.order == wanted.order
 
 
-def _root_is(engine: Engine, path: Path, root: Digest | None) -> bool:
-    if root is None:
+def _run_is(engine: Engine, path: Path, about: Subject | None) -> bool:
+    if about is None:
         return True
     run = engine.outline(path).run
-    return run is not None and run.run_root == root
+    return run is not None and run.about == about
 
 
 def _verdict_is(engine: Engine, path: Path, wanted: Wanted) -> bool:
@@ -115,7 +116,7 @@ def _verdict_is(engine: Engine, path: Path, wanted: Wanted) -> bool:
     if signed is None:
         return False
     same = wanted.order in (signed.order_digest, signed.run_order)
-    return same and wanted.run_root in (None, signed.run_root)
+    return same and wanted.about in (None, signed.about)
 
 
 def _files(folder: Path, cancel: CancelToken) -> Iterator[Path]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -13,19 +12,17 @@ import msgspec
 from msgspec import Meta
 
 from counterfoil import CounterfoilError, SegmentRequest, one_line
-from counterfoil_core.base.inputs import open_plain
+from counterfoil_core.signing.kinds import read_value
+from counterfoil_core.signing.subject import Subject
 
 FILE_NAME = "cases.json"
-EARLIER_NAME = "orders.json"
-"""What held the digests and the files of orders before there were cases."""
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MAX_BYTES = 8 * 2**20
 MAX_CASES = 500
 MAX_FILES = 100
 MAX_PATH = 4096
 MAX_NAME = 200
 MAX_SEGMENTS = 10_000
-_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class FileKind(Enum):
@@ -39,7 +36,6 @@ class FileKind(Enum):
 
 
 _Hex = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
-_Root = Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?$")]
 _Path = Annotated[str, Meta(max_length=MAX_PATH)]
 _Name = Annotated[str, Meta(max_length=MAX_NAME)]
 _Moment = Annotated[str, Meta(pattern=r"^([0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z)?$")]
@@ -98,7 +94,7 @@ class CaseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         kind: What it is.
         path: Where it was when it was last seen; absolute.
-        root: The run root that it holds or is about; empty where that is not known.
+        about: The run that it holds or is about; None where that is not known.
         outcome: What a verdict, an adjudication or a comparison of weights came to, in the engine's word; empty for a
             run, whose results are kept, and where it is not known.
         used: When it was last used here, UTC; empty once it was forgotten.
@@ -107,7 +103,7 @@ class CaseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     kind: FileKind
     path: _Path
-    root: _Root = ""
+    about: Subject | None = None
     outcome: Annotated[str, Meta(max_length=20)] = ""
     used: _Moment = ""
     replay: Replay | None = None
@@ -159,14 +155,14 @@ def read_cases(data: bytes) -> tuple[Case, ...]:
     """Return the cases in a list; raises ValueError for what would not have been written, and RecursionError."""
     if len(data) > MAX_BYTES:
         raise ValueError("it is too large")
-    held = msgspec.convert(json.loads(data.decode("utf-8")), ListOfCases)
+    held = msgspec.convert(json.loads(data.decode("utf-8")), ListOfCases, dec_hook=read_value)
     _check(held)
     return held.cases
 
 
 def write_cases(cases: tuple[Case, ...]) -> bytes:
     """Return the list of cases."""
-    built = msgspec.to_builtins(ListOfCases(FORMAT_VERSION, cases))
+    built = msgspec.to_builtins(ListOfCases(FORMAT_VERSION, cases), enc_hook=str)
     # Plain JSON, since names of files may hold bytes that are no text: these stand as lone surrogates.
     return json.dumps(built, indent=1).encode()
 
@@ -195,19 +191,3 @@ def _asked(replay: Replay) -> None:
         assert replay.segments is not None
     except CounterfoilError as error:
         raise ValueError(str(error)) from error
-
-
-def earlier_cases(path: Path) -> tuple[Case, ...]:
-    """The orders that were known before there were cases; what is none of them is left out."""
-    try:
-        with open_plain(path) as file:
-            held = json.loads(file.read(2**20).decode(errors="surrogateescape"))
-    except (OSError, ValueError, RecursionError):
-        return ()
-    pairs = list(held.items()) if isinstance(held, dict) else []
-    known = [
-        (digest, os.path.abspath(name))
-        for digest, name in pairs[:MAX_CASES]
-        if _DIGEST.fullmatch(digest) and isinstance(name, str) and name and "\0" not in name and len(name) < MAX_PATH
-    ]
-    return tuple(Case(digest, "", Parties(), (CaseFile(FileKind.ORDER, name),)) for digest, name in known)

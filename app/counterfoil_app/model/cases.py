@@ -18,7 +18,6 @@ from PySide6.QtCore import QObject, Signal
 
 from counterfoil import CounterfoilError, Digest, one_line, write_whole
 from counterfoil_app.model.case_file import (
-    EARLIER_NAME,
     MAX_BYTES,
     MAX_CASES,
     MAX_FILES,
@@ -31,12 +30,12 @@ from counterfoil_app.model.case_file import (
     Parties,
     Replay,
     absolute,
-    earlier_cases,
     read_cases,
     write_cases,
 )
 from counterfoil_core.base.inputs import open_plain
 from counterfoil_core.base.sentence import say
+from counterfoil_core.signing.subject import Subject
 
 MAX_RECENT = 10
 
@@ -97,7 +96,7 @@ class Cases(QObject):
         kind: FileKind,
         path: Path,
         *,
-        root: Digest | None = None,
+        about: Subject | None = None,
         outcome: str = "",
         title: str = "",
     ) -> None:
@@ -109,18 +108,18 @@ class Cases(QObject):
             order: The order's digest.
             kind: What the file is.
             path: Where it lies.
-            root: The run root that it holds or is about.
+            about: The run that it holds or is about.
             outcome: As in :class:`CaseFile`.
             title: What the client calls the job.
         """
-        new = CaseFile(kind, absolute(path), root.hex if root is not None else "", outcome, _now())
+        new = CaseFile(kind, absolute(path), about, outcome, _now())
         if len(new.path) > MAX_PATH:
             return
 
         def noted(case: Case) -> Case:
             before = next((file for file in case.files if _is_same(file, new)), None)
             kept = new if before is None else replace(
-                new, root=new.root or before.root, outcome=outcome or before.outcome, replay=before.replay
+                new, about=new.about or before.about, outcome=outcome or before.outcome, replay=before.replay
             )  # fmt: skip
             others = (file for file in case.files if file is not before and (file.kind, file.path) != (kind, new.path))
             named = one_line(title, MAX_NAME) if title else case.title
@@ -211,7 +210,7 @@ class Cases(QObject):
             with open_plain(self._path) as file:
                 data = file.read(MAX_BYTES + 1)
         except FileNotFoundError:
-            return earlier_cases(self._path.with_name(EARLIER_NAME))
+            return ()
         except OSError as error:
             self.problem = self._blocked = CounterfoilError(
                 say("The list of cases {0} cannot be read: {1}.", self._path, error.strerror or error),
@@ -237,7 +236,10 @@ class Cases(QObject):
             )
             return self._blocked
         return CounterfoilError(
-            say("The list of cases was damaged, and a new one was begun; the old one is {0}.", aside),
+            say(
+                "The list of cases was damaged, or of another version; a new one was begun, and the old one is {0}.",
+                aside,
+            ),
             remedy=say("Results and verdicts are not touched: open a run to see its case again."),
             detail=f"{type(error).__name__}: {error}",
         )
@@ -252,9 +254,9 @@ def _is_same(old: CaseFile, new: CaseFile) -> bool:
     if old.kind is not new.kind:
         return False
     if old.path == new.path:
-        return not old.root or not new.root or old.root == new.root
-    # An order is what its digest says, which is that of the case; so is a run with the same root.
-    alike = new.kind is FileKind.ORDER or (new.kind is FileKind.RUN and old.root == new.root != "")
+        return old.about is None or new.about is None or old.about == new.about
+    # An order is what its digest says, which is that of the case.
+    alike = new.kind is FileKind.ORDER or (new.kind is FileKind.RUN and old.about == new.about is not None)
     return alike and not old.is_there
 
 

@@ -43,9 +43,8 @@ class FileSearch(Inquiry[SearchProgress]):
         self.place: Path | None = None
         super().__init__(ask, parent)
         self.case, self.file = case, file
-        root = Digest.from_hex(file.root) if file.root else None
         self._wanted = Wanted(
-            USES[file.kind], file.file.name, Digest.from_hex(case.order), root, store
+            USES[file.kind], file.file.name, Digest.from_hex(case.order), file.about, store
         )  # fmt: skip
 
     @property

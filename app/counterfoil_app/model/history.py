@@ -11,11 +11,11 @@ import secrets
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, fields, make_dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy.typing as npt
 from PySide6.QtCore import QObject, Signal
@@ -24,7 +24,6 @@ from counterfoil import (
     AuditReport,
     BundleSummary,
     CounterfoilError,
-    Digest,
     Dispute,
     Outcome,
     Sample,
@@ -42,13 +41,9 @@ from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.session import Session
 from counterfoil_core.base.inputs import open_plain
 from counterfoil_core.base.sentence import say
-from counterfoil_core.base.timestamps import timestamp
+from counterfoil_core.signing.subject import Subject
 
-MARK = b"counterfoil result 5\n"
-BEFORE_FIGURES = b"counterfoil result 4\n"
-"""Of results whose report does not say when its replay began and ended: the window had noted that beside it."""
-EARLIER_MARK = b"counterfoil result 3\n"
-"""Of such results whose heads do not name their order and run either. Both are read as ever."""
+MARK = b"counterfoil result 6\n"
 SUFFIX = ".result"
 _LENGTH_BYTES = 8
 MAX_BYTES = 2**31
@@ -74,39 +69,8 @@ class _Held:
     divergence: DivergenceColumns
 
 
-def _without(kind: type, name: str, left_out: tuple[str, ...], **instead: Any) -> Any:
-    """A dataclass as it was before it had some fields; ``instead`` has those that were of another type."""
-    hints = get_type_hints(kind)
-    kept = {item.name: hints[item.name] for item in fields(kind) if item.name not in left_out}
-    return make_dataclass(name, list({**kept, **instead}.items()), frozen=True, kw_only=True)
-
-
-_TIMES = ("begun_at", "ended_at", "sittings")
-EarlierReport = _without(AuditReport, "EarlierReport", _TIMES)
-"""A report as it was before it said when its replay was."""
-EarlierHeld = _without(
-    _Held, "EarlierHeld", (), report=EarlierReport | None, begun=datetime | None, ended=datetime | None
-)
-"""What a file of an earlier form holds."""
-
-
-def _body(mark: bytes, body: bytes) -> _Held:
-    """Read all of a result; raises ValueError and zlib.error."""
-    data = zlib.decompressobj().decompress(body, MAX_BYTES)
-    if mark == MARK:
-        found: _Held = decode(data, _Held)
-        return found
-    earlier = decode(data, EarlierHeld)
-    held = {item.name: getattr(earlier, item.name) for item in fields(_Held)}
-    if earlier.report is not None:
-        begun, ended = (timestamp(each) if each is not None else "" for each in (earlier.begun, earlier.ended))
-        said = {item.name: getattr(earlier.report, item.name) for item in fields(EarlierReport)}
-        held["report"] = AuditReport(**said, begun_at=begun, ended_at=ended)
-    return _Held(**held)
-
-
 _SAME = tuple(item.name for item in fields(_Held) if item.name not in ("steps", "last", "divergence"))
-"""Those of the fields that are the same in both."""
+"""Those of the fields that a result has as well."""
 
 
 @dataclass(frozen=True)
@@ -124,8 +88,7 @@ class Past:
         ordered: Number of steps of the run, which are those of the order unless it ended early.
         verdict: The signed verdict; None when nothing was signed.
         trust: What it rests on.
-        order_digest: Digest of the order in the run; None where it is not known.
-        run_root: The run root; None where it is not known.
+        about: Which run it is about; None where that is not known.
         stopped: Whether the user stopped it.
     """
 
@@ -139,30 +102,13 @@ class Past:
     ordered: int
     verdict: Path | None
     trust: Trust
-    order_digest: Digest | None
-    run_root: Digest | None
+    about: Subject | None
     stopped: bool
 
     @property
     def signable(self) -> bool:
         """Whether a verdict is still to be signed: one on a replay that was stopped only where it found something."""
         return self.verdict is None and (not self.stopped or self.outcome is Outcome.DISPUTED)
-
-
-@dataclass(frozen=True)
-class EarlierPast:
-    """What the head of a result of the earlier form holds."""
-
-    file: Path
-    when: datetime
-    path: Path
-    order: Path | None
-    outcome: Outcome
-    headline: str
-    judged: int
-    ordered: int
-    verdict: Path | None
-    trust: Trust
 
 
 class History(QObject):
@@ -264,29 +210,24 @@ def _list(folder: Path) -> tuple[Past, ...]:
     with suppress(OSError):
         for path in folder.glob(f"*{SUFFIX}"):
             with suppress(OSError, CounterfoilError, ValueError):
-                found.append(_past(path, *_parts(path)[:2]))
+                found.append(_past(path, _parts(path)[0]))
     return tuple(sorted(found, key=lambda past: (past.when, past.file.name), reverse=True))
 
 
-def _past(path: Path, mark: bytes, head: bytes) -> Past:
-    if mark == EARLIER_MARK:
-        earlier: EarlierPast = decode(head, EarlierPast)
-        held = {item.name: getattr(earlier, item.name) for item in fields(earlier)}
-        past = Past(**held, order_digest=None, run_root=None, stopped=False)
-    else:
-        past = decode(head, Past)
+def _past(path: Path, head: bytes) -> Past:
+    past: Past = decode(head, Past)
     return replace(past, file=path)  # which may have been moved
 
 
-def _parts(path: Path) -> tuple[bytes, bytes, bytes]:
-    """How it begins, what a list shows, and all of it."""
+def _parts(path: Path) -> tuple[bytes, bytes]:
+    """What a list shows, and all of it."""
     with open_plain(path) as file:
         data = file.read()
     mark = data[: len(MARK)]
     sealed = len(MARK) + SEAL_BYTES
     start = sealed + _LENGTH_BYTES
     length = int.from_bytes(data[sealed:start], "little")
-    if mark not in (MARK, BEFORE_FIGURES, EARLIER_MARK) or len(data) <= start + length:
+    if mark != MARK or len(data) <= start + length:
         raise CounterfoilError(
             say("{0} is no result of a replay, or one of another version.", path),
             remedy=say("Replay the run again."),
@@ -298,7 +239,7 @@ def _parts(path: Path) -> tuple[bytes, bytes, bytes]:
         raise CounterfoilError(
             say("The result {0} is not used. {1}", path, error.sentence), remedy=say("Replay the run again.")
         ) from error
-    return mark, data[start : start + length], data[start + length :]
+    return data[start : start + length], data[start + length :]
 
 
 def _write(path: Path, head: bytes, body: bytes) -> None:
@@ -331,8 +272,7 @@ def _keep(engine: Engine, file: Path, finished: Finished, new: bool) -> None:
         report.steps_recorded,
         finished.verdict_file,
         report.trust,
-        summary.order.digest if summary is not None else None,
-        run.run_root if run is not None else None,
+        report.about or (run.about if run is not None else None),  # a refused run is not read so far
         finished.stopped,
     )
     _write(file, encode(past), zlib.compress(encode(_held(finished)), 1))
@@ -355,11 +295,11 @@ def _held(finished: Finished) -> _Held:
 
 def _read(file: Path) -> Finished:
     try:
-        mark, head, body = _parts(file)
-        held = _body(mark, body)
+        head, body = _parts(file)
+        held: _Held = decode(zlib.decompressobj().decompress(body, MAX_BYTES), _Held)
         return Finished(
             **{name: getattr(held, name) for name in _SAME},
-            verdict_file=_past(file, mark, head).verdict,
+            verdict_file=_past(file, head).verdict,
             steps=StepTable.of_columns(held.steps, held.last),
             divergence=DivergenceTable.of_columns(held.divergence),
             failure=None,
@@ -373,10 +313,8 @@ def _read(file: Path) -> Finished:
 
 
 def _note_verdict(file: Path, verdict: Path) -> None:
-    mark, head, body = _parts(file)
-    if mark != MARK:
-        body = zlib.compress(encode(_body(mark, body)), 1)
-    _write(file, encode(replace(_past(file, mark, head), verdict=verdict)), body)
+    head, body = _parts(file)
+    _write(file, encode(replace(_past(file, head), verdict=verdict)), body)
 
 
 def _remove(file: Path) -> None:

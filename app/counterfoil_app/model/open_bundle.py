@@ -351,16 +351,16 @@ class OpenBundle(QObject):
     @property
     def replayed_elsewhere(self) -> bool:
         """Whether another window replays the open run at this moment."""
-        run = self.run
-        if self.replaying is None or run is None or run.run_root is None or self.running:
+        about = None if self.run is None else self.run.about
+        if self.replaying is None or about is None or self.running:
             return False
-        return self.replaying.elsewhere(run.run_root)
+        return self.replaying.elsewhere(about)
 
     def _set_phase(self, phase: Phase) -> None:
-        was, self.phase, run = self.running, phase, self.run
+        was, self.phase, about = self.running, phase, None if self.run is None else self.run.about
         if self.replaying is not None and self.running != was:
-            if self.running and run is not None and run.run_root is not None:
-                self.replaying.hold(run.run_root)
+            if self.running and about is not None:
+                self.replaying.hold(about)
             else:
                 self.replaying.release()
         self.phase_changed.emit()

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QLockFile
 
-from counterfoil import Digest
+from counterfoil_core.signing.subject import Subject
 
-ROOT_DIGITS = 32
-"""Digits of a run root in the name of its lock."""
+DIGITS = 20
+"""Digits of each part of what a run is, in the name of its lock."""
 
 
 class Replaying:
@@ -25,14 +25,14 @@ class Replaying:
         self._folder = folder
         self._lock: QLockFile | None = None
 
-    def hold(self, run_root: Digest) -> None:
+    def hold(self, about: Subject) -> None:
         """Say that this window replays a run, and no other any more."""
         self.release()
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError:
             return
-        lock = self._lock_of(run_root)
+        lock = self._lock_of(about)
         if lock.tryLock(0):
             self._lock = lock
 
@@ -42,22 +42,23 @@ class Replaying:
             self._lock.unlock()
         self._lock = None
 
-    def elsewhere(self, run_root: Digest) -> bool:
+    def elsewhere(self, about: Subject) -> bool:
         """Whether another window replays a run at this moment."""
-        if self._lock is not None and self._lock.fileName() == str(self._path(run_root)):
+        if self._lock is not None and self._lock.fileName() == str(self._path(about)):
             return False
-        if not self._path(run_root).exists():  # nobody does: nothing is written to find that out
+        if not self._path(about).exists():  # nobody does: nothing is written to find that out
             return False
-        lock = self._lock_of(run_root)
+        lock = self._lock_of(about)
         if lock.tryLock(0):
             lock.unlock()
             return False
         return lock.error() is QLockFile.LockError.LockFailedError
 
-    def _path(self, run_root: Digest) -> Path:
-        return self._folder / f"{run_root.hex[:ROOT_DIGITS]}.lock"
+    def _path(self, about: Subject) -> Path:
+        parts = (about.run_root.hex, about.order.hex, about.trainer_key)
+        return self._folder / f"{'-'.join(part[:DIGITS] for part in parts)}.lock"
 
-    def _lock_of(self, run_root: Digest) -> QLockFile:
-        lock = QLockFile(str(self._path(run_root)))
+    def _lock_of(self, about: Subject) -> QLockFile:
+        lock = QLockFile(str(self._path(about)))
         lock.setStaleLockTime(0)  # a replay takes as long as it takes; only a process that is gone lets go
         return lock

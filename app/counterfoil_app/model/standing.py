@@ -61,7 +61,7 @@ class Standing:
 
 
 def result_of(file: CaseFile, pasts: Sequence[Past]) -> Past | None:
-    """The last kept result of a run, by its run root; of a result that does not name one, by its place."""
+    """The last kept result of a run; where neither file nor result says which run it is, by its place."""
     return next((past for past in pasts if _is_of(past, file)), None) if file.kind is FileKind.RUN else None
 
 
@@ -113,6 +113,4 @@ def _there(file: CaseFile, step: NextStep) -> NextStep:
 
 
 def _is_of(past: Past, file: CaseFile) -> bool:
-    if past.run_root is not None and file.root:
-        return past.run_root.hex == file.root
-    return past.path.absolute() == file.file
+    return past.about == file.about and (past.about is not None or past.path.absolute() == file.file)

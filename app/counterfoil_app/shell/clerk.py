@@ -10,14 +10,15 @@ from pathlib import Path
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
-from counterfoil import AuditReport, CounterfoilError, Digest, FileUse, OrderWritten, Recognised, Verdict
+from counterfoil import AuditReport, BundleSummary, CounterfoilError, Digest, FileUse, OrderWritten, Recognised, Verdict
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.case_file import FileKind, Replay
 from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.inquiry import Delivery, Hearing
-from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.open_bundle import OpenBundle, Phase
+from counterfoil_app.model.recordings import Follower
 from counterfoil_app.model.session import Session
 
 KINDS = {FileUse.ORDER: FileKind.ORDER, FileUse.RUN: FileKind.RUN, FileUse.CAPSULE: FileKind.CAPSULE}
@@ -39,6 +40,7 @@ class Clerk(QObject):
         self._session = session
         self._cases = cases
         self._noted: tuple[Path, Digest] | None = None
+        self._followed: OpenBundle | None = None
         self._phase = session.phase
         self._told: set[str] = set()
         session.compared.connect(self.note_recognised)
@@ -66,7 +68,7 @@ class Clerk(QObject):
         if order is not None:
             outcome = said.outcome.value
             self._do(
-                partial(self._cases.note, order, FileKind.VERDICT, path, root=said.run_root, outcome=outcome)
+                partial(self._cases.note, order, FileKind.VERDICT, path, about=said.about, outcome=outcome)
             )  # fmt: skip
 
     def follow_hearing(self, hearing: Hearing) -> None:
@@ -88,9 +90,7 @@ class Clerk(QObject):
         run, order = summary.run, summary.order.digest
         if session.phase is Phase.READY and self._noted != (session.path, order):
             self._noted = (session.path, order)
-            kind = FileKind.RUN if run is not None else FileKind.ORDER
-            root = run.run_root if run is not None else None
-            self._do(partial(self._cases.note, order, kind, session.path, root=root, title=summary.order.title))
+            self._note_bundle(session.path, summary)
         elif session.phase is Phase.REPLAYING and before is not Phase.PAUSED and run is not None:
             asked = replaced(session.segments, nonce="", beacon=None)
             begun = Replay.of(session.device, asked, session.order, session.data, run.steps)
@@ -110,6 +110,22 @@ class Clerk(QObject):
         elif session.report is not None or self._is_waiting(order, session.path, now):
             self._do(partial(self._cases.wait, order, session.path, None))
 
+    def follow_recordings(self, follower: Follower) -> None:
+        """Note the runs that followed recordings come to."""
+        follower.changed.connect(partial(self._note_followed, follower))
+
+    def _note_followed(self, follower: Follower) -> None:
+        run = follower.run
+        finished = None if run is None or run is self._followed else run.finished
+        if finished is not None and finished.summary is not None:
+            self._followed = run
+            self._note_bundle(finished.path, finished.summary)
+
+    def _note_bundle(self, path: Path, summary: BundleSummary) -> None:
+        run, order = summary.run, summary.order
+        kind, about = (FileKind.ORDER, None) if run is None else (FileKind.RUN, run.about)
+        self._do(partial(self._cases.note, order.digest, kind, path, about=about, title=order.title))
+
     def forget_waiting(self, run: Path) -> None:
         """Know that nothing is kept of the replay of the open run."""
         if self._session.summary is not None and self._session.path == run:
@@ -128,20 +144,20 @@ class Clerk(QObject):
         if order is not None:
             outcome = report.outcome.value
             self._do(
-                partial(self._cases.note, order, FileKind.VERDICT, path, root=report.run_root, outcome=outcome)
+                partial(self._cases.note, order, FileKind.VERDICT, path, about=report.about, outcome=outcome)
             )  # fmt: skip
 
     def _note_capsule(self, report: AuditReport, path: Path) -> None:
         order = report.run_order or report.order_digest
         if order is not None:
-            self._do(partial(self._cases.note, order, FileKind.CAPSULE, path, root=report.run_root))
+            self._do(partial(self._cases.note, order, FileKind.CAPSULE, path, about=report.about))
 
     def _note_hearing(self, hearing: Hearing) -> None:
         report = hearing.report
         order = None if report is None else report.run_order or report.order_digest
         if report is None or order is None:
             return
-        note = partial(self._cases.note, order, root=report.run_root, outcome=report.outcome.value, title=report.title)
+        note = partial(self._cases.note, order, about=report.about, outcome=report.outcome.value, title=report.title)
         self._do(partial(note, FileKind.CAPSULE, hearing.filed))
         if hearing.signed is not None:
             self._do(partial(note, FileKind.VERDICT, hearing.signed))
@@ -149,7 +165,7 @@ class Clerk(QObject):
     def _note_delivery(self, delivery: Delivery) -> None:
         report = delivery.report
         if report is not None:
-            note = partial(self._cases.note, report.order_digest, root=report.run_root, outcome=report.outcome.value)
+            note = partial(self._cases.note, report.order_digest, about=report.about, outcome=report.outcome.value)
             self._do(partial(note, FileKind.WEIGHTS, delivery.weights))
 
     def _do(self, note: Callable[[], None]) -> None:

@@ -309,6 +309,7 @@ class MainWindow(QMainWindow):
         follow(self._failed, session.failed, self.dropping.failed, self.keys.failed, self.history.failed)
         follow(self._failed, self.clerk.failed, self.case_desk.failed, self.recordings.failed)
         follow(self._failed, self.overview.trainer_key.failed, self.orders.failed)
+        self.clerk.follow_recordings(self.recordings.follower)
         self.recordings.run_wanted.connect(self.open_bundle)
         self.recordings.result_wanted.connect(self._show_followed)
         self.recordings.handed_over.connect(self._exported)

@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QHeaderView, QLineEdit, QTableWidgetItem, QWidget
 
-from counterfoil import figures
+from counterfoil import Verdict, figures
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import beside, name_of, plain
 from counterfoil_app.engine.worker import Failure, JobResult
@@ -24,7 +24,7 @@ from counterfoil_app.model.finished import Finished, VerdictMaterial
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
-from counterfoil_app.verdict.export import SigningRequest, export_verdict
+from counterfoil_app.verdict.export import SigningRequest, Unsigned, export_verdict, now
 from counterfoil_app.verdict.key_desk import KeyDesk
 from counterfoil_app.verdict.report_document import Case
 from counterfoil_app.views import layouts
@@ -34,6 +34,14 @@ from counterfoil_app.views.tables import LEFT, item, item_table, outcome_item
 
 SIZE = (820, 560)
 ICON_PIXELS = 18
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A result that can be signed, and the statement that would be."""
+
+    result: Finished
+    statement: Unsigned
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,7 @@ class Chosen:
         printed: Whether a report to print lies beside each verdict.
     """
 
-    results: tuple[Finished, ...]
+    results: tuple[Offer, ...]
     key: Path
     passphrase: str | None
     printed: bool
@@ -57,7 +65,7 @@ class BatchDialog(QDialog):
     """Lists what will be signed, each with its outcome, and asks for the key once; stays open until all is signed.
 
     Args:
-        results: Results that are not signed, each with a report.
+        results: Results that are not signed, each with its statement.
         key: The key file to offer.
         theme: The theme of the application.
     """
@@ -65,7 +73,7 @@ class BatchDialog(QDialog):
     wanted = Signal()
     """The user wants signed what :meth:`request` says."""
 
-    def __init__(self, results: Sequence[Finished], key: Path | None, theme: Theme, parent: QWidget | None) -> None:
+    def __init__(self, results: Sequence[Offer], key: Path | None, theme: Theme, parent: QWidget | None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Sign the queue"))
         self._results = tuple(results)
@@ -115,13 +123,12 @@ class BatchDialog(QDialog):
 
     def _fill(self) -> None:
         self.table.setRowCount(len(self._results))
-        for row, result in enumerate(self._results):
-            report = result.report
-            assert report is not None, "only results with a report are signed"
-            shown = plain(report)
+        for row, offer in enumerate(self._results):
+            shown = plain(offer.statement.said)
+            assert isinstance(shown, Verdict), "a queue holds no capsules"
             look = words.conclusion(shown, shown.trust)
-            run = QTableWidgetItem(name_of(result.path))
-            set_tip(run, str(result.path))
+            run = QTableWidgetItem(name_of(offer.result.path))
+            set_tip(run, str(offer.result.path))
             run.setFlags(run.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             run.setCheckState(Qt.CheckState.Checked)
             (_, steps), *_rest = figures(shown)
@@ -134,7 +141,7 @@ class BatchDialog(QDialog):
                 self.table.setItem(row, column, cell)
         self.table.resizeRowsToContents()
 
-    def ticked(self) -> tuple[Finished, ...]:
+    def ticked(self) -> tuple[Offer, ...]:
         """The results that are to be signed."""
         cells = (self.table.item(row, 0) for row in range(len(self._results)))
         return tuple(
@@ -154,7 +161,7 @@ class BatchDialog(QDialog):
         self._said = self.tr("{0} of {1} are signed\u2026").format(done, total)
         self._refresh()
 
-    def show_failure(self, failure: Failure, done: Sequence[Finished]) -> None:
+    def show_failure(self, failure: Failure, done: Sequence[Offer]) -> None:
         """Say why it stopped, with what was signed no longer in the list."""
         self._signing, self._failed = False, True
         self._said = failure_text(failure)
@@ -233,21 +240,27 @@ class BatchDesk(QObject):
 
     def sign_all(self) -> None:
         """Ask how to sign what is not signed yet."""
-        results = self._queue.unsigned
-        if results:
-            dialog = BatchDialog(results, self._settings.key_file, self._theme, self._window)
-            dialog.wanted.connect(lambda: self._next(dialog, dialog.request(), ()))
-            open_dialog(dialog)
+        if results := self._queue.unsigned:
+            self._session.ask(partial(_statements, results), self._ask)
 
-    def _next(self, dialog: BatchDialog, chosen: Chosen, done: tuple[Finished, ...]) -> None:
+    def _ask(self, prepared: JobResult) -> None:
+        if prepared.failure is not None:
+            self._session.failed.emit(prepared.failure)
+            return
+        assert isinstance(prepared.value, tuple)
+        dialog = BatchDialog(prepared.value, self._settings.key_file, self._theme, self._window)
+        dialog.wanted.connect(lambda: self._next(dialog, dialog.request(), ()))
+        open_dialog(dialog)
+
+    def _next(self, dialog: BatchDialog, chosen: Chosen, done: tuple[Offer, ...]) -> None:
         """Sign the first that is not signed; when there is none, it is over."""
         dialog.show_progress(len(done), len(chosen.results))
         if len(done) == len(chosen.results):
             self._settings.key_file = chosen.key
             dialog.accept()
             return
-        result = chosen.results[len(done)]
-        report = result.report
+        offer = chosen.results[len(done)]
+        result, report = offer.result, offer.result.report
         assert report is not None
         target = beside(result.path, ".verdict.json", ".report.pdf")
         request = SigningRequest(
@@ -258,6 +271,7 @@ class BatchDesk(QObject):
             report=target.with_name(target.name.removesuffix(".verdict.json") + ".report.pdf")
             if chosen.printed
             else None,
+            statement=offer.statement,
             reads=tuple(path for path in (result.path, result.order, result.data) if path is not None),
             case=Case(auditor=self._settings.auditor_name),
         )
@@ -271,7 +285,7 @@ class BatchDesk(QObject):
             self._keys.note_mine(request.signed_with[-1], str(request.private_key), name)
             self._session.exports.signed.emit(report, target)
             self.signed.emit(result, target)
-            self._next(dialog, chosen, (*done, result))
+            self._next(dialog, chosen, (*done, offer))
 
         self._session.ask(partial(_sign, material=material, request=request), answer)
 
@@ -283,6 +297,11 @@ def _material(result: Finished, book: KeyBook) -> VerdictMaterial:
     digest = report.run_order.hex if report.run_order is not None else ""
     trust = book.seen(report.trust, report.trainer_key, digest, report.client_key)
     return VerdictMaterial(report, result.summary, result.steps, result.order, trust)
+
+
+def _statements(results: tuple[Finished, ...], engine: Engine) -> tuple[Offer, ...]:
+    """In the worker thread."""
+    return tuple(Offer(one, Unsigned.of(engine, one.report, now())) for one in results if one.report is not None)
 
 
 def _sign(engine: Engine, material: VerdictMaterial, request: SigningRequest) -> Path:

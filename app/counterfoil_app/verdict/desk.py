@@ -21,7 +21,7 @@ from counterfoil_app.model.inquiry import Hearing
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.verdict import passphrases
-from counterfoil_app.verdict.export import SigningRequest, export_adjudication, export_verdict, now
+from counterfoil_app.verdict.export import SigningRequest, Unsigned, export_adjudication, export_verdict, now
 from counterfoil_app.verdict.handover import HandOverDesk
 from counterfoil_app.verdict.key_desk import KeyDesk
 from counterfoil_app.verdict.report_document import Case
@@ -102,17 +102,17 @@ class VerdictDesk(QObject):
 
     def _open_signing(self, report: Signable, target: Path, reads: tuple[Path, ...]) -> SigningDialog:
         """Show the dialog, and fetch what it shows: the statement, and what the key ring has."""
-        key, folder, signed_at = self._settings.key_file, self._settings.config_folder, now()
-        dialog = SigningDialog(report, signed_at, key, folder, target, reads, self._theme, self._window)
+        key, folder = self._settings.key_file, self._settings.config_folder
+        dialog = SigningDialog(report, key, folder, target, reads, self._theme, self._window)
         self._show(dialog)
-        self._ask(dialog, lambda engine: engine.preview(report, signed_at), partial(self._previewed, dialog))
+        self._ask(dialog, lambda engine: Unsigned.of(engine, report, now()), partial(self._previewed, dialog))
         self._ask(dialog, lambda _engine: _look_up(key), partial(self._looked_up, dialog))
         return dialog
 
     def _sign_hearing(self, dialog: SigningDialog, hearing: Hearing, report: AdjudicationReport) -> None:
         request = dialog.request()
         self._session.ask(
-            lambda engine: export_adjudication(engine, report, request),
+            lambda _engine: export_adjudication(report, request),
             partial(self._hearing_signed, dialog, hearing, report, request),
         )
 
@@ -136,7 +136,7 @@ class VerdictDesk(QObject):
         if result.failure is not None:
             dialog.show_no_statement(result.failure)
         else:
-            assert isinstance(result.value, bytes)
+            assert isinstance(result.value, Unsigned)
             dialog.show_statement(result.value)
 
     def _looked_up(self, dialog: SigningDialog, result: JobResult) -> None:

@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from counterfoil import AdjudicationReport, Digest, Passphrase, StepTable, signed_by_maker, start_signer, write_whole
+from counterfoil import (
+    AdjudicationReport,
+    Digest,
+    Passphrase,
+    StepTable,
+    Verdict,
+    signed_by_maker,
+    start_signer,
+    write_whole,
+)
 from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.base.wholefiles import check_apart
 from counterfoil_app.engine.port import Engine, Signable
@@ -15,17 +24,48 @@ from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.model.finished import VerdictMaterial
 from counterfoil_app.model.key_folder import make_key_folder
 from counterfoil_app.verdict import passphrases
-from counterfoil_app.verdict.matter import name_of_judged
 from counterfoil_app.verdict.report_document import NO_CASE, Case, Contents, Curves
 from counterfoil_app.verdict.report_process import print_report
-from counterfoil_core.base.errors import KeyFileError
+from counterfoil_core.base.errors import KeyFileError, SignatureError
 from counterfoil_core.base.sentence import joined, say
 from counterfoil_core.signing.publickeys import public_path
+from counterfoil_core.statement.signed import Adjudication
 
 
 def now() -> datetime:
     """The time in whole seconds, with its zone, as a verdict states it."""
     return datetime.now(UTC).replace(microsecond=0)
+
+
+@dataclass(frozen=True)
+class Unsigned:
+    """A statement before it is signed; made by :meth:`of`.
+
+    Attributes:
+        payload: The bytes that are signed.
+        said: What they say, which is what is shown.
+    """
+
+    payload: bytes
+    said: Verdict | Adjudication
+
+    @classmethod
+    def of(cls, engine: Engine, report: Signable, signed_at: datetime) -> Unsigned:
+        """Let the engine write the statement, and read it here; to be called from the worker thread.
+
+        Raises:
+            CounterfoilError: There is none, or it does not say what the report says that was shown, and is printed.
+        """
+        from counterfoil_core.statement.verdict import read_unsigned  # with what checks signatures
+
+        payload = engine.preview(report, signed_at)
+        said = read_unsigned(payload)
+        if (said.outcome, said.about) != (report.outcome, report.about):
+            raise SignatureError(
+                say("The statement that the engine gives does not say what it had shown."),
+                remedy=say("Sign nothing of it: start anew, and replay the run again."),
+            )
+        return cls(payload, said)
 
 
 @dataclass(frozen=True)
@@ -37,11 +77,10 @@ class SigningRequest:
         passphrase: Its passphrase; None when it has none.
         create: Create the key first.
         target: Where the signed file goes.
-        signed_at: The time that it states.
         report: Where the report to print goes (PDF); None for none.
         table: Where the table of steps goes (CSV); None for none.
         remember: Remember the passphrase in the system's key ring.
-        statement: What was shown, and is signed byte for byte; None lets the engine make it.
+        statement: What was shown, and is signed byte for byte; None until it is there.
         replace: Whether files that lie there already may be replaced.
         reads: Files that are open: nothing is written over them, nor over the key.
         case: What the head of the report says.
@@ -52,11 +91,10 @@ class SigningRequest:
     passphrase: str | None = field(repr=False)
     create: bool
     target: Path
-    signed_at: datetime = field(default_factory=now)
     report: Path | None = None
     table: Path | None = None
     remember: bool = False
-    statement: bytes | None = field(default=None, repr=False)
+    statement: Unsigned | None = field(default=None, repr=False)
     replace: bool = False
     reads: tuple[Path, ...] = ()
     case: Case = NO_CASE
@@ -90,7 +128,7 @@ def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRe
         TargetExistsError: A file lies there already that may not be replaced.
         CounterfoilError: The key cannot be used or made, or a file cannot be written. What was written before stays.
     """
-    envelope = _sign(engine, material.report, request)
+    envelope = _sign(request)
     if request.report is not None:
         page = contents_of(material, envelope, request.target, request.case)
         write_whole(request.report, print_report(page), what=say("the report"), replace=request.replace)
@@ -100,9 +138,9 @@ def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRe
     return request.target
 
 
-def export_adjudication(engine: Engine, report: AdjudicationReport, request: SigningRequest) -> Path:
+def export_adjudication(report: AdjudicationReport, request: SigningRequest) -> Path:
     """Sign what the adjudication of a capsule found, and write it; as :func:`export_verdict`."""
-    envelope = _sign(engine, report, request)
+    envelope = _sign(request)
     if request.report is not None:
         page = Contents(
             plain(report), None, Curves.of(StepTable()), envelope, name_of(request.target), case=request.case
@@ -112,26 +150,26 @@ def export_adjudication(engine: Engine, report: AdjudicationReport, request: Sig
     return request.target
 
 
-def _sign(engine: Engine, report: Signable, request: SigningRequest) -> bytes:
+def _sign(request: SigningRequest) -> bytes:
     """Write the signed statement, and return it."""
+    statement = request.statement
+    assert statement is not None, "it was shown"
     request.check_apart()
     if request.in_the_way and not request.replace:  # before the key is asked for
         raise TargetExistsError(
             say("{0} exists already.", joined(*map(str, request.in_the_way), between=", ")),
             remedy=say("Choose another name, or agree that it is replaced."),
         )
-    statement = request.statement or engine.preview(report, request.signed_at)
     if request.create:
         make_key_folder(request.private_key.parent)
     passphrase = Passphrase.given(request.passphrase)
-    about = name_of_judged(report)
-    with start_signer(request.private_key, "audit", passphrase, about=about, create=request.create) as signer:
-        if signed_by_maker(signer.public.key_id, report.trainer_key, report.parties):
+    with start_signer(request.private_key, "audit", passphrase, create=request.create) as signer:
+        if signed_by_maker(signer.public.key_id, statement.said.trainer_key, statement.said.parties):
             raise KeyFileError(
                 say("The key {0} signed the run itself: a trainer cannot audit itself.", signer.public.key_id[:12]),
                 remedy=say("Sign with the auditor's key."),
             )
-        envelope = signer.sign(statement)
+        envelope = signer.sign(statement.payload)
         request.signed_with.append(signer.public.public)
     write_whole(request.target, envelope, what=say("the verdict"), replace=request.replace)
     return envelope

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Protocol
 
-from counterfoil import AdjudicationReport, AuditReport, Check, KnownKey, figures
+from counterfoil import AdjudicationReport, Check, KnownKey, Verdict, figures
 from counterfoil_app.engine.port import Signable
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.looks import text, words
@@ -16,6 +15,8 @@ from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.limits import not_said
 from counterfoil_app.looks.words import Look
 from counterfoil_app.views.parts import Field, digest_field
+from counterfoil_core.base.timestamps import read_timestamp
+from counterfoil_core.statement.signed import Adjudication
 
 _tr = texts("matter")
 
@@ -25,71 +26,63 @@ class Matter:
     """What is signed.
 
     Attributes:
-        title: What the window that asks for the key is called.
-        file: What the signed file is called.
         look: The outcome.
         sentence: What is signed, in one sentence.
         fields: All of it.
         limits: What it does not say, for whoever signs; not signed. Empty for nothing.
-        tabled: Whether a table of steps can go with it.
     """
 
-    title: str
-    file: str
     look: Look
     sentence: str
     fields: tuple[Field, ...]
-    tabled: bool
     limits: str
 
 
-def matter_of(report: Signable, signed_at: datetime) -> Matter:
-    """Say what is signed with a report at a time."""
-    shown = plain(report)
-    return _adjudication(shown, signed_at) if isinstance(shown, AdjudicationReport) else _audit(shown, signed_at)
+def titles(report: Signable) -> tuple[str, str]:
+    """Return what the window that asks for the key is called, and what the signed file is."""
+    if isinstance(report, AdjudicationReport):
+        return _tr("Sign the adjudication"), _tr("Adjudication")
+    return _tr("Sign the verdict"), _tr("Verdict")
 
 
-def name_of_judged(report: Signable) -> str:
-    """Name of the file that the report is about, as the engine has it."""
-    return report.capsule_name if isinstance(report, AdjudicationReport) else report.bundle_name
+def matter_of(said: Verdict | Adjudication) -> Matter:
+    """Say what a statement says that is to be signed.
+
+    It is read out of the bytes that are signed, and out of nothing else: an engine that was taken over by what it
+    replayed can show one thing, and have another one signed.
+    """
+    shown = plain(said)
+    return _adjudication(shown) if isinstance(shown, Adjudication) else _audit(shown)
 
 
-def _audit(report: AuditReport, signed_at: datetime) -> Matter:
-    look = words.conclusion(report, report.trust)
-    fields = [*_head(report, words.headline(report), signed_at), Field(_tr("Bundle"), report.bundle_name)]
-    fields += [digest_field(_tr("SHA-256"), report.bundle_digest, _unread()), *_subject(report)]
-    fields += [Field(translated(name), translated(said)) for name, said in figures(report)]
-    if report.sample is not None and not report.sample.whole:
-        fields.append(Field(_tr("Sample"), translated(report.sample.describe())))
+def _audit(said: Verdict) -> Matter:
+    look = words.conclusion(said, said.trust)
+    fields = [*_head(said, words.headline(said)), Field(_tr("Bundle"), said.bundle_name), *_subject(said)]
+    fields += [Field(translated(name), translated(each)) for name, each in figures(said)]
+    if said.sample is not None and not said.sample.whole:
+        fields.append(Field(_tr("Sample"), translated(said.sample.describe())))
     return Matter(
-        title=_tr("Sign the verdict"),
-        file=_tr("Verdict"),
         look=look,
         sentence=_tr("You sign that you replayed {0} and found: {1}. {2}").format(
-            report.bundle_name, look.word, translated(report.reason)
+            said.bundle_name, look.word, translated(said.reason)
         ),
-        fields=(*fields, *_foot(report)),
-        tabled=True,
-        limits=not_said(report.outcome, report.sample),
+        fields=(*fields, *_foot(said)),
+        limits=not_said(said.outcome, said.sample),
     )
 
 
-def _adjudication(report: AdjudicationReport, signed_at: datetime) -> Matter:
-    look = words.adjudication(report.outcome)
-    steps = words.disputed_step(report.step, report.steps_recorded, report.agreed_step)
-    fields = [*_head(report, look.word, signed_at), Field(_tr("Capsule"), report.capsule_name)]
-    fields += [digest_field(_tr("SHA-256"), report.capsule_digest, _unread()), *_subject(report)]
-    fields.append(Field(_tr("Disputed"), steps if report.step else _unread()))
+def _adjudication(said: Adjudication) -> Matter:
+    look = words.adjudication(said.outcome)
+    steps = words.disputed_step(said.step, said.steps_recorded, said.agreed_step)
+    fields = [*_head(said, look.word), Field(_tr("Capsule"), said.bundle_name), *_subject(said)]
+    fields.append(Field(_tr("Disputed"), steps if said.step else _unread()))
     return Matter(
-        title=_tr("Sign the adjudication"),
-        file=_tr("Adjudication"),
         look=look,
         sentence=_tr("You sign that you replayed the disputed step in {0} and found: {1}. {2}").format(
-            report.capsule_name, look.word, translated(report.reason)
+            said.bundle_name, look.word, translated(said.reason)
         ),
-        fields=(*fields, *_foot(report)),
-        tabled=False,
-        limits=not_said(report.outcome),
+        fields=(*fields, *_foot(said)),
+        limits=not_said(said.outcome),
     )
 
 
@@ -97,21 +90,22 @@ def _unread() -> str:
     return _tr("could not be read")
 
 
-def _head(report: Signable, outcome: str, signed_at: datetime) -> list[Field]:
+def _head(said: Verdict | Adjudication, outcome: str) -> list[Field]:
     return [
         Field(_tr("Outcome"), outcome),
-        Field(_tr("Reason"), translated(report.reason)),
-        Field(_tr("Time"), signed_at.strftime("%Y-%m-%d %H:%M:%S UTC")),
+        Field(_tr("Reason"), translated(said.reason)),
+        Field(_tr("Time"), read_timestamp(said.signed_at).strftime("%Y-%m-%d %H:%M:%S UTC")),
     ]
 
 
-def _subject(report: Signable) -> list[Field]:
+def _subject(said: Verdict | Adjudication) -> list[Field]:
     return [
-        Field(_tr("Order"), words.order_source(report.order_source)),
-        digest_field(_tr("Order digest"), report.order_digest, _unread()),
-        *([] if report.run_order is None else consent_fields(report, report.accepted_at)),
-        digest_field(_tr("Run root"), report.run_root, _unread()),
-        Field(_tr("Trainer's key"), report.trainer_key or _unread(), exact=bool(report.trainer_key)),
+        digest_field(_tr("SHA-256"), said.bundle_digest, _unread()),
+        Field(_tr("Order"), words.order_source(said.order_source)),
+        digest_field(_tr("Order digest"), said.order_digest, _unread()),
+        *([] if said.run_order is None else consent_fields(said, said.accepted)),
+        digest_field(_tr("Run root"), said.run_root, _unread()),
+        Field(_tr("Trainer's key"), said.trainer_key or _unread(), exact=bool(said.trainer_key)),
     ]
 
 
@@ -150,9 +144,11 @@ def check_fields(checks: Iterable[Check]) -> list[Field]:
     return [Field(words.check_title(check.number), words.check_said(check)) for check in checks]
 
 
-def _foot(report: Signable) -> list[Field]:
+def _foot(said: Verdict | Adjudication) -> list[Field]:
     fields = []
-    if report.dispute is not None:
-        fields.append(Field(_tr("Disputed step"), text.count(report.dispute.step)))
-    fields += check_fields(report.checks)
-    return fields + [Field(words.environment(name), value) for name, value in report.environment]
+    if said.disputed_step is not None:
+        fields.append(Field(_tr("Disputed step"), text.count(said.disputed_step)))
+    fields += check_fields(said.checks)
+    return fields + [
+        Field(words.environment(name), value) for name, value in said.statement.environment.auditor.items()
+    ]

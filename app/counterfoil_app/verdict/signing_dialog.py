@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -23,15 +22,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from counterfoil import one_line
+from counterfoil import AuditReport, one_line
 from counterfoil_app.engine.port import Signable
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.model.case_file import MAX_NAME, Parties
-from counterfoil_app.verdict.export import SigningRequest
-from counterfoil_app.verdict.matter import matter_of
+from counterfoil_app.verdict.export import SigningRequest, Unsigned
+from counterfoil_app.verdict.matter import matter_of, titles
 from counterfoil_app.verdict.report_document import Case
 from counterfoil_app.views import layouts
 from counterfoil_app.views.dialogs import ask_to_replace
@@ -100,7 +99,6 @@ class SigningDialog(QDialog):
 
     Args:
         report: What will be signed.
-        signed_at: The time that the signed file will state.
         key: A private key file to offer; None offers to create one.
         folder: Folder for a new key; not that of the bundle, which others see.
         target: Where the signed file goes unless the user says otherwise.
@@ -114,7 +112,6 @@ class SigningDialog(QDialog):
     def __init__(
         self,
         report: Signable,
-        signed_at: datetime,
         key: Path | None,
         folder: Path,
         target: Path,
@@ -123,9 +120,8 @@ class SigningDialog(QDialog):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._matter = matter_of(report, signed_at)
-        self.setWindowTitle(self._matter.title)
-        self._signed_at = signed_at
+        title, self._file = titles(report)
+        self.setWindowTitle(title)
         self._theme = theme
         self._reads = reads
         self._bundle_folder = target.absolute().parent
@@ -134,7 +130,7 @@ class SigningDialog(QDialog):
         self._failed = ""
         self._signing = False
         self._agreed: tuple[Path, ...] = ()
-        self._signed: bytes | None = None
+        self._unsigned: Unsigned | None = None
         self.key = self._line(str(key if key is not None else folder / "auditor.pem"), self.tr("Private key file"))
         self.use_existing = QRadioButton(self.tr("Sign with my &key"))
         self.create_new = QRadioButton(self.tr("Create a &new key"))
@@ -146,11 +142,12 @@ class SigningDialog(QDialog):
         self.remember = QCheckBox(self.tr("Remember the passphrase in the key &ring of the system"))
         self.remember.setEnabled(False)
         self._ring_note = label("", "muted")
-        self.target = self._line(str(target), self._matter.file)
+        self.target = self._line(str(target), self._file)
         self.browse_target = layouts.button(choose, self._choose_target, name=self.tr("Choose the file to be signed"))
         self.report = QCheckBox(self.tr("A report to &print (PDF)"))
         self.report.setChecked(True)
         self.table = QCheckBox(self.tr("The &table of steps (CSV)"))
+        self._tabled = isinstance(report, AuditReport)
         self._beside = label("", "muted")
         self.hint = label("", "hint")
         self.statement = QPlainTextEdit()
@@ -172,25 +169,22 @@ class SigningDialog(QDialog):
     # Making
 
     def _headline(self) -> QWidget:
-        icon = QLabel()
-        show_icon(icon, self._matter.look, self._theme, ICON_PIXELS)
-        self.what = label(self._matter.sentence)
+        self._icon = QLabel()
+        self.what = label(self.tr("The statement is being prepared."))
+        self._limits = label("", "muted")
+        self._limits.hide()
         head = QWidget()
-        limits = label(self._matter.limits, "muted")
-        limits.setVisible(bool(self._matter.limits))
-        said = layouts.column(self.what, limits, spacing=4)
-        layouts.row(icon, (said, 1), inside=head, margins=layouts.NONE, spacing=12)
+        said = layouts.column(self.what, self._limits, spacing=4)
+        layouts.row(self._icon, (said, 1), inside=head, margins=layouts.NONE, spacing=12)
         return head
 
     def _preview(self) -> QTabWidget:
         readable = Page(self.tr("The statement in words"))
-        grid = FieldGrid()
-        grid.show_fields(self._matter.fields)
-        layouts.fill(readable.column, grid, 1)
+        self._said = FieldGrid()
+        layouts.fill(readable.column, self._said, 1)
         self.statement.setReadOnly(True)
         self.statement.setAccessibleName(self.tr("The statement as JSON"))
         self.statement.setFont(fixed_font())
-        self.statement.setPlaceholderText(self.tr("The statement is being prepared."))
         tabs = QTabWidget()
         tabs.setMinimumHeight(scaled(LEAST_PREVIEW))
         tabs.tabBar().setAccessibleName(self.tr("What is signed"))
@@ -213,14 +207,14 @@ class SigningDialog(QDialog):
         grid.addWidget(self._repeat_label, 3, 0)
         grid.addWidget(self.repeat, 3, 1, 1, 2)
         grid.addLayout(ring, 4, 1, 1, 2)
-        grid.addWidget(label(self._matter.file, wrap=False), 5, 0)
+        grid.addWidget(label(self._file, wrap=False), 5, 0)
         grid.addWidget(self.target, 5, 1)
         grid.addWidget(self.browse_target, 5, 2)
         companions = label(self.tr("Also write"), wrap=False)
         grid.addWidget(companions, 6, 0)
         grid.addLayout(also, 6, 1, 1, 2)
         grid.addWidget(self._beside, 7, 1, 1, 2)
-        self.table.setVisible(self._matter.tabled)
+        self.table.setVisible(self._tabled)
         return grid
 
     def _line(self, content: str, name: str, *, secret: bool = False) -> QLineEdit:
@@ -276,10 +270,16 @@ class SigningDialog(QDialog):
 
     # What comes from the worker
 
-    def show_statement(self, statement: bytes) -> None:
+    def show_statement(self, statement: Unsigned) -> None:
         """Show what will be signed; in the file it stands without line breaks."""
-        self._signed = statement
-        self.statement.setPlainText(json.dumps(json.loads(statement), indent=2))
+        self._unsigned, matter = statement, matter_of(statement.said)
+        show_icon(self._icon, matter.look, self._theme, ICON_PIXELS)
+        self.what.setText(matter.sentence)
+        self._limits.setText(matter.limits)
+        self._limits.setVisible(bool(matter.limits))
+        self._said.show_fields(matter.fields)
+        self.statement.setPlainText(json.dumps(json.loads(statement.payload), indent=2))
+        self._refresh()
 
     def show_no_statement(self, failure: Failure) -> None:
         """Say why nothing can be signed."""
@@ -304,11 +304,10 @@ class SigningDialog(QDialog):
             passphrase=passphrase,
             create=self.create_new.isChecked(),
             target=self._target(),
-            signed_at=self._signed_at,
             report=self._companion("report.pdf") if self.report.isChecked() else None,
             table=self._companion("steps.csv") if self.table.isChecked() else None,
             remember=self.remember.isChecked() and self.remember.isEnabled() and passphrase is not None,
-            statement=self._signed,
+            statement=self._unsigned,
             reads=self._reads,
             case=self.case.case(),
         )
@@ -348,6 +347,8 @@ class SigningDialog(QDialog):
     def _problem(self) -> str:
         if self._preview_problem:
             return self._preview_problem
+        if self._unsigned is None:
+            return self.tr("The statement is being prepared.")
         key = Path(self.key.text()).expanduser()
         if not self.key.text() or not self.target.text():
             return self.tr("Say where the key is and where the signed file goes.")
@@ -389,7 +390,7 @@ class SigningDialog(QDialog):
 
     def _choose_target(self) -> None:
         name, _ = QFileDialog.getSaveFileName(
-            self, self._matter.file, self.target.text(), "*.json", options=QFileDialog.Option.DontConfirmOverwrite
+            self, self._file, self.target.text(), "*.json", options=QFileDialog.Option.DontConfirmOverwrite
         )
         if name:
             self.target.setText(name)

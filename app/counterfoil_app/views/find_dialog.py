@@ -44,7 +44,7 @@ class FindDialog(QDialog):
             ).format(name_of(file.file))
         )
         facts = FieldGrid()
-        root = [Field(self.tr("Run root"), file.root, exact=True)] if file.root else []
+        root = [Field(self.tr("Run root"), file.about.run_root.hex, exact=True)] if file.about else []
         facts.show_fields(
             [
                 Field(self.tr("What"), case_words.file_kind(file.kind)),

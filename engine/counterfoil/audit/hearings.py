@@ -15,8 +15,7 @@ from counterfoil_core.hearing import adjudicator, session
 from counterfoil_core.hearing.keptaudit import Basis
 from counterfoil_core.program.limits import Limits
 from counterfoil_core.signing.keys import PublicKey
-from counterfoil_core.values.adjudication import AdjudicationEvent
-from counterfoil_core.values.events import Event
+from counterfoil_core.values.events import AdjudicationEvent, Event
 from counterfoil_core.values.report import Kept
 from counterfoil_core.values.request import AuditRequest
 

@@ -102,7 +102,7 @@ def adjudicate(
     from counterfoil.audit.boxed import tasks
     from counterfoil.audit.boxed.session import open_session
     from counterfoil_core.values import events
-    from counterfoil_core.values.adjudication import AdjudicationFinished, AdjudicationStarted
+    from counterfoil_core.values.events import AdjudicationFinished, AdjudicationStarted
 
     with (
         fetched_whole(place) as given,

@@ -1,14 +1,15 @@
 """The passphrase in the environment of a command: taken out of it before a file of a stranger's is opened.
 
 What a process is started with stays in its memory, and in ``/proc/PID/environ``, whatever it does to its variables
-later. So the command puts the passphrase into a pipe and executes itself again without the variable: the process that
-reads files never had it. The signer reads it from the pipe.
+later. So the command puts the passphrase into a socket and executes itself again without the variable: the process that
+reads files never had it. The signer reads it from there.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import socket
 import sys
 from contextlib import suppress
 
@@ -20,7 +21,7 @@ MAX_PASSPHRASE_BYTES = 4096
 
 
 def hide_passphrase() -> None:
-    """Move the passphrase from the environment of this process into a pipe, if it is there.
+    """Move the passphrase from the environment of this process into a socket, if it is there.
 
     Where a process can be replaced by another (not on Windows), this one is: by the same command without the variable.
     It returns if there is nothing to hide; otherwise it starts the command from its beginning.
@@ -85,11 +86,11 @@ def _own(descriptor: int) -> int:
 
 
 def _pipe_of(text: str) -> int:
-    """Return the reading end of a pipe that holds a text."""
+    """Return what a text can be read from, once; on POSIX none that others of the same user can open, as a pipe is."""
     data = text.encode("utf-8", "surrogateescape")
-    if len(data) > MAX_PASSPHRASE_BYTES:  # a pipe of any system holds this much without a reader
+    if len(data) > MAX_PASSPHRASE_BYTES:  # a pipe or socket of any system holds this much without a reader
         raise KeyFileError(say("What {0} holds is too long for a passphrase.", PASSPHRASE_VARIABLE))
-    reading, writing = os.pipe()
+    reading, writing = (end.detach() for end in socket.socketpair()) if os.name == "posix" else os.pipe()
     os.write(writing, data)
     os.close(writing)
     return reading

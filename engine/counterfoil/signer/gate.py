@@ -1,15 +1,17 @@
 """What the signer looks at before it signs: that a statement is of a kind, and about a thing, that it was started for.
 
 It cannot know whether a verdict is true: whoever rules the process that replays can make it sign a false one. It sees
-to it that this is at most one verdict, on a file of the name that the user gave, and never a trainer's claim, or
-anything else.
+to it that this is at most one verdict, on a file of the name that the user gave, of the form that a reader takes, and
+never a trainer's claim, or anything else; and of a trainer's tree heads, and of the lines of a witness, at most one of
+each size.
 """
 
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
 
+from counterfoil.signing.kinds import FORMS
+from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.signing.envelope import parse_statement
@@ -37,7 +39,9 @@ from counterfoil_core.signing.kinds import (
     VSA,
     WITHDRAWAL,
     Kind,
+    at,
 )
+from counterfoil_core.signing.statements import read_said
 
 
 class Purpose(Enum):
@@ -102,6 +106,10 @@ _OF_ONE_ORDER = (Purpose.TRAIN, Purpose.ORDER, Purpose.SHARES)
 """Purposes whose statements are all about the order that the first of them is about."""
 
 
+_NUMBERS = {TREE_HEAD: "size", SNAPSHOT: "number"}
+"""Kinds of which one follows another, each with the field that grows: so there is one history, and no two of a size."""
+
+
 class Gate:
     """Lets statements pass that may be signed.
 
@@ -115,7 +123,8 @@ class Gate:
         self._purpose = purpose
         self._public = public
         self._about = about
-        self._order: Any = None
+        self._order: Digest | None = None
+        self._last: dict[Kind, int] = {}
         self._finished = False
 
     def check(self, payload: bytes) -> None:
@@ -131,25 +140,22 @@ class Gate:
             raise SignatureError(
                 say("This signer signs {0}, and nothing else.", _either(tuple(each.named for each in allowed)))
             )
-        if self._finished:
+        # The words of others, SVR and VSA, are declared nowhere here.
+        said = read_said(FORMS[kind.predicate], statement) if kind.predicate in FORMS else None
+        number = getattr(said, _NUMBERS.get(kind, ""), 0)
+        if self._finished or (kind is not SHARE and number <= self._last.get(kind, -1)):
             raise SignatureError(say("This signer has already signed what it was started to sign."))
-        subjects = statement["subject"]
-        if not isinstance(subjects, list) or not subjects or not all(isinstance(each, dict) for each in subjects):
-            raise SignatureError(say("The statement has no subject."))
-        if not isinstance(statement["predicate"], dict):
-            raise SignatureError(say("The statement has no predicate."))
-        if kind.names_key and statement["predicate"].get("public_key") != self._public.pem:
+        if said is not None and kind.names_key and said.signer != self._public.pem:
             raise SignatureError(say("The statement names another public key than the one that would sign it."))
         if self._purpose in _OF_ONE_ORDER:
-            self._check_order(subjects[0])
-        elif self._about and subjects[0].get("name") != self._about:
+            order = at(said, "order")
+            if self._order not in (None, order):
+                raise SignatureError(say("The statement is about another order than those signed before."))
+            self._order = order
+        elif self._about and statement["subject"][0]["name"] != self._about:
             raise SignatureError(say("The statement is about another file than {0}.", self._about))
+        self._last[kind] = number
         self._finished = not kind.more_follows
-
-    def _check_order(self, order: dict[str, Any]) -> None:
-        if self._order not in (None, order):
-            raise SignatureError(say("The statement is about another order than those signed before."))
-        self._order = order
 
 
 def _either(kinds: tuple[str, ...]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -89,12 +90,19 @@ class Process:
     ) -> None:
         self.program = program
         self.words = words or Words()
+        # Who holds a key is spoken to through sockets: a pipe of this process can be opened by others of the same user
+        # (/proc/PID/fd), who would have something signed.
+        self._socket: socket.socket | None = None
+        theirs: socket.socket | None = None
+        if program.secret and os.name == "posix":
+            self._socket, theirs = socket.socketpair()
+        pipe = subprocess.PIPE if theirs is None else theirs.fileno()
         try:
             self._process = subprocess.Popen(
                 start.command or program_command(program.module, *start.arguments),
                 bufsize=0,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                stdin=pipe,
+                stdout=pipe,
                 stderr=subprocess.PIPE if start.keeps_errors else None if start.shows_errors else subprocess.DEVNULL,
                 pass_fds=start.descriptors,
                 start_new_session=start.leads and hasattr(os, "setsid"),
@@ -103,7 +111,15 @@ class Process:
                 env=start.environment or program_environment(**program.environment),
             )
         except (OSError, ValueError) as error:
+            if self._socket is not None:
+                self._socket.close()
             raise self.words.unstarted(error if isinstance(error, OSError) else OSError(str(error))) from error
+        finally:
+            if theirs is not None:
+                theirs.close()
+        own = None if self._socket is None else self._socket.makefile("rwb", buffering=0)
+        self._questions = cast("BinaryIO", own or self._process.stdin)
+        self._answers = cast("BinaryIO", own or self._process.stdout)
         self._leads = start.leads and hasattr(os, "killpg")
         self._errors = bytearray()
         self._said: queue.SimpleQueue[Heard] = queue.SimpleQueue()
@@ -276,7 +292,7 @@ class Process:
     def hand_on(self, body: bytes) -> None:
         """Say what was encoded before, likewise."""
         with self._sending, suppress(OSError, ValueError):
-            write_frame(cast("BinaryIO", self._process.stdin), body)
+            write_frame(self._questions, body)
 
     def receive(self, seconds: float | None) -> bytes | None:
         """Return what the process said next; None when it said nothing for so many seconds.
@@ -310,7 +326,10 @@ class Process:
         """Let it end by itself when it has done what it has."""
         self._closed = True
         with suppress(OSError):
-            cast("BinaryIO", self._process.stdin).close()
+            if self._socket is None:
+                self._questions.close()
+            else:
+                self._socket.shutdown(socket.SHUT_WR)
 
     def wait(self) -> int:
         """Wait for its end; returns its exit code."""
@@ -331,17 +350,16 @@ class Process:
         for thread in self._threads:
             if thread is not threading.current_thread():
                 thread.join()
-        for pipe in (self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                pipe.close()
+        for end in (self._answers, self._socket, self._process.stderr):
+            if end is not None:
+                end.close()
         return code
 
     def _read(self, hear: Callable[[Process, Heard], None]) -> None:
-        answers = cast("BinaryIO", self._process.stdout)
         said: Heard = b""
         while isinstance(said, bytes):
             try:
-                said = read_frame(answers, self.program.says)
+                said = read_frame(self._answers, self.program.says)
             except ValueError as error:
                 said = error
             except OSError:

@@ -53,14 +53,15 @@ from counterfoil_core.replay.shares import ShareJob, State, UpdateJob, share_nam
 from counterfoil_core.signing.claims import RunClaim
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.signing.parties import party_ids
-from counterfoil_core.values.adjudication import (
+from counterfoil_core.values.adjudication import AdjudicationReport
+from counterfoil_core.values.dispute import COMBINE, UPDATE
+from counterfoil_core.values.events import (
     AdjudicationEvent,
     AdjudicationFinished,
-    AdjudicationReport,
     AdjudicationStarted,
+    CheckChanged,
+    Event,
 )
-from counterfoil_core.values.dispute import COMBINE, UPDATE
-from counterfoil_core.values.events import CheckChanged, Event
 from counterfoil_core.values.outcome import Check, CheckNumber, CheckState
 
 Result = TypeVar("Result")

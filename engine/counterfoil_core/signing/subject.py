@@ -18,6 +18,11 @@ class Subject(Fields, frozen=True):
     run_root: Digest  #: Merkle root over its steps.
     trainer_key: DigestText  #: Key id of who signed it.
 
+    @classmethod
+    def of(cls, order: Digest | None, run_root: Digest | None, trainer_key: str) -> Subject | None:
+        """Return the run that these name; None where one of them is not known."""
+        return None if order is None or run_root is None or not trainer_key else cls(order, run_root, trainer_key)
+
     def difference(self, other: Subject) -> str:
         """Return why another run is not this one, as the end of a sentence; empty where it is."""
         if self.run_root != other.run_root:

@@ -78,8 +78,7 @@ class Signed(ABC):
     @property
     def about(self) -> Subject | None:
         """The run that it is about; None where the file could not be read that far, or no signature of it holds."""
-        root, order, trainer = self.run_root, self.run_order, self.trainer_key
-        return None if root is None or order is None or not trainer else Subject(order, root, trainer)
+        return Subject.of(self.run_order, self.run_root, self.trainer_key)
 
     @property
     def order_digest(self) -> Digest | None:
@@ -263,6 +262,11 @@ class Verdict(Signed):
     def steps_replayed(self) -> int:
         """Number of steps replayed and judged."""
         return self.statement.coverage.steps_replayed
+
+    @property
+    def steps_matching(self) -> int:
+        """Number of judged steps that came out equal: those over which the log is counted."""
+        return self.steps_replayed - sum(last - first + 1 for first, last in self.statement.coverage.mismatched_steps)
 
     @property
     def sample(self) -> Sample | None:

@@ -84,7 +84,7 @@ def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
 
 def verify_signed(envelope: bytes, key: PublicKey) -> Verdict | Adjudication:
     """Check whatever an auditor signed, a verdict or an adjudication, as :func:`verify_verdict`."""
-    return judged(open_said(_form(envelope), envelope, key), key.key_id)
+    return judged(open_said(_form(payload_of(envelope)), envelope, key), key.key_id)
 
 
 def trainer_of(envelope: bytes) -> str:
@@ -99,7 +99,19 @@ def trainer_of(envelope: bytes) -> str:
     Raises:
         SignatureError: The envelope is malformed, or holds neither.
     """
-    return _signed(read_said(_form(envelope), parse_statement(payload_of(envelope))), "").trainer_key
+    return read_unsigned(payload_of(envelope)).trainer_key
+
+
+def read_unsigned(payload: bytes) -> Verdict | Adjudication:
+    """Read a verdict or an adjudication that nobody signed yet, or whose signature is not looked at.
+
+    Args:
+        payload: The canonical JSON of the statement; may be junk.
+
+    Raises:
+        SignatureError: It is neither. Whether it keeps the rules is judged by whoever reads it signed.
+    """
+    return _signed(read_said(_form(payload), parse_statement(payload)), "")
 
 
 @overload
@@ -125,8 +137,8 @@ def _signed(said: VerdictStatement | AdjudicationStatement, key_id: str) -> Verd
     return Verdict(said, key_id) if isinstance(said, VerdictStatement) else Adjudication(said, key_id)
 
 
-def _form(envelope: bytes) -> type[VerdictStatement] | type[AdjudicationStatement]:
-    kind = parse_statement(payload_of(envelope))["predicateType"]
+def _form(payload: bytes) -> type[VerdictStatement] | type[AdjudicationStatement]:
+    kind = parse_statement(payload)["predicateType"]
     return AdjudicationStatement if kind == ADJUDICATION.predicate else VerdictStatement
 
 

@@ -1,4 +1,4 @@
-"""What an adjudication says of the dispute in a capsule, and what happens on the way there: plain values."""
+"""What an adjudication says of the dispute in a capsule: plain values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import Enum
 
 from counterfoil_core.base.digest import Digest
-from counterfoil_core.values.events import Event
 from counterfoil_core.values.report import Report
 
 
@@ -39,21 +38,3 @@ class AdjudicationReport(Report):
     capsule_digest: Digest | None  #: SHA-256 of the file; None when it could not be read.
     agreed_step: int  #: The step after which the capsule's state is taken; 0 for the initial state.
     step: int  #: The disputed step; 0 when it could not be read.
-
-
-@dataclass(frozen=True)
-class AdjudicationStarted:
-    """The capsule holds what it should; the steps ``first`` to ``last`` are replayed now."""
-
-    first: int
-    last: int
-
-
-@dataclass(frozen=True)
-class AdjudicationFinished:
-    """Last event of every adjudication."""
-
-    report: AdjudicationReport
-
-
-AdjudicationEvent = AdjudicationStarted | Event | AdjudicationFinished

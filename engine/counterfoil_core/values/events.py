@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from counterfoil_core.values.adjudication import AdjudicationReport
 from counterfoil_core.values.dispute import Dispute, TensorDivergence
 from counterfoil_core.values.outcome import Check
 from counterfoil_core.values.report import AuditReport, Kept
@@ -129,3 +130,21 @@ Event = (
     | WorkersReported
     | AuditFinished
 )
+
+
+@dataclass(frozen=True)
+class AdjudicationStarted:
+    """The capsule holds what it should; the steps ``first`` to ``last`` are replayed now."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class AdjudicationFinished:
+    """Last event of every adjudication."""
+
+    report: AdjudicationReport
+
+
+AdjudicationEvent = AdjudicationStarted | Event | AdjudicationFinished

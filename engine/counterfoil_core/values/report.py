@@ -9,6 +9,7 @@ from typing import Literal
 
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.remote.ranges import Fetched
+from counterfoil_core.signing.subject import Subject
 from counterfoil_core.values.dispute import Dispute
 from counterfoil_core.values.outcome import Check, OrderSource, Outcome
 from counterfoil_core.values.runfacts import RunFacts
@@ -113,6 +114,11 @@ class Report:
     parties: tuple[str, ...] = ()
     #: Key id of who had signed the order then, as the acceptance says; empty for an unsigned one.
     accepted_client: str = ""
+
+    @property
+    def about(self) -> Subject | None:
+        """The run that it is about; None where the file could not be read that far, or no signature of it holds."""
+        return Subject.of(self.run_order, self.run_root, self.trainer_key)
 
     @property
     def trainer_key_source(self) -> Literal["given", "bundle"]:

@@ -9756,6 +9756,10 @@ Lauf zu finden</translation>
             <translation>Zeigen Sie ihm die Tensoren des Modells.</translation>
         </message>
         <message>
+            <source>Sign nothing of it: start anew, and replay the run again.</source>
+            <translation>Unterschreiben Sie nichts davon: Beginnen Sie neu, und rechnen Sie den Lauf noch einmal nach.</translation>
+        </message>
+        <message>
             <source>Sign one that counts.</source>
             <translation>Unterschreiben Sie eines, das zählt.</translation>
         </message>
@@ -10708,8 +10712,8 @@ Lauf zu finden</translation>
             <translation>Die Zeile ist zu lang.</translation>
         </message>
         <message>
-            <source>The list of cases was damaged, and a new one was begun; the old one is {0}.</source>
-            <translation>Die Liste der Fälle war beschädigt, und eine neue wurde begonnen; die alte ist {0}.</translation>
+            <source>The list of cases was damaged, or of another version; a new one was begun, and the old one is {0}.</source>
+            <translation>Die Liste der Fälle war beschädigt oder aus einer anderen Version; eine neue wurde begonnen, und die alte ist {0}.</translation>
         </message>
         <message>
             <source>The list of cases {0} cannot be read: {1}.</source>
@@ -11652,14 +11656,6 @@ Lauf zu finden</translation>
             <translation>Der danach unterschriebene Zustand ist nicht der bestellte, und die Schritte danach gehen von dort aus weiter.</translation>
         </message>
         <message>
-            <source>The statement has no predicate.</source>
-            <translation>Die Aussage sagt nichts.</translation>
-        </message>
-        <message>
-            <source>The statement has no subject.</source>
-            <translation>Die Aussage nennt nichts, wovon sie handelt.</translation>
-        </message>
-        <message>
             <source>The statement is about another file than {0}.</source>
             <translation>Die Aussage handelt von einer anderen Datei als {0}.</translation>
         </message>
@@ -11674,6 +11670,10 @@ Lauf zu finden</translation>
         <message>
             <source>The statement names another public key than the one that would sign it.</source>
             <translation>Die Aussage nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreiben würde.</translation>
+        </message>
+        <message>
+            <source>The statement that the engine gives does not say what it had shown.</source>
+            <translation>Das Statement des Rechenprozesses sagt nicht, was er gezeigt hatte.</translation>
         </message>
         <message>
             <source>The statement {0} is damaged: {1}</source>

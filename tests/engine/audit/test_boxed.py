@@ -43,7 +43,8 @@ from counterfoil_core.base.generators import finish
 from counterfoil_core.program.limits import Limits
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.values import events
-from counterfoil_core.values.adjudication import AdjudicationFinished, AdjudicationOutcome
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.events import AdjudicationFinished
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.request import AuditRequest
 from counterfoil_core.values.sampling import SegmentRequest

@@ -11,29 +11,40 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from counterfoil.base.joberrors import SignerError
 from counterfoil.signer import client
 from counterfoil.signer.asking import Secret
 from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
+from counterfoil.signer.environment import take_descriptor
 from counterfoil.signer.server import SIGNER_PORT, Desk
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.talk.frames import read_frame
 from counterfoil.talk.messages import decode, encode
 from counterfoil.talk.port import Answer, Delivery, Raised, Returned
-from counterfoil.talk.programs import program_command
+from counterfoil.talk.programs import PASSPHRASE_VARIABLE, program_command
 from counterfoil.talk.table import MOST_STATEMENT
 from counterfoil_core.base import canonical
+from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import FileWriteError, KeyFileError, SignatureError
+from counterfoil_core.signing.claims import RunClaim, TreeHead
 from counterfoil_core.signing.envelope import open_statement
 from counterfoil_core.signing.keys import load_public_key
-from counterfoil_core.signing.kinds import ADJUDICATION, RUN, TREE_HEAD, VERDICT, make_statement
+from counterfoil_core.signing.kinds import ADJUDICATION, RUN, TREE_HEAD, VERDICT, Kind
+from counterfoil_core.signing.statements import sign_said
+from counterfoil_core.statement.verdict import preview_adjudication, preview_verdict
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from support.reports import adjudication_report, verified_report
 
 SECRET = "correct horse battery staple"
+WHEN = datetime(2026, 1, 31, 12, tzinfo=UTC)
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and descriptors of POSIX")
 
 
@@ -50,8 +61,8 @@ def signer(key: Path) -> Iterator[SignerProcess]:
         yield signer
 
 
-def statement(kind: str = VERDICT.predicate, name: str = "run.cfoil", **predicate: Any) -> bytes:
-    return canonical.encode(make_statement([{"name": name, "digest": {"sha256": "00"}}], kind, predicate))
+def statement(name: str = "run.cfoil") -> bytes:
+    return preview_verdict(replace(verified_report(), bundle_name=name), WHEN)
 
 
 def raw(*patience: str) -> subprocess.Popen[bytes]:
@@ -77,33 +88,38 @@ def heard(process: subprocess.Popen[bytes]) -> Answer:
 # What it signs.
 
 
-@pytest.mark.parametrize("kind", [VERDICT.predicate, ADJUDICATION.predicate])
-def test_it_signs_what_an_auditor_signs(signer: SignerProcess, key: Path, kind: str) -> None:
+@pytest.mark.parametrize("kind", [VERDICT, ADJUDICATION])
+def test_it_signs_what_an_auditor_signs(signer: SignerProcess, key: Path, kind: Kind) -> None:
     public = load_public_key(key.with_name("auditor.pub.pem"))
     assert signer.public == public
-    envelope = signer.sign(statement(kind, result="VERIFIED"))
-    assert open_statement(envelope, public)["predicate"] == {"result": "VERIFIED"}
-    assert envelope == load_private_key(key, SECRET).sign(statement(kind, result="VERIFIED"))
+    payload = statement()
+    if kind is ADJUDICATION:
+        report = adjudication_report(AdjudicationOutcome.CONFIRMED)
+        payload = preview_adjudication(replace(report, capsule_name="run.cfoil"), WHEN)
+    envelope = signer.sign(payload)
+    assert canonical.encode(open_statement(envelope, public)) == payload
+    assert envelope == load_private_key(key, SECRET).sign(payload)
 
 
-_PLAIN = make_statement([{"name": "run.cfoil"}], VERDICT.predicate, {})
+_PLAIN = json.loads(statement())
 
 
-def _with_subjects(*subjects: Any) -> bytes:
-    return canonical.encode({**_PLAIN, "subject": list(subjects)})
+def _other(**fields: Any) -> bytes:
+    return canonical.encode({**_PLAIN, **fields})
 
 
 REFUSED = {
-    "a run's claim": (statement(RUN.predicate), "signs a verdict or an adjudication, and nothing else"),
-    "a tree head": (statement(TREE_HEAD.predicate), "and nothing else"),
-    "another type": (statement("https://slsa.dev/provenance/v1"), "and nothing else"),
-    "another file": (statement(name="other.cfoil"), "another file than run.cfoil"),
-    "no subject": (canonical.encode(make_statement([], VERDICT.predicate, {})), "has no subject"),
-    "a second subject that is none": (_with_subjects({"name": "run.cfoil"}, "run"), "has no subject"),
-    "a first subject that is none": (_with_subjects("run.cfoil", {"name": "run"}), "has no subject"),
-    "subjects by name": (canonical.encode({**_PLAIN, "subject": {"name": "run.cfoil"}}), "has no subject"),
-    "no predicate": (canonical.encode({**_PLAIN, "predicate": [1]}), "has no predicate"),
-    "not canonical": (json.dumps(json.loads(statement())).encode(), "canonical"),
+    "a run's claim": (_other(predicateType=RUN.predicate), "signs a verdict or an adjudication, and nothing else"),
+    "a tree head": (_other(predicateType=TREE_HEAD.predicate), "and nothing else"),
+    "another type": (_other(predicateType="https://slsa.dev/provenance/v1"), "and nothing else"),
+    "another file": (statement("other.cfoil"), "another file than run.cfoil"),
+    "no subject": (_other(subject=[]), "not in the form"),
+    "a second subject that is none": (_other(subject=[*_PLAIN["subject"], "run"]), "not in the form"),
+    "subjects by name": (_other(subject={"name": "run.cfoil"}), "not in the form"),
+    "no predicate": (_other(predicate=[1]), "not in the form"),
+    "a predicate of another form": (_other(predicate={"result": "VERIFIED"}), "not in the form"),
+    "more than its form has": (_other(predicate={**_PLAIN["predicate"], "more": 1}), "not in the form"),
+    "not canonical": (json.dumps(_PLAIN).encode(), "canonical"),
     "no statement": (b"{}", "not an in-toto statement"),
     "no json": (b"\xff\x00", "canonical"),
     "nothing": (b"", "canonical"),
@@ -125,20 +141,52 @@ def test_one_verdict_and_no_more(signer: SignerProcess) -> None:
 
 
 def test_a_trainers_signer(key: Path) -> None:
+    order, root = Digest.of(b"order"), Digest.of(b"root")
     with start_signer(key, "train", Passphrase.given(SECRET)) as signer:
-        pem = signer.public.pem
-        for _ in range(2):
-            signer.sign(statement(TREE_HEAD.predicate, "order", public_key=pem))
-        for payload, sentence in (
-            (statement(), "the claim of a run or a tree head, and nothing else"),
-            (statement(RUN.predicate, "order", public_key="other"), "another public key"),
-            (statement(RUN.predicate, "another order", public_key=pem), "another order"),
+        for size in (1, 2):
+            sign_said(TreeHead(order, size, root), signer)
+        claim = RunClaim(order, root, 3, {})
+        for refused, sentence in (
+            (TreeHead(order, 2, Digest.of(b"other")), "already signed"),
+            (structs.replace(claim, order=Digest.of(b"another")), "another order"),
         ):
             with pytest.raises(SignatureError, match=sentence):
-                signer.sign(payload)
-        signer.sign(statement(RUN.predicate, "order", public_key=pem))
+                sign_said(refused, signer)
+        with pytest.raises(SignatureError, match="the claim of a run or a tree head, and nothing else"):
+            signer.sign(statement())
+        sign_said(claim, signer)
         with pytest.raises(SignatureError, match="already signed"):
-            signer.sign(statement(TREE_HEAD.predicate, "order", public_key=pem))
+            sign_said(TreeHead(order, 3, root), signer)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc of Linux")
+def test_nobody_opens_what_its_client_asks_it_through(key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe of the client's can be opened by whoever has its user's rights, who would have something signed."""
+    monkeypatch.setenv(PASSPHRASE_VARIABLE, SECRET)
+
+    before = descriptors()
+    given = take_descriptor()
+    assert given is not None
+    assert nobody_opens(descriptors() - before) == 1
+    with start_signer(key, "audit", Passphrase.read_from(given)) as signer:
+        assert nobody_opens(descriptors() - before) == 1
+        assert signer.sign(statement())
+
+
+def descriptors() -> set[tuple[Path, str]]:
+    """Those of this process, each with what it leads to."""
+    found = [(each, os.readlink(each)) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
+    return {(each, place) for each, place in found if "/proc/" not in place}
+
+
+def nobody_opens(found: set[tuple[Path, str]]) -> int:
+    """How many there are; each is a socket, which cannot be opened anew."""
+    for each, place in found:
+        assert place.startswith("socket:")
+        for flags in (os.O_RDONLY, os.O_WRONLY):
+            with pytest.raises(OSError, match="No such device or address"):
+                os.open(each, flags)
+    return len(found)
 
 
 # Keys and passphrases.
@@ -211,16 +259,20 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
     ours = {name for name in loaded if name.startswith(("counterfoil.", "counterfoil_core."))}
     beside = {name.removeprefix("counterfoil.") for name in ours if name.startswith("counterfoil.")}
     assert {name for name in beside if name.split(".")[0] != "signer"} <= {
-        "base", "base.joberrors", "base.wholefiles", "signing", "signing.privatekeys", "talk",
+        "base", "base.joberrors", "base.wholefiles", "signing", "signing.kinds", "signing.privatekeys", "talk",
         "talk.failure", "talk.frames", "talk.line", "talk.messages",
         "talk.port", "talk.process", "talk.programs", "talk.table",
     }  # fmt: skip
     assert {name.removeprefix("counterfoil_core.") for name in ours if name.startswith("counterfoil_core.")} <= {
         "base", "base.cancel", "base.canonical", "base.digest", "base.dtypes", "base.errors", "base.fields",
-        "base.inputs", "base.obstacles", "base.plaintext", "base.precision", "base.sentence", "base.stopping",
-        "base.timestamps", "base.turns", "bundle", "bundle.extent", "bundle.pattern", "bundle.schema", "bundle.shares",
-        "bundle.sources", "commit", "commit.merkle", "signing", "signing.edwards", "signing.envelope",
-        "signing.keys", "signing.kinds", "signing.publickeys",
+        "base.inputs", "base.memory", "base.obstacles", "base.plaintext", "base.precision", "base.sentence",
+        "base.stopping", "base.timestamps", "base.turns", "bundle", "bundle.extent", "bundle.pattern",
+        "bundle.schema", "bundle.shares", "bundle.sources", "commit", "commit.merkle", "program", "program.limits",
+        "remote", "remote.address", "remote.ranges", "signing", "signing.claims", "signing.edwards",
+        "signing.envelope", "signing.keys", "signing.kinds", "signing.publickeys", "signing.statements",
+        "signing.subject", "statement", "statement.factfields", "statement.model", "values", "values.adjudication",
+        "values.beacon", "values.dispute", "values.outcome", "values.report", "values.runfacts", "values.sampling",
+        "values.trust", "values.workers",
     }  # fmt: skip
 
 

@@ -19,8 +19,7 @@ from counterfoil.talk.port import Port
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.program.limits import Limits
-from counterfoil_core.values.adjudication import AdjudicationEvent
-from counterfoil_core.values.events import AuditFinished, Event
+from counterfoil_core.values.events import AdjudicationEvent, AuditFinished, Event
 from counterfoil_core.values.panel import PanelEvent
 from counterfoil_core.values.request import AuditRequest
 

@@ -197,3 +197,8 @@ class DeliveryReport:
     trust: Trust | None = None
     trainer_key: str = ""
     client_key: str = ""
+
+    @property
+    def about(self) -> Subject | None:
+        """The run that they were compared with; None without a verdict, which says who signed it."""
+        return Subject.of(self.order_digest, self.run_root, self.trainer_key)

@@ -1,23 +1,25 @@
 """The figures of an audit in sentences, so that whoever shows one says the same: window, printed report, command line.
 
-All of them come from the report, or from what the trainer recorded. Where two figures differ because they are about
-different steps, each sentence says which. Pure.
+All of them come from the report or the verdict, or from what the trainer recorded. Where two figures differ because
+they are about different steps, each sentence says which. Pure.
 """
 
 from __future__ import annotations
 
 from counterfoil_core.base.sentence import Sentence, joined, say
+from counterfoil_core.statement.signed import Verdict
 from counterfoil_core.values.report import AuditReport, Kept
 from counterfoil_core.values.steptable import Recorded
 
 
-def steps_said(report: AuditReport) -> Sentence:
+def steps_said(judged: AuditReport | Verdict) -> Sentence:
     """How many steps were ordered, recorded where these are fewer, judged, and different."""
     recorded = (
-        say(", {0:,} recorded", report.steps_recorded) if report.steps_recorded < report.steps_ordered else say("")
+        say(", {0:,} recorded", judged.steps_recorded) if judged.steps_recorded < judged.steps_ordered else say("")
     )
-    different = say(", {0:,} different", len(report.mismatched_steps)) if report.mismatched_steps else say("")
-    return say("{0:,} ordered{1}, {2:,} judged{3}", report.steps_ordered, recorded, report.steps_replayed, different)
+    mismatches = judged.steps_replayed - judged.steps_matching
+    different = say(", {0:,} different", mismatches) if mismatches else say("")
+    return say("{0:,} ordered{1}, {2:,} judged{3}", judged.steps_ordered, recorded, judged.steps_replayed, different)
 
 
 def recorded_log_said(recorded: Recorded) -> Sentence:
@@ -30,17 +32,18 @@ def recorded_log_said(recorded: Recorded) -> Sentence:
     )
 
 
-def log_said(report: AuditReport) -> Sentence:
+def log_said(judged: AuditReport | Verdict) -> Sentence:
     """What the log of the steps that match came to: that of a step that differs belongs to other values."""
+    counts = judged.statement.counts if isinstance(judged, Verdict) else judged
     return say(
         "{0:,} entries, {1:,} bytes in the {2:,} steps that match; {3:,} corrections, {4:,} contradictions, "
         "{5:,} omissions",
-        report.log_entries,
-        report.log_bytes,
-        report.steps_matching,
-        report.corrections,
-        report.contradictions,
-        report.omissions,
+        int(counts.log_entries),
+        int(counts.log_bytes),
+        judged.steps_matching,
+        int(counts.corrections),
+        int(counts.contradictions),
+        int(counts.omissions),
     )
 
 
@@ -64,18 +67,18 @@ def kept_said(kept: Kept) -> Sentence:
     )
 
 
-def figures(report: AuditReport, recorded: Recorded | None = None) -> tuple[tuple[Sentence, Sentence], ...]:
+def figures(judged: AuditReport | Verdict, recorded: Recorded | None = None) -> tuple[tuple[Sentence, Sentence], ...]:
     """Return the figures of a report with their names, but for the times, which each place shows in its own way.
 
     Args:
-        report: What an audit found.
+        judged: What an audit found, or what is signed of it.
         recorded: What the trainer recorded; None where it could not be read.
     """
-    lines = [(say("Steps"), steps_said(report))]
-    if report.exact_bits is None:
+    lines = [(say("Steps"), steps_said(judged))]
+    if judged.exact_bits is None:
         if recorded is not None and len(recorded):
             lines.append((say("Rounding log, recorded"), recorded_log_said(recorded)))
-        lines.append((say("Rounding log, judged"), log_said(report)))
+        lines.append((say("Rounding log, judged"), log_said(judged)))
     return tuple(lines)
 
 

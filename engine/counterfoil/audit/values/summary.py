@@ -9,6 +9,7 @@ from counterfoil.signing.comparedsteps import ComparedLine, FoundComparison, com
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.program.limits import Estimate
 from counterfoil_core.remote.ranges import Fetched
+from counterfoil_core.signing.subject import Subject
 from counterfoil_core.values.outcome import Check, OrderSource
 from counterfoil_core.values.steptable import Recorded
 
@@ -174,6 +175,11 @@ class RunSummary:
     environment: tuple[tuple[str, str], ...]
     recorded: Recorded
     accepted_at: str = ""
+
+    @property
+    def about(self) -> Subject | None:
+        """Which run it is; None where no signature of it holds."""
+        return Subject.of(self.order_digest, self.run_root, self.trainer_key)
 
 
 @dataclass(frozen=True)
