@@ -143,7 +143,7 @@ class Gate:
         # The words of others, SVR and VSA, are declared nowhere here.
         said = read_said(FORMS[kind.predicate], statement) if kind.predicate in FORMS else None
         number = getattr(said, _NUMBERS.get(kind, ""), 0)
-        if self._finished or (kind is not SHARE and number <= self._last.get(kind, -1)):
+        if self._finished or (kind not in (SHARE, ADDITION) and number <= self._last.get(kind, -1)):
             raise SignatureError(say("This signer has already signed what it was started to sign."))
         if said is not None and kind.names_key and said.signer != self._public.pem:
             raise SignatureError(say("The statement names another public key than the one that would sign it."))
