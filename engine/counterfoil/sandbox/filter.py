@@ -16,6 +16,8 @@ from counterfoil.sandbox.calls import HIGHEST, Architecture
 
 LOAD = 0x20
 """``BPF_LD | BPF_W | BPF_ABS``: take 32 bits of the call's data."""
+AND = 0x54
+"""``BPF_ALU | BPF_AND | BPF_K``: keep the bits of a mask."""
 EQUAL, GREATER, AT_LEAST, ANY_BIT = 0x15, 0x25, 0x35, 0x45
 """Jumps: ``BPF_JMP | BPF_K`` with ``BPF_JEQ``, ``BPF_JGT``, ``BPF_JGE``, ``BPF_JSET``."""
 RETURN = 0x06
@@ -28,9 +30,16 @@ NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
 CLONE_THREAD = 0x00010000
 X32 = 0x40000000
 """Set in the numbers of x86-64's second interface, which refers to other calls by the same numbers."""
-REFUSED_IOCTLS = {"TIOCSTI": 0x5412, "TIOCLINUX": 0x541C, "FIOSETOWN": 0x8901, "SIOCSPGRP": 0x8902}
-"""What types into the user's terminal, and what lets the kernel send signals for us."""
-REFUSED_FCNTLS = {"F_SETOWN": 8, "F_SETSIG": 10, "F_SETOWN_EX": 15}
+ALLOWED_IOCTLS = {
+    "TCGETS": 0x5401, "TIOCGWINSZ": 0x5413, "FIONREAD": 0x541B, "FIONBIO": 0x5421, "FIONCLEX": 0x5450,
+    "FIOCLEX": 0x5451,
+}  # fmt: skip
+"""Whether this is a terminal, how much there is to read, and what becomes of a descriptor. Any other types into the
+user's terminal, lets the kernel send signals for us, or changes what a file system keeps of a file."""
+REFUSED_FCNTLS = {"F_SETOWN": 8, "F_SETSIG": 10, "F_SETOWN_EX": 15, "F_SETLEASE": 1024, "F_NOTIFY": 1026}
+"""What lets the kernel send signals for us, to others or when others open a file."""
+SHARED_ANONYMOUS = 0x21
+"""``MAP_SHARED | MAP_ANONYMOUS``: such memory counts against no limit of the process, and nobody shares it here."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +84,11 @@ def make_filter(architecture: Architecture, process: int) -> tuple[Instruction, 
         program += _on(number[name], _one_of(0, (process,), ALLOW, REFUSE))
     for name in ("prlimit64", "sched_setaffinity"):  # 0 is oneself
         program += _on(number[name], _one_of(0, (0, process), ALLOW, REFUSE))
-    program += _on(number["ioctl"], _one_of(1, REFUSED_IOCTLS.values(), REFUSE, ALLOW))
+    program += _on(number["ioctl"], _one_of(1, ALLOWED_IOCTLS.values(), ALLOW, REFUSE))
     program += _on(number["fcntl"], _one_of(1, REFUSED_FCNTLS.values(), REFUSE, ALLOW))
+    shared = [_load(ARGUMENTS + 8 * 3), Instruction(AND, 0, 0, SHARED_ANONYMOUS)]
+    shared += [Instruction(EQUAL, 0, 1, SHARED_ANONYMOUS), _return(REFUSE), _return(ALLOW)]
+    program += _on(number["mmap"], shared)
     for refused in sorted(architecture.refused.values()):
         program += _on(refused, [_return(REFUSE)])
     return (*program, _return(ALLOW))

@@ -39,6 +39,8 @@ def decided(architecture: Architecture, number: int, *arguments: int, audit: int
         place += 1
         if one.code == seccomp.LOAD:
             taken = words[one.value]
+        elif one.code == seccomp.AND:
+            taken &= one.value
         elif one.code == seccomp.RETURN:
             return _MEANING[one.value]
         else:
@@ -100,13 +102,17 @@ def test_arguments_that_reach_others(architecture: Architecture) -> None:
     assert decided(architecture, number["prlimit64"], PROCESS) == ALLOWED
     assert decided(architecture, number["prlimit64"], 7) == REFUSED
     assert decided(architecture, number["sched_setaffinity"], 7) == REFUSED
-    for value in seccomp.REFUSED_IOCTLS.values():
+    for value in seccomp.ALLOWED_IOCTLS.values():
+        assert decided(architecture, number["ioctl"], 1, value) == ALLOWED
+    # TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP, FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION, FICLONE
+    for value in (0x5412, 0x541C, 0x8901, 0x8902, 0x40086602, 0x401C5820, 0x40087602, 0x40049409):
         assert decided(architecture, number["ioctl"], 1, value) == REFUSED
         assert decided(architecture, number["ioctl"], 1, 2**32 + value) == REFUSED
-    assert decided(architecture, number["ioctl"], 1, 0x5401) == ALLOWED
     for value in seccomp.REFUSED_FCNTLS.values():
         assert decided(architecture, number["fcntl"], 1, value, 7) == REFUSED
     assert decided(architecture, number["fcntl"], 1, 3) == ALLOWED
+    for flags, found in ((0x21, REFUSED), (0x4021, REFUSED), (0x22, ALLOWED), (0x01, ALLOWED), (0x20, ALLOWED)):
+        assert decided(architecture, number["mmap"], 0, 4096, 3, flags) == found
 
 
 @both
