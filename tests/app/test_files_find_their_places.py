@@ -286,7 +286,7 @@ def test_weights_are_compared_with_the_run_that_is_open(window_of: MakeWindow, t
         "blocks.0.conv1.weight",
         "backdoor.weight",
     ]
-    assert engine.deliveries == [
+    assert [(*files, replay is not None) for *files, replay in engine.deliveries] == [
         (weights, run, None, False),
         (weights, run, verdict, False),
         (weights, run, verdict, False),
