@@ -44,9 +44,9 @@ from counterfoil.talk.line import Outbox
 from counterfoil.talk.messages import decode, encode
 from counterfoil.talk.port import Answer, Delivery, Item, Returned
 from counterfoil.training.recordingfolder import recording_folder
-from counterfoil_app.engine.child import PROGRESS
 from counterfoil_app.engine.port import (
     ENGINE,
+    PROGRESS,
     BundlesRequest,
     FactsRequest,
     KnownRequest,

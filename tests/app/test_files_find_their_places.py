@@ -257,7 +257,7 @@ def test_weights_are_compared_with_the_run_that_is_open(window_of: MakeWindow, t
     drop(window, qtbot, weights)
     dialog = window.findChild(DeliveryDialog)
     assert dialog is not None
-    qtbot.waitUntil(lambda: dialog.delivery.report is not None)
+    qtbot.waitUntil(lambda: dialog.delivery.found is not None)
     # Nobody has said that the run is verified.
     assert dialog.headline.text() == "INCONCLUSIVE"
     assert "choose the verdict" in dialog.notice.text()
@@ -285,7 +285,7 @@ def test_weights_are_compared_with_the_run_that_is_open(window_of: MakeWindow, t
         "blocks.0.conv1.weight",
         "backdoor.weight",
     ]
-    assert engine.deliveries == [
+    assert [(*files, replay is not None) for *files, replay in engine.deliveries] == [
         (weights, run, None, False),
         (weights, run, verdict, False),
         (weights, run, verdict, False),
@@ -307,7 +307,7 @@ def test_weights_that_are_dropped_on_a_verdict(opened: MainWindow, tmp_path: Pat
     QApplication.sendEvent(viewer, QDropEvent(QPointF(9, 9), ACTIONS, data, LEFT, KEYS))
     qtbot.waitUntil(lambda: viewer.findChild(DeliveryDialog) is not None)
     dialog = viewer.findChild(DeliveryDialog)
-    qtbot.waitUntil(lambda: dialog.delivery.report is not None)
+    qtbot.waitUntil(lambda: dialog.delivery.found is not None)
     assert (dialog.delivery.verdict, dialog.delivery.keys) == (verdict, (AUDITOR,))
     assert dialog.headline.text().startswith("DELIVERED")
 

@@ -151,7 +151,7 @@ def test_start_and_stop_have_places_of_their_own(
     now = where(weights.start), where(weights.stop)
     assert (weights.start.isEnabled(), weights.stop.isEnabled()) == (False, True)
     engine.open_gates()
-    qtbot.waitUntil(lambda: weights.delivery.report is not None)
+    qtbot.waitUntil(lambda: weights.delivery.found is not None)
     assert (where(weights.start), where(weights.stop)) == now
     assert (weights.start.isEnabled(), weights.stop.isEnabled()) == (True, False)
 

@@ -469,7 +469,7 @@ def test_weights_of_a_disputed_run_are_said_to_be_those_of_a_disputed_run(
     window.open_files([weights])
     qtbot.waitUntil(lambda: bool(window.findChildren(DeliveryDialog)))
     dialog = window.findChildren(DeliveryDialog)[-1]
-    qtbot.waitUntil(lambda: dialog.delivery.report is not None)
+    qtbot.waitUntil(lambda: dialog.delivery.found is not None)
     assert dialog.headline.text() == "INCONCLUSIVE: the weights of a disputed run"
     assert "disputed" in dialog.notice.text()
     assert dialog.notice.property("tone") == "bad"

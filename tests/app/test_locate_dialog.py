@@ -146,7 +146,7 @@ def test_weights_dropped_on_the_window_are_compared_and_their_step_is_offered(
     qtbot.waitUntil(lambda: bool(opened.findChildren(DeliveryDialog)))
     (delivery,) = opened.findChildren(DeliveryDialog)
     qtbot.waitUntil(lambda: not delivery.delivery.working)
-    assert delivery.delivery.report is not None, "they are compared with the final state, as ever"
+    assert delivery.delivery.found is not None, "they are compared with the final state, as ever"
     assert engine.located == [], "nothing else is done unasked"
     delivery.steps.click()
     (found,) = delivery.findChildren(LocateDialog)

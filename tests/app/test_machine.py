@@ -36,7 +36,7 @@ def dialog_of(window: MainWindow) -> MachineDialog:
 def test_what_is_wrong_is_shown_with_its_remedy_and_copied(window_of: MakeWindow, qtbot: QtBot) -> None:
     engine = FakeEngine(machine=BAD)
     dialog = dialog_of(window_of(engine))
-    qtbot.waitUntil(lambda: dialog.examination.page is not None)
+    qtbot.waitUntil(lambda: dialog.examination.found is not None)
     assert dialog.summary.text() == "One thing is wrong."
     assert dialog.summary.property("tone") == "bad"
     assert "Temporary files: Make room on that disk." in dialog.remedies.text()
@@ -52,12 +52,12 @@ def test_what_is_wrong_is_shown_with_its_remedy_and_copied(window_of: MakeWindow
 def test_it_is_examined_again_when_that_is_asked_for(window_of: MakeWindow, qtbot: QtBot) -> None:
     engine = FakeEngine()
     dialog = dialog_of(window_of(engine))
-    qtbot.waitUntil(lambda: dialog.examination.page is not None)
+    qtbot.waitUntil(lambda: dialog.examination.found is not None)
     assert dialog.summary.property("tone") == "ok"
     engine.machine = BAD
     dialog.again.click()
     assert not dialog.copy.isEnabled()
-    qtbot.waitUntil(lambda: dialog.examination.page is not None)
+    qtbot.waitUntil(lambda: dialog.examination.found is not None)
     assert dialog.summary.property("tone") == "bad"
     dialog.reject()
 

@@ -14,6 +14,7 @@ from counterfoil_app.looks import words
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.plan_dialog import PlanDialog
+from counterfoil_core.program.limits import LARGE
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 
@@ -53,7 +54,7 @@ def test_devices_are_measured_side_by_side(
     dialog.device.activated.emit(1)
     assert "half the speed" in dialog.note.text()
     measure(dialog, opened, qtbot)
-    assert engine.plans_asked == [("cpu", 0.01), ("cuda:0", 0.01)]
+    assert [(each.device, bad) for each, bad in engine.measured] == [("cpu", 0.01), ("cuda:0", 0.01)]
     assert [row[4:] for row in cells(dialog)] == [
         ["40 s", "5 s"],
         ["1 min 50 s", "14 s"],
@@ -99,7 +100,7 @@ def test_a_program_beyond_the_limits_is_allowed_in_the_plan(
     measure(dialog, opened, qtbot)
     dialog.large.setChecked(True)
     measure(dialog, opened, qtbot)
-    assert engine.large_allowed == [False, True]
+    assert [each.limits == LARGE for each, _ in engine.measured] == [False, True]
     assert not opened.session.allow_large, "not before the plan is used"
     dialog.accept()
     assert opened.session.allow_large

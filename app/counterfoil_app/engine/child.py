@@ -9,29 +9,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from counterfoil import (
-    DeliveryProgress,
-    DifferenceProgress,
-    FactsProgress,
-    FollowState,
-    LedgerProgress,
-    LocateProgress,
-    LookProgress,
-    MachineProgress,
-    OperatorDone,
-    PlanProgress,
-)
 from counterfoil.talk import table
 from counterfoil.talk.line import Line
-from counterfoil_app.engine.port import ENGINE, Engine
-from counterfoil_app.engine.recordings import InsideStep, RecordingSize
-from counterfoil_app.engine.sample import SampleProgress
+from counterfoil_app.engine.port import ENGINE, PROGRESS, Engine
 
-PROGRESS = (
-    DeliveryProgress, DifferenceProgress, FactsProgress, FollowState, InsideStep, LedgerProgress, LocateProgress,
-    LookProgress, MachineProgress, OperatorDone, PlanProgress, RecordingSize, SampleProgress,
-)  # fmt: skip
-"""Kinds of values of which only the newest matters."""
 LIGHT, WHOLE = "light", "whole"
 """What a process of a broker has loaded by the time that it hears which box it is to be in: what looks at files alone,
 or what computes too."""

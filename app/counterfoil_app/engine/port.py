@@ -48,6 +48,7 @@ from counterfoil import (
     LookProgress,
     MachinePage,
     MachineProgress,
+    OperatorDone,
     OperatorLook,
     OrderProgress,
     OrderWritten,
@@ -222,6 +223,11 @@ DeliveryEvent = DeliveryProgress | DeliveryReport
 """What a comparison of delivered weights brings; the report comes last."""
 
 
+PROGRESS = (
+    DeliveryProgress, DifferenceProgress, FactsProgress, FollowState, recordings.InsideStep, LedgerProgress,
+    LocateProgress, LookProgress, MachineProgress, OperatorDone, PlanProgress, recordings.RecordingSize, SampleProgress,
+)  # fmt: skip
+"""Kinds of values that say how far a question is, of which only the newest matters."""
 ENGINE = Port["Engine"]()
 """What the engine's process may be asked: the methods that are questions."""
 TRAITS: dict[str, Traits] = {}

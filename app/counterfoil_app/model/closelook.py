@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from PySide6.QtCore import QObject
 
 from counterfoil import CancelToken, Dispute, DisputedRows, LookProgress, OperatorLook, TensorSides
 from counterfoil_app.engine.port import Engine, LookRequest
-from counterfoil_app.engine.strangers import plain
-from counterfoil_app.model.inquiry import Inquiry
+from counterfoil_app.model.inquiry import Query
 
 if TYPE_CHECKING:
     from counterfoil_app.model.session import Session
@@ -19,32 +18,23 @@ if TYPE_CHECKING:
 Found = TypeVar("Found", DisputedRows, TensorSides, OperatorLook)
 
 
-class CloseLook(Inquiry[LookProgress], Generic[Found]):
+class CloseLook(Query[LookProgress, Found], Generic[Found]):
     """One look; what was found belongs to the dispute that it was asked for, and is forgotten with it.
 
     Args:
         session: Whose run, worker and device are used.
-
-    Attributes:
-        progress: How far it is; None before it begins.
-        found: What was found; None until it is.
     """
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(session.ask, parent)
         self._session = session
-        self._asked: LookRequest | None = None
-
-    def _forget(self) -> None:
-        super()._forget()
-        self.progress: LookProgress | None = None
-        self.found: Found | None = None
+        self._request: LookRequest | None = None
 
     def forget(self) -> None:
         """Stop, and forget what was found."""
         self._leave()
         self._forget()
-        self._asked = None
+        self._request = None
         self.changed.emit()
 
     def look(self, step: int, *, part: str = "", tensor: str = "") -> None:
@@ -53,33 +43,18 @@ class CloseLook(Inquiry[LookProgress], Generic[Found]):
         if session.path is None or session.running:
             return
         asked = LookRequest(session.path, step, part, tensor, session.data, session.device, session.threads)
-        if asked == self._asked and self.failure is None and (self.working or self.found is not None):
+        if asked == self._request and self.failure is None and (self.working or self.found is not None):
             return
         self._leave()
-        self._asked = asked
+        self._request = asked
         self.start()
 
-    def _question(self, token: CancelToken) -> Callable[[Engine], object]:
-        assert self._asked is not None
-        return partial(self._work, self._asked, token)
-
-    def _work(self, asked: LookRequest, token: CancelToken, engine: Engine) -> Found | None:
-        """In the worker thread."""
-        for value in self._values(engine, asked, token):
-            if not isinstance(value, LookProgress):
-                return value
-            self._seen.put(value)
-        return None
+    def _asked(self, token: CancelToken) -> Callable[[Engine], Iterator[LookProgress | Found]]:
+        assert self._request is not None
+        return partial(self._values, asked=self._request, token=token)
 
     def _values(self, engine: Engine, asked: LookRequest, token: CancelToken) -> Iterator[LookProgress | Found]:
         raise NotImplementedError
-
-    def _show(self, seen: LookProgress) -> None:
-        self.progress = plain(seen)
-
-    def _answer(self, value: object) -> None:
-        if value is not None:
-            self.found = plain(cast("Found", value))
 
 
 class RowsLook(CloseLook[DisputedRows]):

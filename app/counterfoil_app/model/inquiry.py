@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from shiboken6 import isValid
@@ -30,7 +30,7 @@ from counterfoil import (
     PlanProgress,
     TrustStore,
 )
-from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.port import PROGRESS, Engine
 from counterfoil_app.engine.snapshot import Latest
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure, JobResult
@@ -43,6 +43,8 @@ Ask = Callable[[Callable[[Engine], object], Callable[[JobResult], None]], None]
 """Lets the worker ask the engine something, and hands the answer over in the window's thread."""
 Seen = TypeVar("Seen")
 """What the worker thread puts down of its progress."""
+Found = TypeVar("Found")
+"""What is found in the end."""
 
 
 class Inquiry(QObject, Generic[Seen]):
@@ -124,6 +126,46 @@ class Inquiry(QObject, Generic[Seen]):
         self.failure = result.failure
         self._answer(result.value)
         self.changed.emit()
+
+
+class Query(Inquiry[Seen], Generic[Seen, Found]):
+    """An inquiry whose question says how far it is until it has found what it was asked for.
+
+    Attributes:
+        progress: How far it is, as it is shown; None before it begins.
+        found: What was found, as it is shown; None until it is.
+        said: The same as the engine said it.
+    """
+
+    def _forget(self) -> None:
+        super()._forget()
+        self.progress: Seen | None = None
+        self.found: Found | None = None
+        self.said: Found | None = None
+
+    def _question(self, token: CancelToken) -> Callable[[Engine], object]:
+        return partial(self._find, self._asked(token), self._seen)
+
+    def _asked(self, token: CancelToken) -> Callable[[Engine], Iterator[Seen | Found]]:
+        """Return the question; it is asked in the worker thread."""
+        raise NotImplementedError
+
+    def _find(
+        self, asked: Callable[[Engine], Iterator[Seen | Found]], seen: Latest[Seen], engine: Engine
+    ) -> tuple[Found, Found] | None:
+        for value in asked(engine):
+            if not isinstance(value, PROGRESS):
+                found = cast("Found", value)
+                return found, plain(found)
+            seen.put(cast("Seen", value))
+        return None
+
+    def _show(self, seen: Seen) -> None:
+        self.progress = plain(seen)
+
+    def _answer(self, value: object) -> None:
+        if value is not None:
+            self.said, self.found = cast("tuple[Found, Found]", value)
 
 
 class Planner(Inquiry[PlanProgress | Plan]):
@@ -241,7 +283,7 @@ class Hearing(Inquiry[_Standing]):
             self.checks.update({check.number: check for check in self.report.checks})
 
 
-class Delivery(Inquiry[DeliveryProgress]):
+class Delivery(Query[DeliveryProgress, DeliveryReport]):
     """Compares delivered weights with a run in the session's worker.
 
     Args:
@@ -255,8 +297,6 @@ class Delivery(Inquiry[DeliveryProgress]):
         verdict: A verdict on the run; None for none.
         store: What the user trusts, by which it is read.
         replay: The report of a replay of the run here; it counts where there is no verdict, and where it says VERIFIED.
-        progress: How far it is; None before it begins.
-        report: What was found; None until it is over.
     """
 
     def __init__(self, session: Session, weights: Path, run: Path, parent: QObject | None = None) -> None:
@@ -266,11 +306,6 @@ class Delivery(Inquiry[DeliveryProgress]):
         self.verdict: Path | None = None
         self.store = TrustStore()
         self.replay: AuditReport | None = None
-
-    def _forget(self) -> None:
-        super()._forget()
-        self.progress: DeliveryProgress | None = None
-        self.report: DeliveryReport | None = None
 
     @property
     def disputed(self) -> bool:
@@ -284,28 +319,6 @@ class Delivery(Inquiry[DeliveryProgress]):
         replay = self.replay if self.verdict is None else None
         return replay if replay is not None and replay.outcome is Outcome.VERIFIED else None
 
-    def _question(self, token: CancelToken) -> Callable[[Engine], object]:
-        replay = self.verified_here
-        return partial(self._compare, self.verdict, self.store, replay, token)
-
-    def _compare(
-        self,
-        verdict: Path | None,
-        store: TrustStore,
-        replay: AuditReport | None,
-        token: CancelToken,
-        engine: Engine,
-    ) -> DeliveryReport | None:
-        """In the worker thread."""
-        for event in engine.verify_weights(self.weights, self.run, verdict, store, replay, token):
-            if isinstance(event, DeliveryReport):
-                return event
-            self._seen.put(event)
-        return None
-
-    def _show(self, seen: DeliveryProgress) -> None:
-        self.progress = plain(seen)
-
-    def _answer(self, value: object) -> None:
-        if isinstance(value, DeliveryReport):
-            self.report = plain(value)
+    def _asked(self, token: CancelToken) -> Callable[[Engine], Iterator[DeliveryProgress | DeliveryReport]]:
+        given = self.weights, self.run, self.verdict, self.store, self.verified_here
+        return lambda engine: engine.verify_weights(*given, token)

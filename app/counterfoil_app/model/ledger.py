@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,15 +10,14 @@ from PySide6.QtCore import QObject
 
 from counterfoil import CancelToken, KnownKey, Ledger, LedgerProgress, RatePolicy, Role, with_policy
 from counterfoil_app.engine.port import USUAL_RATES, Engine, LedgerRequest
-from counterfoil_app.engine.strangers import plain
-from counterfoil_app.model.inquiry import Inquiry
+from counterfoil_app.model.inquiry import Query
 from counterfoil_app.model.key_book import KeyBook
 
 if TYPE_CHECKING:
     from counterfoil_app.model.session import Session
 
 
-class LedgerReading(Inquiry[LedgerProgress]):
+class LedgerReading(Query[LedgerProgress, Ledger]):
     """Says what the verdicts in a folder say of each trainer.
 
     Args:
@@ -29,8 +27,6 @@ class LedgerReading(Inquiry[LedgerProgress]):
     Attributes:
         folder: Where the verdicts lie; None until one is chosen.
         policy: What the proposed rates are to be sure of.
-        progress: How far it is; None before it begins.
-        found: What the verdicts say; None until they were read.
     """
 
     def __init__(self, session: Session, book: KeyBook, parent: QObject | None = None) -> None:
@@ -87,31 +83,11 @@ class LedgerReading(Inquiry[LedgerProgress]):
             self._kept = self.found
             self.start()
 
-    def _forget(self) -> None:
-        super()._forget()
-        self.progress: LedgerProgress | None = None
-        self.found: Ledger | None = None
-
-    def _question(self, token: CancelToken) -> Callable[[Engine], object]:
-        kept, self._kept = self._kept, None
+    def _asked(self, token: CancelToken) -> Callable[[Engine], Iterator[LedgerProgress | Ledger]]:
+        kept, self._kept, policy = self._kept, None, self.policy
         if kept is not None:  # it stays in view meanwhile
             self.found = kept
-            return lambda _engine, policy=self.policy: with_policy(kept, policy)  # type: ignore[misc]
+            return lambda _engine: iter((with_policy(kept, policy),))
         assert self.folder is not None
-        keys = tuple(key.public for key in self.counted)
-        return partial(self._work, LedgerRequest(self.folder, keys, self.policy, self._book.store), token)
-
-    def _work(self, asked: LedgerRequest, token: CancelToken, engine: Engine) -> Ledger | None:
-        """In the worker thread."""
-        for said in engine.read_ledger(asked, token):
-            if isinstance(said, Ledger):
-                return plain(said)
-            self._seen.put(said)
-        return None
-
-    def _show(self, seen: LedgerProgress) -> None:
-        self.progress = seen
-
-    def _answer(self, value: object) -> None:
-        if isinstance(value, Ledger):
-            self.found = value
+        asked = LedgerRequest(self.folder, tuple(key.public for key in self.counted), policy, self._book.store)
+        return lambda engine: engine.read_ledger(asked, token)

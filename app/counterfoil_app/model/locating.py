@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,7 @@ from PySide6.QtCore import QObject
 
 from counterfoil import CancelToken, Digest, Located, LocateProgress
 from counterfoil_app.engine.port import Engine, LocateRequest
-from counterfoil_app.engine.strangers import plain
-from counterfoil_app.model.inquiry import Inquiry
+from counterfoil_app.model.inquiry import Query
 
 if TYPE_CHECKING:
     from counterfoil_app.model.session import Session
@@ -26,7 +24,7 @@ def read_hash(typed: str) -> Digest | None:
         return None
 
 
-class Locating(Inquiry[LocateProgress]):
+class Locating(Query[LocateProgress, Located]):
     """Says which steps of a run hold something.
 
     Args:
@@ -36,8 +34,6 @@ class Locating(Inquiry[LocateProgress]):
     Attributes:
         run: The run.
         wanted: A hash, or a file or folder of weights; None until something is looked for.
-        progress: How far it is; None before it begins.
-        found: What was found; None until it is over.
     """
 
     def __init__(self, session: Session, run: Path, parent: QObject | None = None) -> None:
@@ -51,26 +47,7 @@ class Locating(Inquiry[LocateProgress]):
         self.wanted = wanted
         self.start()
 
-    def _forget(self) -> None:
-        super()._forget()
-        self.progress: LocateProgress | None = None
-        self.found: Located | None = None
-
-    def _question(self, token: CancelToken) -> Callable[[Engine], object]:
+    def _asked(self, token: CancelToken) -> Callable[[Engine], Iterator[LocateProgress | Located]]:
         assert self.wanted is not None
-        return partial(self._work, LocateRequest(self.run, self.wanted), token)
-
-    def _work(self, asked: LocateRequest, token: CancelToken, engine: Engine) -> Located | None:
-        """In the worker thread."""
-        for said in engine.locate(asked, token):
-            if isinstance(said, Located):
-                return plain(said)
-            self._seen.put(said)
-        return None
-
-    def _show(self, seen: LocateProgress) -> None:
-        self.progress = seen
-
-    def _answer(self, value: object) -> None:
-        if isinstance(value, Located):
-            self.found = value
+        asked = LocateRequest(self.run, self.wanted)
+        return lambda engine: engine.locate(asked, token)

@@ -3,74 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
-from typing import Generic, TypeVar, cast
 
 from PySide6.QtCore import QObject
 
 from counterfoil import CancelToken, CheckedRules, FactsProgress, RunFacts, TrustStore
 from counterfoil_app.engine.port import Engine, FactsRequest, RulesRequest
-from counterfoil_app.engine.strangers import plain
-from counterfoil_app.model.inquiry import Inquiry
+from counterfoil_app.model.inquiry import Query
 from counterfoil_app.model.session import Session
 
-Found = TypeVar("Found", RunFacts, CheckedRules)
 
-
-class _Asked(Inquiry[FactsProgress], Generic[Found]):
-    """One question about a run, which is checked first.
+class FactsCount(Query[FactsProgress, RunFacts]):
+    """Counts what the run shows.
 
     Args:
         session: Whose worker is used.
         run: The run.
         order: The client's own order file, if it is known.
-
-    Attributes:
-        run: The run.
-        progress: How far it is; None before it begins.
-        found: What was found, as the engine said it; None until it is.
-        shown: The same with the texts of strangers as they are shown.
     """
 
     def __init__(self, session: Session, run: Path, order: Path | None, parent: QObject | None = None) -> None:
         super().__init__(session.ask, parent)
-        self.run = run
-        self.order = order
+        self.run, self._order = run, order
 
-    def _forget(self) -> None:
-        super()._forget()
-        self.progress: FactsProgress | None = None
-        self.found: Found | None = None
-        self.shown: Found | None = None
-
-    def _work(self, values: Callable[[Engine], Iterator[FactsProgress | Found]], engine: Engine) -> Found | None:
-        """In the worker thread."""
-        for value in values(engine):
-            if not isinstance(value, FactsProgress):
-                return value
-            self._seen.put(value)
-        return None
-
-    def _show(self, seen: FactsProgress) -> None:
-        self.progress = plain(seen)
-
-    def _answer(self, value: object) -> None:
-        if value is not None:
-            self.found = cast("Found", value)
-            self.shown = plain(self.found)
+    def _asked(self, token: CancelToken) -> Callable[[Engine], Iterator[FactsProgress | RunFacts]]:
+        asked = FactsRequest(self.run, self._order)
+        return lambda engine: engine.run_facts(asked, token)
 
 
-class FactsCount(_Asked[RunFacts]):
-    """Counts what the run shows."""
-
-    def _question(self, token: CancelToken) -> Callable[[Engine], object]:
-        asked = FactsRequest(self.run, self.order)
-        return partial(self._work, lambda engine: engine.run_facts(asked, token))
-
-
-class RulesCheck(_Asked[CheckedRules]):
+class RulesCheck(Query[FactsProgress, CheckedRules]):
     """Checks rules on the run.
+
+    Args:
+        session: Whose worker is used.
+        run: The run.
+        order: The client's own order file, if it is known.
 
     Attributes:
         rules: The file of rules; None until one was chosen.
@@ -79,7 +46,8 @@ class RulesCheck(_Asked[CheckedRules]):
     """
 
     def __init__(self, session: Session, run: Path, order: Path | None, parent: QObject | None = None) -> None:
-        super().__init__(session, run, order, parent)
+        super().__init__(session.ask, parent)
+        self.run, self._order = run, order
         self.rules: Path | None = None
         self.verdicts: tuple[Path, ...] = ()
         self.store = TrustStore()
@@ -107,7 +75,7 @@ class RulesCheck(_Asked[CheckedRules]):
         else:
             self.changed.emit()
 
-    def _question(self, token: CancelToken) -> Callable[[Engine], object]:
+    def _asked(self, token: CancelToken) -> Callable[[Engine], Iterator[FactsProgress | CheckedRules]]:
         assert self.rules is not None, "rules are chosen first"
-        asked = RulesRequest(self.run, self.rules, self.verdicts, self.store, self.order)
-        return partial(self._work, lambda engine: engine.check_rules(asked, token))
+        asked = RulesRequest(self.run, self.rules, self.verdicts, self.store, self._order)
+        return lambda engine: engine.check_rules(asked, token)

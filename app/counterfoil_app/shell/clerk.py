@@ -163,7 +163,7 @@ class Clerk(QObject):
             self._do(partial(note, FileKind.VERDICT, hearing.signed))
 
     def _note_delivery(self, delivery: Delivery) -> None:
-        report = delivery.report
+        report = delivery.found
         if report is not None:
             note = partial(self._cases.note, report.order_digest, about=report.about, outcome=report.outcome.value)
             self._do(partial(note, FileKind.WEIGHTS, delivery.weights))

@@ -68,7 +68,7 @@ class FactsDesk(QObject):
         return dialog
 
     def _save(self, count: FactsCount, target: Path) -> None:
-        facts = count.found  # as the engine said it: what is shown has only visible characters
+        facts = count.said  # as the engine said it: what is shown has only visible characters
         if facts is not None:
             self._session.ask(lambda engine: engine.facts_as_json(facts), partial(self._write, target))
 

@@ -69,22 +69,22 @@ class MachineDialog(QDialog):
         self.examination.start()
 
     def _refresh(self) -> None:
-        found, progress = self.examination, self.examination.progress
-        self.progress.setVisible(found.working)
+        examined, progress = self.examination, self.examination.progress
+        self.progress.setVisible(examined.working)
         self.progress.setRange(0, progress.total if progress is not None else 0)
         if progress is not None:
             self.progress.setValue(progress.done)
             self.progress.setFormat(translated(progress.part))
-        self.again.setEnabled(not found.working)
-        self.copy.setEnabled(found.page is not None)
-        facts = found.page.facts if found.page is not None else ()
+        self.again.setEnabled(not examined.working)
+        self.copy.setEnabled(examined.found is not None)
+        facts = examined.found.facts if examined.found is not None else ()
         # What asks for something to be done stands above what does not.
         self.model.show_records(sorted(facts, key=lambda fact: _FIRST.index(fact.state)))
-        if found.failure is not None:
-            self._say(failure_text(found.failure), "bad")
-        elif found.page is not None:
-            self._say(translated(found.page.summary), "bad" if found.page.wrong else "ok")
-        self.summary.setVisible(not found.working)
+        if examined.failure is not None:
+            self._say(failure_text(examined.failure), "bad")
+        elif examined.found is not None:
+            self._say(translated(examined.found.summary), "bad" if examined.found.wrong else "ok")
+        self.summary.setVisible(not examined.working)
         said = [f"{translated(fact.name)}: {translated(fact.remedy)}" for fact in facts if fact.remedy]
         self.remedies.setText("\n".join(dict.fromkeys(said)))
         self.remedies.setVisible(bool(said))
@@ -102,5 +102,5 @@ class MachineDialog(QDialog):
 
     def _copy(self) -> None:
         """In English, as reports are read."""
-        if self.examination.page is not None:
-            QGuiApplication.clipboard().setText(self.examination.page.text)
+        if self.examination.found is not None:
+            QGuiApplication.clipboard().setText(self.examination.found.text)

@@ -78,7 +78,7 @@ class FactsDialog(InquiryDialog):
 
     def refresh(self) -> None:
         """Show where the count stands, or what was found."""
-        count, facts = self.count, self.count.shown
+        count, facts = self.count, self.count.found
         super().refresh()
         look, sentence = self._headline()
         self.top.show_look(look, sentence)
@@ -105,7 +105,7 @@ class FactsDialog(InquiryDialog):
                 fit_height(part)
 
     def _headline(self) -> tuple[Look, str]:
-        count, facts = self.count, self.count.shown
+        count, facts = self.count, self.count.found
         if count.working:
             said = translated(count.progress.what) if count.progress is not None else self.tr("The run is opened.")
             return Look(self.tr("Being counted"), "running", Tone.INFO), said
@@ -187,7 +187,7 @@ class FactsDialog(InquiryDialog):
 
     def _copy(self) -> None:
         """Copy what is shown: a line for each fact, and the tables as a spreadsheet takes them."""
-        facts = self.count.shown
+        facts = self.count.found
         if facts is None:
             return
         lines = [facts.title]

@@ -302,7 +302,7 @@ class DeliveryDialog(InquiryDialog):
 
     def refresh(self) -> None:
         """Show where the comparison stands."""
-        delivery, report = self.delivery, self.delivery.report
+        delivery, report = self.delivery, self.delivery.found
         look, sentence = self._headline()
         self.top.show_look(look, sentence)
         self.trust.show_trust(self._trust())
@@ -325,7 +325,7 @@ class DeliveryDialog(InquiryDialog):
         restyle(self.close_button, "primary", report is not None and not wanted)
 
     def _headline(self) -> tuple[Look, str]:
-        delivery, report = self.delivery, self.delivery.report
+        delivery, report = self.delivery, self.delivery.found
         if delivery.working:
             progress = delivery.progress
             return Look(self.tr("Being compared"), "running", Tone.INFO), (
@@ -361,7 +361,7 @@ class DeliveryDialog(InquiryDialog):
 
     def _trust(self) -> Trust | None:
         """What it rests on, for who knows the keys in the book."""
-        report = self.delivery.report
+        report = self.delivery.found
         if report is None or report.trust is None:
             return None
         return self._book.seen(report.trust, report.trainer_key, report.order_digest.hex, report.client_key)
@@ -410,7 +410,7 @@ class DeliveryDialog(InquiryDialog):
         return differing + missing + [_Line(name, self.tr("not of the run")) for name in report.surplus]
 
     def _fields(self) -> list[Field]:
-        delivery, report = self.delivery, self.delivery.report
+        delivery, report = self.delivery, self.delivery.found
         if report is None:
             return [Field(self.tr("Weights"), str(delivery.weights), exact=True)]
         counts = ", ".join(

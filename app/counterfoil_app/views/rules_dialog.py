@@ -69,7 +69,7 @@ class RulesDialog(InquiryDialog):
 
     def refresh(self) -> None:
         """Show where the check stands, or what came of each rule."""
-        check, found = self.check, self.check.shown
+        check, found = self.check, self.check.found
         super().refresh()
         self.start.setEnabled(check.rules is not None and not check.working)
         for each in (self.add, self.leave_out):
@@ -106,7 +106,7 @@ class RulesDialog(InquiryDialog):
         self._show_detail()
 
     def _headline(self) -> tuple[Look, str]:
-        check, found = self.check, self.check.shown
+        check, found = self.check, self.check.found
         if check.working:
             said = translated(check.progress.what) if check.progress is not None else self.tr("The run is opened.")
             return Look(self.tr("Being checked"), "running", Tone.INFO), said
@@ -136,7 +136,7 @@ class RulesDialog(InquiryDialog):
         return looks[found.outcome], said
 
     def _about(self) -> list[Field]:
-        check, found = self.check, self.check.shown
+        check, found = self.check, self.check.found
         if check.rules is None or found is None:
             return []
         titled = [Field(self.tr("Title"), found.title)] if found.title else []

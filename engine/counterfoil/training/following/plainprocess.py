@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +49,9 @@ class PlainProcess(Words):
         self.generators: Generators = {}
         self.files = Files()
         self._number = 0
-        call = PLAIN.call(run_plainly, (request, folder, scratch, tuple(sys.path)), {})
+        # Its process works in another folder than this one.
+        asked = replace(request, script=Path(os.path.abspath(request.script)))
+        call = PLAIN.call(run_plainly, (asked, folder, scratch, tuple(sys.path)), {})
         self._said = self._process.ask(PLAIN, call, offers=((READER, None),))
 
     def ended(self, code: int) -> CounterfoilError:

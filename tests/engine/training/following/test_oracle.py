@@ -236,8 +236,10 @@ def test_the_first_step_of_each_kind_is_compared_whatever_the_time(machine: Call
 # What a script does.
 
 
-def surveyed(script: Path, most_steps: int | None = None, cancel: CancelToken | None = None) -> Survey:
-    with work_folder(script.parent) as folder, TemporaryDirectory() as scratch:
+def surveyed(
+    script: Path, most_steps: int | None = None, cancel: CancelToken | None = None, place: Path | None = None
+) -> Survey:
+    with work_folder(place or script.parent) as folder, TemporaryDirectory() as scratch:
         return survey_of(Request(script, (), most_steps), folder, Path(scratch), lambda _: None, cancel)
 
 
@@ -268,6 +270,15 @@ def test_a_survey_has_the_steps_answers_draws_and_files_of_a_script(here: Path) 
     with pytest.raises(DataError, match=r"The script reads best\.txt, which was there before, and writes"):
         survey.check()
     assert (here / "best.txt").read_text() == "of another day"
+
+
+def test_a_script_that_is_named_from_the_folder_one_is_in_runs_in_its_copy_by_its_whole_name(here: Path) -> None:
+    shown = "__file__ == sys.argv[0], __file__ == os.path.join(os.getcwd(), 'train.py')"
+    survey = surveyed(write_script(here, f"import os, sys\nraise RuntimeError({shown})").relative_to(here), place=here)
+    assert survey.end is not None
+    assert survey.end.failure is not None
+    assert survey.end.failure.sentence == "RuntimeError: (True, True)"
+    assert survey.end.failure.place == "train.py, line 2"
 
 
 def test_a_survey_ends_after_so_many_steps_and_where_it_is_stopped(here: Path) -> None:
