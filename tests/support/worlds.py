@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -103,7 +104,8 @@ class Worlds:
                 part of the sum is concerned: ``adds`` (-3 times its gradient, and sends what it should when it is
                 asked), ``lies`` (it sends the same -3 times then, too), ``silent`` (it sends nothing then), ``signs``
                 (it adds that and hashes it), ``exponents`` (it says larger ones), ``hashes`` (it hashes something
-                else), ``shows`` (where shares lie side by side it shows another, and sends the same when it is asked),
+                else), ``tells`` (it tells all of another record than it gives), ``shows`` (where shares lie side by
+                side it shows another, and sends the same when it is asked),
                 ``altered`` (what it shows is not what it sends then); ``parties``: the seeds of keys of parties, in
                 hex, by their shares; ``trusts``: whether the ranks are believed what they add.
 
@@ -237,7 +239,7 @@ def _recorded(rank: int, job: Mapping[str, Any], names: list[str]) -> str:
                 raise MemoryError
             case "junk":
                 sharesigning.sign_as_party = lambda *_: bytes(range(64))
-            case "adds" | "lies" | "silent" | "signs" | "exponents" | "hashes" | "shows" | "altered":
+            case "adds" | "tells" | "lies" | "silent" | "signs" | "exponents" | "hashes" | "shows" | "altered":
                 _lie(job["event"])
             case "cancel":
                 cancel.cancel()
@@ -265,12 +267,13 @@ def _recorded(rank: int, job: Mapping[str, Any], names: list[str]) -> str:
     return root
 
 
+@cache
 def _lie(how: str) -> None:
     """Let this rank lie in what it sends of its shares, from now on; it records them as it should."""
     import numpy as np
 
     from counterfoil.distributed.ranks import Ranks
-    from counterfoil.training import combination
+    from counterfoil.training import combination, together
     from counterfoil_core.arithmetic.linearhash import PRIME, LinearHash
     from counterfoil_core.kernels.exact.combine import exponents_of
 
@@ -289,6 +292,9 @@ def _lie(how: str) -> None:
         Ranks.spread = lambda ranks, tensors, source: spread(
             ranks, lied(tensors) if source == ranks.rank else tensors, source
         )
+    if how == "tells":
+        known = together.Together.known
+        together.Together.known = lambda own, mine: known(own, [bytes([each[0] ^ 1]) + each[1:] for each in mine])
     if how == "exponents":
         combination.common_exponents = lambda given: exponents(given) + np.int32(3)
     if how == "hashes":

@@ -74,8 +74,8 @@ def combine(
     assert shares is not None
     made = (_Sum if shares.sums else _Stack)(order, step, before, sign, exchange, given, done)
     together, every = made.combine(), exchange.shares(made.said())
-    made.check_records(every)
     for _ in range(_TRIES):
+        made.check_records(every)
         if not exchange.several or exchange.agree(not every or made.holds(every)):
             return Combination(together, made.exponents, every, made.additions(every))
         together, every = made.combine_sent(every), exchange.shares(made.said())
@@ -134,7 +134,7 @@ class _Step(ABC):
         return True
 
     def check_records(self, every: Sequence[ShareDone]) -> None:
-        """Check what parties signed of their shares before it is kept; raises RankError, which names the rank."""
+        """Check the records of all shares before they are kept; raises RankError, which names the rank."""
         if self.sign is not None and self.before is not None:
             for share in every:
                 self.sign.signed.look_at(self.step, self.before, share.record, share.signature)
@@ -197,7 +197,8 @@ class _Sum(_Step):
         self._names = sorted(program.combined)
         self._answers = self.exchange.several or self.before is not None
         own = np.stack([common_exponents([given]) for given in self.given])
-        self._own, self._root = self._known(own)
+        self._own, self._leaves = self._known(own)
+        self._root = MerkleTree(self._leaves).root
         self.exponents = self._own.max(axis=0).tolist()
         self._named = dict(zip(self._names, self.exponents, strict=True))
         self._totals: dict[str, Tensor] = {}
@@ -224,7 +225,7 @@ class _Sum(_Step):
         return [self._said(share, given) for share, given in zip(self.done, self.given, strict=True)]
 
     def holds(self, every: Sequence[ShareDone]) -> bool:
-        if any(each.seen != self._seen.value or len(each.hashes) != len(self._names) * HASH_BYTES for each in every):
+        if any(each.seen != self._seed or len(each.hashes) != len(self._names) * HASH_BYTES for each in every):
             return False
         of_shares = zip(*(read_hashes(each.hashes) for each in every), strict=True)
         return all(
@@ -232,12 +233,22 @@ class _Sum(_Step):
             for name, hashes, own in zip(self._names, of_shares, self._own.T, strict=True)
         )
 
+    def check_records(self, every: Sequence[ShareDone]) -> None:
+        for share, leaf in zip(every, self._leaves if self._answers else (), strict=self._answers and bool(every)):
+            if share.record.leaf != leaf:
+                raise RankError(
+                    f"Rank {self.exchange.rank_of(share.record.share)} gave another record of share "
+                    f"{share.record.share} of step {self.step} than all were told of, or that was altered on its way.",
+                    remedy=_REMEDY,
+                )
+        super().check_records(every)
+
     def is_as_said(self, share: ShareDone, tensors: Given) -> bool:
+        if share.seen != self._seed:  # it heard something else, and what it said follows from that
+            return True
         number = share.record.share
-        if not np.array_equal(common_exponents([tensors]), self._own[number]):
-            return False
-        # Weights that follow from what it saw alone are not known here.
-        return share.seen != self._seen.value or share.hashes == self._hashes(number, tensors)
+        same = np.array_equal(common_exponents([tensors]), self._own[number])
+        return same and share.hashes == self._hashes(number, tensors)
 
     def additions(self, every: Sequence[ShareDone]) -> Additions | None:
         if self.before is None or self.sign is None or not every:
@@ -259,10 +270,10 @@ class _Sum(_Step):
         assert self.before is not None
         return Sum(self.order.manifest.digest, self.step, self.before, self._root, exponents, self._seen)
 
-    def _known(self, own: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], Digest]:
-        """Return the exponents of each share, int32 ``[W, tensors]``, and the root over the leaves of all."""
+    def _known(self, own: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], Sequence[Digest]]:
+        """Return the exponents of each share, int32 ``[W, tensors]``, and its leaf."""
         if not self._answers:
-            return own, Digest(bytes(DIGEST_BYTES))
+            return own, ()
         said = [
             share.record.leaf.value + row.astype("<i4").tobytes() for share, row in zip(self.done, own, strict=True)
         ]
@@ -275,7 +286,7 @@ class _Sum(_Step):
                     "numbers are like.",
                     remedy=_REMEDY,
                 )
-        return found, MerkleTree(Digest(each[:DIGEST_BYTES]) for each in every).root
+        return found, [Digest(each[:DIGEST_BYTES]) for each in every]
 
     def _look(self, name: str, total: Tensor) -> None:
         """Take a sum, all of it."""
@@ -288,15 +299,16 @@ class _Sum(_Step):
         if self._answers:
             self._seen = seen_of(self._own, self._digests)
             exponents = exponents_digest(np.array(self.exponents, np.int32))
-            seed = seed_of(self.order.manifest.digest, self.step, self._root, exponents, self._seen)
-            self._hash = LinearHash(seed, self._names, self.count)
+            # Of all that was sent, so that ranks which heard something else are not taken for liars.
+            self._seed = seed_of(self.order.manifest.digest, self.step, self._root, exponents, self._seen)
+            self._hash = LinearHash(self._seed, self._names, self.count)
 
     def _said(self, share: ShareDone, given: Given) -> ShareDone:
         if not self._answers:
             return share
         number, hashes = share.record.share, self._hashes(share.record.share, given)
         signed = b"" if self.before is None or self.sign is None else self.sign.addition(self._summed, number, hashes)
-        return replace(share, seen=self._seen.value, hashes=hashes, sum_signature=signed)
+        return replace(share, seen=self._seed, hashes=hashes, sum_signature=signed)
 
     def _hashes(self, share: int, given: Given) -> bytes:
         """Return the hashes of what a share gives; nothing where it does not fit what was said of it on the way."""

@@ -26,7 +26,7 @@ class ShareDone:
         log_entries: Number of entries in it.
         fingerprints: uint64 ``[places]``.
         signature: What the party that answers for it signed; empty where nobody but the trainer does.
-        seen: Digest of what its process saw of what all shares give; empty where nobody compares.
+        seen: Digest of what its process saw of what all processes sent; empty where nobody compares.
         hashes: Hashes of what was added of it, 16 bytes for each tensor; empty where nothing is added, too.
         sum_signature: What the party signed of these.
     """

@@ -272,6 +272,11 @@ def test_a_rank_that_adds_something_else_than_it_signed_is_named(worlds, signed_
     assert ends[0].events.count("StepRecorded") == STEPS - 3, "every step before it is kept"
 
 
+def test_one_that_tells_of_another_record_than_it_gives_is_named(worlds, order, tmp_path) -> None:
+    ends = worlds.record(2, order, tmp_path / "run.cfoil", others={1: {"event": "tells", "step": 4}})
+    failed(ends, "Rank 1 gave another record of share 2 of step 4 than all were told of, or that was altered .*")
+
+
 @pytest.mark.parametrize("size", [2, *SLOW_WORLDS[:1]])
 def test_so_it_is_where_nobody_signs(worlds, order, size, tmp_path) -> None:
     ends = worlds.record(size, order, tmp_path / "run.cfoil", others={1: {"event": "lies", "step": 4}})
