@@ -15072,6 +15072,10 @@ Lauf zu finden</translation>
             <translation>{0} ist ein privater Siegelschlüssel.</translation>
         </message>
         <message>
+            <source>{0} is a run of another order than the one that is watched.</source>
+            <translation>{0} ist ein Lauf eines anderen Auftrags als des beobachteten.</translation>
+        </message>
+        <message>
             <source>{0} is a sealed file that was turned into text.</source>
             <translation>{0} ist eine versiegelte Datei, die in Text umgewandelt wurde.</translation>
         </message>

@@ -88,6 +88,12 @@ class GivenVerdict:
     reaches_end: bool = False
     withdrawn: bool = False
 
+    @property
+    def verifies(self) -> bool:
+        """Whether it verifies its run, by somebody who is not its trainer, and was not taken back."""
+        stands = self.outcome == "VERIFIED" and not self.withdrawn
+        return stands and self.about is not None and self.auditor != self.about.trainer_key
+
 
 @dataclass(frozen=True)
 class RuleSubject:
