@@ -6,6 +6,7 @@ import math
 import os
 import tomllib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -126,12 +127,13 @@ def _range(fields: Fields, name: str) -> Range | None:
 
 
 def _number(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
+    number = math.nan
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        with suppress(OverflowError):  # of more digits than a float has room for
+            number = float(value)
+    if math.isnan(number):
         raise GivenFileError(say("The rule {0} has a number that is none.", repr(name)))
-    try:
-        return float(value)
-    except OverflowError as error:
-        raise GivenFileError(say("The rule {0} has a number that is none.", repr(name))) from error
+    return number
 
 
 def _texts(fields: Fields, name: str) -> list[str]:

@@ -214,6 +214,23 @@ def test_what_is_not_understood_is_refused(text: str, tmp_path: Path) -> None:
         read_rules(path)
 
 
+@pytest.mark.parametrize("number", ["9" * 400, "-" + "9" * 400, "9" * 4000, "0x" + "f" * 6000, "9" * 5000])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "compute.operations = [0, {}]",
+        "compute.operations = [{}, 0]",
+        "data.epochs = {}",
+        "performance.final_loss = [0, {}]",
+    ],
+)
+def test_an_integer_longer_than_any_number_is_refused_in_a_sentence(rule: str, number: str, tmp_path: Path) -> None:
+    path = tmp_path / "rules.toml"
+    path.write_text(rule.format(number))
+    with pytest.raises(GivenFileError, match=r"a number that is none|no TOML file"):
+        read_rules(path)
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_the_examples_are_rules(path: Path, subject: RuleSubject) -> None:
     rules, _ = read_rules(path)
