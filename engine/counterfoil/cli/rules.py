@@ -146,7 +146,8 @@ def checked_rules(
         terminal.progress("Checking", terminal.console(stderr=True)) as bar,
     ):
         key = None if trainer is None else load_public_key(trainer)
-        subject = subject_of(run, verdicts, trainer_key=key, cancel=cancel, progress=terminal.shows(bar))
+        shows, names = terminal.shows(bar), asked.must_not
+        subject = subject_of(run, verdicts, names=names, trainer_key=key, cancel=cancel, progress=shows)
     return digest, subject.facts.about, check_rules(asked, subject)
 
 
