@@ -30,6 +30,10 @@ def test_ssh_is_told_nothing_that_a_user_wrote_but_host_user_and_port() -> None:
     command = Elsewhere.read("ssh://ada@gpu:2222").command()
     assert os.path.isabs(command[0])
     assert "BatchMode=yes" in command
+    # ClearAllForwardings leaves both, which the user's configuration may have: that machine would hold the user's keys.
+    for option in ("ForwardAgent=no", "ForwardX11=no"):
+        assert command[command.index(option) - 1] == "-o"
+        assert command.index(option) < command.index("--")
     assert command[-7:] == ["-l", "ada", "-p", "2222", "--", "gpu", elsewhere.COMMAND]
 
 

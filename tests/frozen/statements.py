@@ -28,6 +28,7 @@ from counterfoil.signing.kinds import (
     Cause,
     Comparison,
     DataNote,
+    Ending,
     Line,
     LineKind,
     ReleaseList,
@@ -140,9 +141,11 @@ def snapshots() -> dict[str, bytes]:
     """A line of a witness's log of each kind."""
     lines = {
         LineKind.BEGUN: {"before": Digest(bytes(32)), "nonce": of("nonce")},
+        LineKind.ENDED: {"ending": Ending.RUN, "run": RUN},
         LineKind.SNAPSHOT: {"snapshot": Snapshot(of("state"), of("layout"), "head.weight", 3, of("chunk"))},
     }
-    return {
+    stopped = Line(LineKind.ENDED, 4, of("line"), TIME, 600, ending=Ending.STOPPED)
+    return {"snapshot-stopped": sign_line(stopped, OTHER)} | {
         f"snapshot-{kind.name.lower()}": sign_line(
             structs.replace(Line(kind, number, of("line"), TIME, 600), **lines.get(kind, {})), OTHER
         )

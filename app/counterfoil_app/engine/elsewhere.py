@@ -28,8 +28,8 @@ SCHEME = "ssh://"
 COMMAND = "counterfoil gui --engine-process"
 """What is started there; a text of ours, which the shell of that machine reads."""
 OPTIONS = (
-    "BatchMode=yes", "ClearAllForwardings=yes", "PermitLocalCommand=no", "RequestTTY=no", "ServerAliveInterval=15",
-    "ServerAliveCountMax=4", "ConnectTimeout=15",
+    "BatchMode=yes", "ClearAllForwardings=yes", "ForwardAgent=no", "ForwardX11=no", "PermitLocalCommand=no",
+    "RequestTTY=no", "ServerAliveInterval=15", "ServerAliveCountMax=4", "ConnectTimeout=15",
 )  # fmt: skip
 _PLACE = re.compile(
     r"(?:(?P<user>[A-Za-z_][A-Za-z0-9_.-]{0,63})@)?"

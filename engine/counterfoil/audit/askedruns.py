@@ -88,7 +88,7 @@ def check_run(
     with obstacles_noticed(), BundleReader.open(run) as reader:
         inspection = Inspection(reader, with_states=False)
         yield from _checks(inspection, order, cancel)
-        subject = subject_in(inspection, given)
+        subject = subject_in(inspection, given, asked.must_not, cancel)
     return CheckedRules(asked.title, digest, subject.facts.run_root, check_rules(asked, subject))
 
 

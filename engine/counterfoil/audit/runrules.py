@@ -6,6 +6,7 @@ import math
 import os
 import tomllib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from counterfoil_core.base.fields import Fields
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.checked import OnProgress
+from counterfoil_core.commit.state import tensor_digest
 from counterfoil_core.hearing.inspection import Inspection
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.statement.signed import Verdict
@@ -82,7 +84,7 @@ def _rules(found: dict[str, Any]) -> RunRules:
         operations=_range(compute, "operations"),
         parameters=_range(compute, "parameters"),
         must=_digests(data, "must"),
-        must_not=_digests(data, "must_not"),
+        must_not=_forbidden(data),
         epochs=_number(data.take("epochs", int, float), "epochs") if data.has("epochs") else None,
         steps=_range(hyper, "steps"),
         batch_size=_range(hyper, "batch_size"),
@@ -111,6 +113,13 @@ def _check_asks(name: str, table: dict[str, Any]) -> None:
         )
 
 
+def _forbidden(data: Fields) -> dict[str, tuple[Digest, ...]]:
+    names = data.take("must_not", dict) if data.has("must_not") else {}
+    _check_asks("data.must_not", names or {"": ""})
+    listed = Fields(names, _WHAT, GivenFileError)
+    return {name: _digests(listed, name) for name in names}
+
+
 def _range(fields: Fields, name: str) -> Range | None:
     if not fields.has(name):
         return None
@@ -123,12 +132,13 @@ def _range(fields: Fields, name: str) -> Range | None:
 
 
 def _number(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
+    number = math.nan
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        with suppress(OverflowError):  # of more digits than a float has room for
+            number = float(value)
+    if math.isnan(number):
         raise GivenFileError(say("The rule {0} has a number that is none.", repr(name)))
-    try:
-        return float(value)
-    except OverflowError as error:
-        raise GivenFileError(say("The rule {0} has a number that is none.", repr(name))) from error
+    return number
 
 
 def _texts(fields: Fields, name: str) -> list[str]:
@@ -146,6 +156,7 @@ def subject_of(
     path: str | os.PathLike[str],
     verdicts: Iterable[GivenVerdict] = (),
     *,
+    names: Iterable[str] = (),
     trainer_key: PublicKey | None = None,
     cancel: CancelToken | None = None,
     progress: OnProgress | None = None,
@@ -155,6 +166,7 @@ def subject_of(
     Args:
         path: The run.
         verdicts: Verdicts on it, by :func:`given_verdict`.
+        names: Names under which its data arrays are digested anew, those of :attr:`RunRules.must_not`.
         trainer_key: The key that must have signed it; that which it names unless given.
         cancel: Looked at while long files are read.
         progress: Called with the steps that were compared, and their total.
@@ -165,20 +177,32 @@ def subject_of(
         CancelledError: ``cancel`` was set.
     """
     with inspected(path, trainer_key=trainer_key, cancel=cancel, progress=progress) as inspection:
-        return subject_in(inspection, verdicts)
+        return subject_in(inspection, verdicts, names, cancel)
 
 
-def subject_in(inspection: Inspection, verdicts: Iterable[GivenVerdict] = ()) -> RuleSubject:
-    """Read a run whose checks were made as rules see it; ``verdicts`` as for :func:`subject_of`."""
-    facts, manifest = facts_in(inspection), inspection.reader.manifest
-    scalars = inspection.reader.scalars()[: facts.steps]
+def subject_in(
+    inspection: Inspection,
+    verdicts: Iterable[GivenVerdict] = (),
+    names: Iterable[str] = (),
+    cancel: CancelToken | None = None,
+) -> RuleSubject:
+    """Read a run whose checks were made as rules see it; the others as for :func:`subject_of`."""
+    reader = inspection.reader
+    facts, manifest = facts_in(inspection), reader.manifest
+    scalars = reader.scalars()[: facts.steps]
     spans = {
         name: (float(np.min(scalars[:, column])), float(np.max(scalars[:, column])))
         for column, name in enumerate(manifest.scalar_names)
         if len(scalars)
     }
     loss = inspection.records[-1].loss if inspection.records else None
-    return RuleSubject(facts, manifest.data_root, spans, loss, tuple(verdicts))
+    renamed: dict[str, dict[str, Digest]] = {name: {} for name in names}
+    for own, spec in manifest.data.items() if renamed else ():
+        if spec.file is None:
+            array = reader.data(own, cancel)
+            for name in renamed:
+                renamed[name][own] = tensor_digest(name, array)
+    return RuleSubject(facts, manifest.data_root, spans, loss, tuple(verdicts), renamed)
 
 
 def given_verdict(judged: Judgement) -> GivenVerdict:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from counterfoil.audit.signers import Signers
+    from counterfoil.audit.values.runrules import GivenVerdict
     from counterfoil.signing.kinds import Revocation
     from counterfoil.trust.store import TrustStore
     from counterfoil.trust.validity import Validity
@@ -48,6 +49,19 @@ class Reader:
         from counterfoil.trust.folder import read_store
 
         return read_store(self.trust)
+
+    def verdicts(self, paths: list[Path] | None, auditors: list[Path] | None) -> list[GivenVerdict]:
+        """Read verdicts, each with the key that signed it, and how they stand.
+
+        Args:
+            paths: The verdicts.
+            auditors: Files of public keys that count beside those of the auditors that are trusted.
+        """
+        from counterfoil.audit.runrules import given_verdict
+        from counterfoil.trust.verdictfile import auditors_of, read_judgement
+
+        keys = auditors_of(self.store, [load_public_key(path) for path in auditors or ()])
+        return [given_verdict(read_judgement(path, self.store, keys)) for path in paths or ()]
 
     def check_run(self, run: Path) -> None:
         """Refuse a run whose trainer's key no longer counts, before something is said of it.

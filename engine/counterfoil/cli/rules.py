@@ -71,7 +71,7 @@ def rules(
     """
     written = ""
     with statement.open("rules", "the statement") as write:
-        given = given_verdicts(verdict, auditor_key, reader.store)
+        given = reader.verdicts(verdict, auditor_key)
         digest, about, results = checked_rules(path, run, given, trainer_key, reader.store)
         if write is not None:
             from counterfoil.signing.kinds import RulesStatement
@@ -84,15 +84,6 @@ def rules(
     if written:
         terminal.console(stderr=json).print(written, soft_wrap=True)
     end_with(results)
-
-
-def given_verdicts(verdicts: list[Path] | None, auditors: list[Path] | None, store: TrustStore) -> list[GivenVerdict]:
-    """Read verdicts, each with the key that signed it, and how they stand for the reader."""
-    from counterfoil.audit.runrules import given_verdict
-    from counterfoil.trust.verdictfile import auditors_of, read_judgement
-
-    keys = auditors_of(store, [load_public_key(path) for path in auditors or ()])
-    return [given_verdict(read_judgement(path, store, keys)) for path in verdicts or ()]
 
 
 def checked_rules(
@@ -109,7 +100,8 @@ def checked_rules(
         terminal.progress("Checking", terminal.console(stderr=True)) as bar,
     ):
         key = None if trainer is None else load_public_key(trainer)
-        subject = subject_of(run, verdicts, trainer_key=key, cancel=cancel, progress=terminal.shows(bar))
+        shows, names = terminal.shows(bar), asked.must_not
+        subject = subject_of(run, verdicts, names=names, trainer_key=key, cancel=cancel, progress=shows)
     facts = subject.facts
     refuse_invalid(validity(store, ("", ""), trainer=(facts.trainer_key, facts.signed)), "The run")
     return digest, subject.facts.about, check_rules(asked, subject)

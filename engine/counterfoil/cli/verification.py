@@ -27,7 +27,6 @@ from counterfoil.cli.rules import (
     VerdictOption,
     checked_rules,
     end_with,
-    given_verdicts,
     results_of,
     show_results,
 )
@@ -443,7 +442,7 @@ def _rules(given: Given, form: type[RulesStatement]) -> None:
         show_said(given.out, said)
         _ended(given, said, "The signature holds. Without rules and run, the results are the word of whoever signed.")
         return
-    verdicts = given_verdicts(given.verdict, given.auditor_key, given.reader.store)
+    verdicts = given.reader.verdicts(given.verdict, given.auditor_key)
     path, run = given.files
     digest, about, results = checked_rules(path, run, verdicts, given.trainer_key, given.reader.store)
     wrong = [

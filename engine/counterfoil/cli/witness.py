@@ -14,8 +14,9 @@ from counterfoil.cli.commands import group_of_commands
 from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.keys import open_key
-from counterfoil.cli.options import JsonOption, KeyOption
+from counterfoil.cli.options import JsonOption, KeyOption, TrainerKeyOption
 from counterfoil.cli.places import READS, READS_FOLDER, WRITES
+from counterfoil.cli.reader import Reader, refuse_invalid
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil_core.base.errors import DataError
@@ -27,13 +28,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from counterfoil.delivery.snapshots import WitnessLog
-    from counterfoil.delivery.witnesscheck import Placed
+    from counterfoil.delivery.witnesscheck import Placement
     from counterfoil.signing.kinds import Line
 
 STRANGE = 1
 """Exit code where a snapshot belongs to none of the runs: an answer, as DISPUTED is one."""
 _STYLES = {"FOUND": "[green]FOUND[/]", "NONE": "[bold red]NONE[/]", "CANNOT_BE_TOLD": "[yellow]CANNOT BE TOLD[/]"}
 _LISTED = 6
+_ENDINGS = {
+    "": "it has no end; lines may have been cut off, or the witness was killed.",
+    "run": "the recording became another run than those that were given.",
+    "time": "the witness's time was over before the run was made.",
+    "stopped": "the witness was stopped before the run was made.",
+    "failed": "the witness failed before the run was made.",
+}
 
 witness_app = group_of_commands(
     help="Third party: sign at random times what state a training has, and find each snapshot in a run later.",
@@ -66,7 +74,8 @@ def watch(
     """Third party: watch a recording, and sign at random times the hashes of its newest state.
 
     Run it on the trainer's machine or on one that sees its disk, with a key that the trainer has not. It reads the
-    newest checkpoint in the folder that the recorder keeps beside the run. Ctrl-C ends the log, and signs its end.
+    newest checkpoint in the folder that the recorder keeps beside the run. Ctrl-C ends the log, and signs that it was
+    stopped.
 
     Example: counterfoil witness watch run.cfoil --order job.cfoil --log witness.jsonl --key witness.pem
     """
@@ -101,42 +110,76 @@ def check(
     key: Annotated[
         Path, READS, typer.Option(help="The public key of the witness, a .pub.pem file.", show_default=False)
     ],
+    reader: Reader,
+    trainer_key: TrainerKeyOption = None,
+    verdict: Annotated[
+        list[Path] | None,
+        READS,
+        typer.Option(
+            help="A verdict on one of the runs: each in which a snapshot is found must have one then. Can be given "
+            "several times.",
+            show_default=False,
+        ),
+    ] = None,
+    auditor_key: Annotated[
+        list[Path] | None,
+        READS,
+        typer.Option(
+            help="Public key of an auditor, to check verdicts with. Can be given several times.", show_default=False
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Anyone: check the log of a witness, find the step of every snapshot, and name those that belong to no run.
 
     Nothing is replayed. A snapshot of the whole state is found wherever a run digests the step; a shard alone only in
-    states that a run stores. Exit code 0 if each snapshot was found, 1 if one belongs to none of the runs, 2 if of
-    one it cannot be told, if there is none, or if the log has no end; 3 (REFUSED) if it is not what the witness signed.
+    states that a run stores, and only if it is not the same in all. Exit code 0 if each snapshot was found, 1 if one
+    belongs to none of the runs, 2 if of one it cannot be told, if there is none, if the witness did not look until its
+    recording had become one of the runs, or if --verdict leaves a run without; 3 (REFUSED) if it is not what the
+    witness signed.
 
     Example: counterfoil witness check witness.jsonl run-a.cfoil run-b.cfoil --key witness.pub.pem
     """
     from counterfoil.delivery.snapshots import MOST_LOG_BYTES, open_log
     from counterfoil.delivery.witnesscheck import Belongs, place_snapshots
+    from counterfoil.trust.validity import validity
 
+    given = reader.verdicts(verdict, auditor_key)
     opened = open_log(read_input(log, "the log of a witness", DataError, most=MOST_LOG_BYTES), load_public_key(key))
+    refuse_invalid(validity(reader.store, (opened.key_id, opened.lines[-1].at)), "The log of the witness")
     with cancel_on_interrupt() as cancel:
-        placed = place_snapshots(opened, runs, cancel)
+        for run in runs:
+            reader.check_run(run)
+        found = place_snapshots(opened, runs, cancel, None if trainer_key is None else load_public_key(trainer_key))
+    verified = {one.about for one in given if one.verifies}
+    used = {seen.run for each in found.snapshots for seen in each.steps}
+    unverified = sorted(run for run in used if verdict and found.runs[run] not in verified)
     if json:
-        print_json(opened, snapshots=placed, ended=opened.ended)
+        ending = opened.ending
+        print_json(opened, snapshots=found.snapshots, ending=ending, complete=found.complete, unverified=unverified)
     else:
-        _show(terminal.console(), opened, placed)
-    told = {each.belongs for each in placed}
+        _show(terminal.console(), opened, found, unverified)
+    told = {each.belongs for each in found.snapshots}
     if Belongs.NONE in told:
         raise ExitWith(STRANGE)
     # Without its end the log may lack the very line that belongs to no run, and no snapshot shows nothing.
-    if Belongs.UNKNOWN in told or not placed or not opened.ended:
+    if Belongs.UNKNOWN in told or not found.snapshots or not found.complete or unverified:
         raise ExitWith(Outcome.INCONCLUSIVE.exit_code)
 
 
-def _show(out: Console, log: WitnessLog, placed: tuple[Placed, ...]) -> None:
-    first, last = log.lines[0], log.lines[-1]
+def _show(out: Console, log: WitnessLog, found: Placement, unverified: list[str]) -> None:
+    first, last, placed = log.lines[0], log.lines[-1], found.snapshots
     out.print(f"Signed with the key {log.key_id}, from {first.at} to {last.at}", soft_wrap=True)
     out.print(f"{len(placed):,} snapshots, one every {first.mean_seconds:,} seconds on average")
     if log.absent:
         out.print(f"{log.absent:,} times no whole state lay there when the moment had come")
-    if not log.ended:
-        out.print("[yellow]NOTE[/]  The log has no end: lines may have been cut off, or the witness was stopped.")
+    if log.set_back:
+        out.print(f"[yellow]NOTE[/]  The witness's clock was set back {log.set_back:,} times.")
+    if not found.complete:
+        name = "" if log.ending is None else log.ending.value
+        out.print(f"[yellow]NOTE[/]  The log is not complete: {_ENDINGS[name]}", soft_wrap=True)
+    for run in unverified:
+        out.print(f"[yellow]NOTE[/]  No verdict that was given verifies {shown(run)}.", soft_wrap=True)
     for each in placed:
         steps = [f"step {seen.step:,} of {shown(seen.run)} (by {seen.by.value})" for seen in each.steps[:_LISTED]]
         more = ", ..." if len(each.steps) > _LISTED else ""

@@ -11,8 +11,9 @@ import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
-from counterfoil.signing.kinds import MOST_LINES, Line, LineKind, Snapshot
+from counterfoil.signing.kinds import MOST_LINES, Ending, Line, LineKind, Snapshot
 from counterfoil_core.base import canonical
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.digest import DIGEST_BYTES, Digest
@@ -23,6 +24,7 @@ from counterfoil_core.commit.state import chunk_count, chunk_tree, state_root
 from counterfoil_core.signing.keys import PublicKey, SigningKey
 from counterfoil_core.signing.kinds import SNAPSHOT
 from counterfoil_core.signing.statements import open_said, sign_said
+from counterfoil_core.signing.subject import Subject
 
 MOST_LOG_BYTES = 2**30
 """Bytes of a log that is read."""
@@ -50,9 +52,20 @@ class WitnessLog:
         return sum(line.kind is LineKind.ABSENT for line in self.lines)
 
     @property
-    def ended(self) -> bool:
-        """Whether the witness said that it looks no more; otherwise lines may be missing at the end."""
-        return self.lines[-1].kind is LineKind.ENDED
+    def ending(self) -> Ending | None:
+        """Why the witness looks no more; None where it does not say so, and lines may be missing at the end."""
+        return self.lines[-1].ending
+
+    @property
+    def run(self) -> Subject | None:
+        """The run that the recording became; None of a log that is not complete."""
+        return self.lines[-1].run
+
+    @property
+    def set_back(self) -> int:
+        """How often the witness's clock was set back: the lines have an order of their own."""
+        times = [read_timestamp(line.at) for line in self.lines]
+        return sum(later < earlier for earlier, later in pairwise(times))
 
 
 def layout_digest(layout: StateLayout) -> Digest:
@@ -101,7 +114,7 @@ def sign_line(line: Line, key: SigningKey) -> bytes:
 
 def make_line(
     kind: LineKind, before: bytes | None, number: int, mean_seconds: int, snapshot: Snapshot | None = None,
-    when: datetime | None = None,
+    when: datetime | None = None, *, ending: Ending | None = None, run: Subject | None = None,
 ) -> Line:  # fmt: skip
     """Make the line that follows another.
 
@@ -112,9 +125,11 @@ def make_line(
         mean_seconds: Seconds between two snapshots on average.
         snapshot: What was seen.
         when: The time, with its zone; now unless given.
+        ending: Why it is the last one.
+        run: The run that the recording became.
     """
     nonce = Digest(secrets.token_bytes(DIGEST_BYTES)) if kind is LineKind.BEGUN else None
-    return Line(kind, number, _digest_before(before), timestamp(when), mean_seconds, snapshot, nonce)
+    return Line(kind, number, _digest_before(before), timestamp(when), mean_seconds, snapshot, nonce, ending, run)
 
 
 def open_log(data: bytes, key: PublicKey) -> WitnessLog:
@@ -163,7 +178,6 @@ def _follows(before: Line | None, line: Line) -> bool:
         line.kind is not LineKind.BEGUN
         and before.kind is not LineKind.ENDED
         and line.mean_seconds == before.mean_seconds
-        and read_timestamp(line.at) >= read_timestamp(before.at)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -16,6 +16,8 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.commit.state import chunk_count, chunk_tree
+from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.signing.subject import Subject
 
 
 class By(Enum):
@@ -24,7 +26,7 @@ class By(Enum):
     STATE = "state"
     """The whole state is that of the step."""
     SHARD = "shard"
-    """The shard is that of the step's stored state; other shards were not compared."""
+    """The shard is that of the step's stored state, and not of all of them; other shards were not compared."""
 
 
 class Belongs(Enum):
@@ -35,7 +37,8 @@ class Belongs(Enum):
     NONE = "NONE"
     """It is no step of any of the runs."""
     UNKNOWN = "CANNOT_BE_TOLD"
-    """It was not found, and the runs do not digest, or store, each state that it could be."""
+    """It was not found, and the runs do not digest, or store, each state that it could be; or its shard is the same in
+    every state that a run stores, as those of frozen tensors are, so that it says nothing of a step."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +77,35 @@ class Placed:
 
 
 @dataclass(frozen=True)
+class Placement:
+    """All snapshots of a log, and the runs that it was held against.
+
+    Attributes:
+        snapshots: Each with the steps that it is.
+        runs: Which runs those are, by file.
+        complete: Whether the witness looked until its recording had become one of the runs.
+    """
+
+    snapshots: tuple[Placed, ...]
+    runs: Mapping[str, Subject]
+    complete: bool
+
+
+@dataclass(frozen=True)
 class _Looked:
     """One run, held against all snapshots: what was found of each, and which it is certainly not."""
 
+    about: Subject
     steps: dict[int, list[Seen]]
     excluded: frozenset[int]
 
 
-def place_snapshots(log: WitnessLog, runs: Sequence[Path], cancel: CancelToken | None = None) -> tuple[Placed, ...]:
+def place_snapshots(
+    log: WitnessLog,
+    runs: Sequence[Path],
+    cancel: CancelToken | None = None,
+    trainer_key: PublicKey | None = None,
+) -> Placement:
     """Find the step of every snapshot of a log.
 
     A snapshot of the whole state is found by its state root wherever a run digests the step. Otherwise its shard is
@@ -91,13 +115,14 @@ def place_snapshots(log: WitnessLog, runs: Sequence[Path], cancel: CancelToken |
         log: The log, checked.
         runs: The runs that it could be of.
         cancel: Looked at between tensors.
+        trainer_key: The key that must have signed each run; that which it names unless given.
 
     Raises:
         RefusedError: A run is damaged, or not what its trainer signed.
         GivenFileError: One is an order that nobody has run, or not there.
         CancelledError: ``cancel`` was set.
     """
-    looked = [_look(run, log.snapshots, cancel) for run in runs]
+    looked = [_look(run, log.snapshots, cancel, trainer_key) for run in runs]
     placed: list[Placed] = []
     latest: dict[str, int] = {}
     for line in log.snapshots:
@@ -111,12 +136,13 @@ def place_snapshots(log: WitnessLog, runs: Sequence[Path], cancel: CancelToken |
         if len(steps) == 1:
             latest[steps[0].run] = max(latest.get(steps[0].run, 0), steps[0].step)
         placed.append(Placed(line.number, line.at, belongs, steps, backwards))
-    return tuple(placed)
+    found = {str(run): each.about for run, each in zip(runs, looked, strict=True)}
+    return Placement(tuple(placed), found, log.run in found.values())
 
 
-def _look(run: Path, snapshots: Sequence[Line], cancel: CancelToken | None) -> _Looked:
+def _look(run: Path, snapshots: Sequence[Line], cancel: CancelToken | None, trainer_key: PublicKey | None) -> _Looked:
     with obstacles_noticed(), BundleReader.open(run) as reader:
-        records, _ = signed_records(reader, cancel)
+        records, about = signed_records(reader, cancel, trainer_key=trainer_key)
         layout = reader.state_layout()
         own = layout_digest(layout)
         roots: dict[Digest, list[int]] = {}
@@ -147,9 +173,12 @@ def _look(run: Path, snapshots: Sequence[Line], cancel: CancelToken | None) -> _
                 for line in lines:
                     if tree.leaf(_of(line).chunk) == _of(line).leaf:
                         steps.setdefault(line.number, []).append(Seen(str(run), step, By.SHARD))
+        by_shard = {line.number for lines in shards.values() for line in lines}
         if stored.issuperset(record.step for record in records):
-            excluded |= {line.number for lines in shards.values() for line in lines if line.number not in steps}
-        return _Looked(steps, frozenset(excluded))
+            excluded |= by_shard - steps.keys()
+        # What no step changes says of none: a hidden training on the same frozen tensors shows them as well.
+        unchanged = {number for number in by_shard & steps.keys() if len(steps[number]) == len(stored)}
+        return _Looked(about, {number: steps[number] for number in steps.keys() - unchanged}, frozenset(excluded))
 
 
 def _of(line: Line) -> Snapshot:

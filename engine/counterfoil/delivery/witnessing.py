@@ -22,19 +22,24 @@ import numpy as np
 from counterfoil.base.joberrors import RecordingError, TargetExistsError
 from counterfoil.base.wholefiles import writing
 from counterfoil.delivery.snapshots import StateLayout, make_line, sign_line, take_snapshot
-from counterfoil.signing.kinds import MOST_GAP_SECONDS, Line, LineKind, Snapshot
+from counterfoil.signing.kinds import MOST_GAP_SECONDS, Ending, Line, LineKind, Snapshot
 from counterfoil.training.recordingfolder import HEADER, check_files, reading_recording, recorded_run, recording_folder
 from counterfoil.training.statefile import read_state, state_name
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.cancel import CancelToken
-from counterfoil_core.base.errors import CancelledError, DataError
+from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import CancelledError, DataError, RefusedError
 from counterfoil_core.base.sentence import say
+from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.parties.signatures import check_claim, need_run, subject_of
 from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.subject import Subject
 
 USUAL_SECONDS = 600
 """Seconds between two snapshots on average, unless the user says otherwise."""
 _LOOK_SECONDS = 0.5
+_STOPS = (CancelledError, KeyboardInterrupt)
 _STATES = state_name(0)[:6] + "[0-9]" * 8
 
 Told = Callable[[Line], None]
@@ -136,11 +141,16 @@ class Witness:
         self._write(LineKind.ABSENT)
         self._due = time.monotonic() + self._wait(self._mean)
 
-    def close(self) -> None:
-        """Say in the log that the witness looks no more, and close it."""
+    def close(self, ending: Ending = Ending.STOPPED, run: Subject | None = None) -> None:
+        """Say in the log that the witness looks no more, and why, and close it; once.
+
+        Args:
+            ending: Why.
+            run: The run that the recording became, where that is why.
+        """
         if self._file is not None:
             try:
-                self._write(LineKind.ENDED)
+                self._write(LineKind.ENDED, ending=ending, run=run)
             finally:
                 self._file.close()
                 self._file = None
@@ -151,12 +161,18 @@ class Witness:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self.close(Ending.STOPPED if error is None or isinstance(error, _STOPS) else Ending.FAILED)
 
-    def _write(self, kind: LineKind, snapshot: Snapshot | None = None) -> None:
+    def _write(
+        self,
+        kind: LineKind,
+        snapshot: Snapshot | None = None,
+        ending: Ending | None = None,
+        run: Subject | None = None,
+    ) -> None:
         if self._file is None:
             raise DataError(say("The witness has ended."), remedy=say("Begin another log."))
-        line = make_line(kind, self._before, self._number, self._mean, snapshot)
+        line = make_line(kind, self._before, self._number, self._mean, snapshot, ending=ending, run=run)
         signed = sign_line(line, self._key)
         with writing(self._log, say("the log")):
             _append(self._file, signed + b"\n")
@@ -183,31 +199,33 @@ def watch_recording(place: Path, order: Path, witness: Witness, cancel: CancelTo
     """Take snapshots of the newest state in a recorder's folder until it has become a run, or the time is over.
 
     Where no state lies there whole when the moment comes, the log says so: whoever takes the folder away for a while
-    leaves a trace, and the one that is put back is not looked at any sooner.
+    leaves a trace, and the one that is put back is not looked at any sooner. The log is ended, and says why: it is
+    complete where the recording has become a signed run of the order, and it names that run.
 
     Args:
         place: The run that is recorded, or the recorder's folder beside it; may not be there yet.
         order: The order, which says how its states are laid out.
-        witness: Signs; it is not closed.
+        witness: Signs; it is closed.
         cancel: Ends it, which is no error.
         seconds: How long it looks at most.
 
     Raises:
-        RefusedError: The order is damaged.
+        RefusedError: The order is damaged, or what lies in the place of the run is no signed run.
         RecordingError, FileReadError: The folder holds what is no recording's, or cannot be read.
         DataError, FileWriteError, SignerError: As :meth:`Witness.look`.
     """
     run = recorded_run(place)
     folder = recording_folder(run)
     with BundleReader.open(order) as reader:
-        layout = reader.state_layout()
+        layout, ordered = reader.state_layout(), reader.manifest.digest
     until = time.monotonic() + seconds
     begun = False
     try:
         while time.monotonic() < until:
             present = (folder / HEADER).is_file()
             if begun and not present and run.is_file():
-                return  # the run is made, and its folder is removed
+                witness.close(Ending.RUN, _made(run, ordered))  # and its folder is removed
+                return
             begun = begun or present
             if witness.due:
                 state = newest_state(folder, layout) if present else None
@@ -217,7 +235,19 @@ def watch_recording(place: Path, order: Path, witness: Witness, cancel: CancelTo
                     witness.look(state)
             cancel.wait(min(_LOOK_SECONDS, max(0.0, until - time.monotonic())))
     except CancelledError:
-        return
+        witness.close(Ending.STOPPED)
+    else:
+        witness.close(Ending.TIME)
+
+
+def _made(run: Path, order: Digest) -> Subject:
+    """The run that a recording became; raises RefusedError where it is none of the order."""
+    with obstacles_noticed(), BundleReader.open(run) as reader:
+        need_run(reader)
+        made = subject_of(check_claim(reader.claim(), reader.manifest, None, reader.extent.steps))
+    if made.order != order:
+        raise RefusedError(say("{0} is a run of another order than the one that is watched.", run.name))
+    return made
 
 
 def newest_state(folder: Path, layout: StateLayout) -> dict[str, Array] | None:

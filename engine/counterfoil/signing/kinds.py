@@ -263,6 +263,19 @@ class LineKind(Enum):
     """It ended, and looks no more."""
 
 
+class Ending(Enum):
+    """Why a witness looks no more."""
+
+    RUN = "run"
+    """The recording became a run: the witness looked to the end of it, and nothing else says so."""
+    TIME = "time"
+    """Its time was over."""
+    STOPPED = "stopped"
+    """It was stopped, or the loop that showed it the state ended."""
+    FAILED = "failed"
+    """What it was to look at could not be read, or the program that showed it failed."""
+
+
 class Snapshot(Fields, frozen=True):
     """Hashes of a live state, and of one shard of it."""
 
@@ -277,7 +290,9 @@ class Line(Named, frozen=True, omit_defaults=False):
     """One line of a witness's log. docs/witness.md."""
 
     KIND: ClassVar = kinds.SNAPSHOT
-    ABOUT: ClassVar = (About("log", "before"), About("state", "snapshot.state_root", ROOT))
+    ABOUT: ClassVar = (
+        About("log", "before"), About("state", "snapshot.state_root", ROOT), About("run", "run.run_root", ROOT)
+    )  # fmt: skip
     TIME: ClassVar = "at"
 
     kind: LineKind  #: What it says.
@@ -290,11 +305,14 @@ class Line(Named, frozen=True, omit_defaults=False):
     #: 32 random bytes of the first line, null of others: two logs that one key began in the same second would else
     #: begin with the same line, and the rest of one would fit behind the other's.
     nonce: Digest | None = None
+    ending: Ending | None = None  #: Why it looks no more; null of a line that is not the last.
+    run: Subject | None = None  #: The run that the recording became, where it ended for that.
 
     def check(self) -> None:
         """Raise SignatureError where it holds what its kind does not, or lacks what it does."""
-        said = self.snapshot is not None, self.nonce is not None
-        if said != (self.kind is LineKind.SNAPSHOT, self.kind is LineKind.BEGUN):
+        held = [each is not None for each in (self.snapshot, self.nonce, self.ending, self.run)]
+        kinds_of = [self.kind is kind for kind in (LineKind.SNAPSHOT, LineKind.BEGUN, LineKind.ENDED)]
+        if held != [*kinds_of, self.ending is Ending.RUN]:
             raise SignatureError(say("The {0} contradicts itself.", self.KIND.what))
 
 

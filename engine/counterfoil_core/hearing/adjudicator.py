@@ -49,12 +49,12 @@ from counterfoil_core.judge.partjudgement import judge_share, judge_sum, judge_u
 from counterfoil_core.parties.signatures import Keys, Parties, read_client_order
 from counterfoil_core.program.limits import Limits
 from counterfoil_core.replay.sharedreplay import step_replayer
-from counterfoil_core.replay.shares import ShareJob, State, UpdateJob, share_name
+from counterfoil_core.replay.shares import ShareJob, State, UpdateJob
 from counterfoil_core.signing.claims import RunClaim
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.signing.parties import party_ids
+from counterfoil_core.statement.verdict import part_name
 from counterfoil_core.values.adjudication import AdjudicationReport
-from counterfoil_core.values.dispute import COMBINE, UPDATE
 from counterfoil_core.values.events import (
     AdjudicationEvent,
     AdjudicationFinished,
@@ -401,17 +401,6 @@ class _Signed:
     def shares(self, step: int) -> StepShares | None:
         """It has none."""
         return None
-
-
-def part_name(part: StepPart) -> str:
-    """Return the name of a part of a step, as a dispute has it."""
-    match part.about:
-        case AddedTensor():
-            return COMBINE
-        case UpdateInputs():
-            return UPDATE
-        case share:
-            return share_name(share)
 
 
 def _count(tally: StepTally, judgement: Judgement) -> None:

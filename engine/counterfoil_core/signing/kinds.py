@@ -110,7 +110,7 @@ ROW_USE = Kind(
     "urn:counterfoil:row-use:v2", say("statement on rows"), say("what a run did with rows"), "whoever looked"
 )
 SNAPSHOT = Kind(
-    "urn:counterfoil:snapshot:v1", say("line of a witness's log"), say("a line of a witness's log"), "the witness",
+    "urn:counterfoil:snapshot:v2", say("line of a witness's log"), say("a line of a witness's log"), "the witness",
     most=2**16, alone=False, more_follows=True,
 )  # fmt: skip
 RULES = Kind(

@@ -21,6 +21,7 @@ from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.capsule import CapsuleReader
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import OrderManifest
+from counterfoil_core.bundle.stepparts import AddedTensor, StepPart, UpdateInputs
 from counterfoil_core.parties.beacons import can_check, signature_holds
 from counterfoil_core.parties.signatures import check_claim, recorded_subject, subject_of
 from counterfoil_core.signing.envelope import parse_statement, payload_of
@@ -34,7 +35,7 @@ from counterfoil_core.statement.rules import judge
 from counterfoil_core.statement.signed import Adjudication, Verdict
 from counterfoil_core.statement.write import adjudication_statement, verdict_statement
 from counterfoil_core.values.adjudication import AdjudicationReport
-from counterfoil_core.values.dispute import share_of
+from counterfoil_core.values.dispute import COMBINE, SHARE, UPDATE, share_of
 from counterfoil_core.values.report import AuditReport
 
 
@@ -188,22 +189,37 @@ def check_bundle_file(
 
 
 def _check_parties(verdict: Verdict | Adjudication, manifest: OrderManifest) -> None:
-    """Check that a verdict names the parties that the order names, and of a disputed share that one which answers."""
+    """Check that a verdict names the parties that the order names, and of a disputed share that one which answers.
+
+    For a combination any of them may: the one whose signature fits what it added.
+    """
     dispute = verdict.statement.dispute
     share = None if dispute is None or dispute.part is UNSET else share_of(dispute.part)
     shares = manifest.shares
-    public = None if shares is None or share is None or share >= len(shares.signers) else shares.signers[share]
+    named = () if shares is None else shares.signers if share is None else shares.signers[share : share + 1]
+    answers = {key_id_of(public) for public in named if public is not None}
     signer = "" if dispute is None or dispute.signer is UNSET else dispute.signer
     there = share is None or (shares is not None and share < shares.count)
-    if verdict.parties != party_ids(manifest) or not there or (signer and (not public or key_id_of(public) != signer)):
+    if verdict.parties != party_ids(manifest) or not there or (signer and signer not in answers):
         raise SignatureError(
             say("The {0} names other parties than the order has, who answer for shares of its steps.", verdict.kind),
             remedy=say("Rely on nothing that it says, and tell whoever signed it."),
         )
 
 
+def part_name(part: StepPart) -> str:
+    """Return the name of a part of a step, as a dispute has it."""
+    match part.about:
+        case AddedTensor():
+            return COMBINE
+        case UpdateInputs():
+            return UPDATE
+        case share:
+            return f"{SHARE}{share}"
+
+
 def check_capsule_file(said: Verdict | Adjudication, path: str | os.PathLike[str]) -> None:
-    """Check that a dispute capsule is about the step that a verdict disputes, in the same signed run.
+    """Check that a dispute capsule is about the step, and the part of it, that a verdict disputes, in the same run.
 
     What the capsule proves beyond that, its replay says. A signed adjudication is about one capsule, byte by byte.
 
@@ -212,14 +228,17 @@ def check_capsule_file(said: Verdict | Adjudication, path: str | os.PathLike[str
         path: The capsule.
 
     Raises:
-        SignatureError: It is about another run, order or step, or the trainer's signature in it does not hold.
+        SignatureError: It is about another run, step or part, or the trainer's signature in it does not hold.
         BundleError: It is no capsule, or a damaged one, or cannot be read.
     """
     with CapsuleReader.open(path) as reader:
         contents = reader.contents()
     about = subject_of(check_claim(contents.claim, contents.manifest, None, None))
     step = said.step if isinstance(said, Adjudication) else said.disputed_step
-    if (about, contents.step) != (said.about, step):
+    part, dispute = "" if contents.shared is None else part_name(contents.shared), said.statement.dispute
+    # What is rejected disputes nothing, and an adjudication is about one capsule, which is hashed below.
+    other_part = dispute is not None and part != ("" if dispute.part is UNSET else dispute.part)
+    if (about, contents.step) != (said.about, step) or other_part:
         raise SignatureError(
             say(
                 "The capsule {0} is about step {1} of the run {2}, and the {3} is about something else.",

@@ -9204,6 +9204,10 @@ Lauf zu finden</translation>
             <translation>Kein Datenfeld des Auftrags hat Zeilen vom Typ {0} und der Form {1}.</translation>
         </message>
         <message>
+            <source>No data array of the order has the digest {0}, whatever it is called.</source>
+            <translation>Kein Datenfeld des Auftrags hat den Hash {0}, wie auch immer es heißt.</translation>
+        </message>
+        <message>
             <source>No data array of the order has the digest {0}.</source>
             <translation>Kein Datenfeld des Auftrags hat den Hash {0}.</translation>
         </message>
@@ -10066,6 +10070,10 @@ Lauf zu finden</translation>
         <message>
             <source>The bundle stores {0} checkpoints; its order asks for {1}.</source>
             <translation>Das Bündel enthält {0} Zwischenstände; sein Auftrag verlangt {1}.</translation>
+        </message>
+        <message>
+            <source>The bytes of {0} lie in another file: it may be this array under its own name.</source>
+            <translation>Die Bytes von {0} liegen in einer anderen Datei: Es kann dieses Datenfeld unter eigenem Namen sein.</translation>
         </message>
         <message>
             <source>The call that this was for is over.</source>
@@ -15162,6 +15170,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is a private sealing key.</source>
             <translation>{0} ist ein privater Siegelschlüssel.</translation>
+        </message>
+        <message>
+            <source>{0} is a run of another order than the one that is watched.</source>
+            <translation>{0} ist ein Lauf eines anderen Auftrags als des beobachteten.</translation>
         </message>
         <message>
             <source>{0} is a sealed file that was turned into text.</source>

@@ -17,7 +17,7 @@ import torch
 import counterfoil
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_core.base.digest import Digest
-from counterfoil_core.base.errors import CommitmentError
+from counterfoil_core.base.errors import CommitmentError, SignatureError
 from counterfoil_core.bundle.capsule import CapsuleContents
 from counterfoil_core.bundle.schema import StepRecord
 from counterfoil_core.bundle.shares import SharesRoot
@@ -25,10 +25,16 @@ from counterfoil_core.bundle.stepparts import AddedTensor, StepPart, UpdateInput
 from counterfoil_core.bundle.stepshares import combined_root, exponents_digest
 from counterfoil_core.commit.state import tensor_digest
 from counterfoil_core.hearing import segments
-from counterfoil_core.hearing.adjudicator import part_name
 from counterfoil_core.judge.partjudgement import judge_sum
 from counterfoil_core.signing.keys import SigningKey
-from counterfoil_core.statement.verdict import sign_adjudication, sign_verdict, verify_signed, verify_verdict
+from counterfoil_core.statement.verdict import (
+    check_capsule_file,
+    part_name,
+    sign_adjudication,
+    sign_verdict,
+    verify_signed,
+    verify_verdict,
+)
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.dispute import COMBINE, UPDATE, Dispute, Right
 from counterfoil_core.values.events import AuditFinished
@@ -165,10 +171,17 @@ def test_a_part_that_is_right_is_rejected(job: Job, about: Any, step: int, tmp_p
 
 
 def test_the_parts_beside_a_lie_are_right(made: Any, tmp_path: Path, trainer_key: SigningKey) -> None:
-    run = record_run(made("float64-24").order, tmp_path / "run.cfoil", trainer_key, tamper=other_rows(2))
+    order = made("float64-24").order
+    run = record_run(order, tmp_path / "run.cfoil", trainer_key, tamper=other_rows(2))
+    envelope = sign_verdict(audited(run, order).report, trainer_key)
+    verdict = verify_verdict(envelope, trainer_key.public)
     for share in range(SHARES):
-        report = adjudicated(save(crafted_part(run, LIE, share), tmp_path / "crafted.cfoil"))
+        path = save(crafted_part(run, LIE, share), tmp_path / "crafted.cfoil")
+        report = adjudicated(path)
         assert (report.outcome is AdjudicationOutcome.CONFIRMED) == (share == 2), report.reason
+        # Nor is one about them what goes with the verdict: its trainer would be shown to be right there.
+        with nullcontext() if share == 2 else pytest.raises(SignatureError, match="about something else"):
+            check_capsule_file(verdict, path)
 
 
 def test_in_a_sample_it_starts_from_the_trainers_checkpoint(

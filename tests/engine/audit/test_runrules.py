@@ -26,6 +26,7 @@ from counterfoil.trust.afterwards import verdict_digest
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError, GivenFileError, SignatureError
 from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.commit.state import tensor_digest
 from counterfoil_core.signing.statements import open_said, sign_said
 from counterfoil_core.statement.verdict import sign_verdict
 from support.jobs import Job
@@ -86,15 +87,32 @@ def test_what_binds_each_outcome_is_said(subject: RuleSubject) -> None:
     assert (loss.outcome, loss.bound_by) == (HELD, "an auditor's signature")
 
 
-def test_data_must_or_must_not_have_a_digest(subject: RuleSubject) -> None:
+def test_data_must_or_must_not_have_a_digest(subject: RuleSubject, digits_job: Job) -> None:
     images = subject.facts.data[0].digest
     strange = Digest.of(b"another")
     for digest, there in ((images, True), (subject.data_root, True), (strange, False)):
         assert only(RunRules(must=(digest,)), subject) is (HELD if there else BROKEN)
-        assert only(RunRules(must_not=(digest,)), subject) is (BROKEN if there else HELD)
+    name = subject.facts.data[0].name
+    for digest, there in ((images, True), (strange, False)):
+        asked = RunRules(must_not={name: (digest,)})
+        assert only(asked, subject_of(digits_job.run, names=asked.must_not)) is (BROKEN if there else HELD)
     epochs = max(use.epochs for use in subject.facts.data)
     assert only(RunRules(epochs=epochs), subject) is HELD
     assert only(RunRules(epochs=epochs - 0.001), subject) is BROKEN
+
+
+def test_data_that_must_not_be_there_are_found_under_another_name(subject: RuleSubject, digits_job: Job) -> None:
+    """The name is in the digest: whoever calls the array otherwise had kept the rule."""
+    with BundleReader.open(digits_job.run) as reader:
+        first = subject.facts.data[0].name
+        theirs = tensor_digest("licensed pictures", reader.data(first))
+    asked = RunRules(must_not={"licensed pictures": (theirs,)})
+    read = subject_of(digits_job.run, names=asked.must_not)
+    (result,) = check_rules(asked, read)
+    assert (result.outcome, result.said) == (BROKEN, f"The order has it: {first}.")
+    # Where its bytes are not there, nobody says that it is another one; under its own name it is told all the same.
+    assert only(asked, subject) is CANNOT
+    assert only(RunRules(must_not={first: (subject.facts.data[0].digest,)}), subject) is BROKEN
 
 
 def test_scalars_are_those_of_the_steps_that_were_run(subject: RuleSubject, digits_job: Job) -> None:
@@ -216,10 +234,27 @@ def test_what_is_not_understood_is_refused(text: str, tmp_path: Path) -> None:
         read_rules(path)
 
 
+@pytest.mark.parametrize("number", ["9" * 400, "-" + "9" * 400, "9" * 4000, "0x" + "f" * 6000, "9" * 5000])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "compute.operations = [0, {}]",
+        "compute.operations = [{}, 0]",
+        "data.epochs = {}",
+        "performance.final_loss = [0, {}]",
+    ],
+)
+def test_an_integer_longer_than_any_number_is_refused_in_a_sentence(rule: str, number: str, tmp_path: Path) -> None:
+    path = tmp_path / "rules.toml"
+    path.write_text(rule.format(number))
+    with pytest.raises(GivenFileError, match=r"a number that is none|no TOML file"):
+        read_rules(path)
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_the_examples_are_rules(path: Path, subject: RuleSubject) -> None:
+def test_the_examples_are_rules(path: Path, digits_job: Job) -> None:
     rules, _ = read_rules(path)
-    results = check_rules(rules, subject)
+    results = check_rules(rules, subject_of(digits_job.run, names=rules.must_not))
     assert results
     said = {result.rule: result.outcome for result in results}
     assert said.pop("verdict", CANNOT) is CANNOT
@@ -325,7 +360,18 @@ def test_the_commands(digits_job: Job, tmp_path: Path, capsys: Any, monkeypatch:
     assert json.loads(capsys.readouterr().out)["results"][0]["outcome"] == "HELD"
 
 
-@pytest.mark.parametrize("text", ["", "title = 'x'", "[compute]", "[data]\nmust = []", "[verdict]\nreplayed = 0.5"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "title = 'x'",
+        "[compute]",
+        "[data]\nmust = []",
+        "[data]\nmust_not = {}",
+        "[data.must_not]\nx = []",
+        "[verdict]\nreplayed = 0.5",
+    ],
+)
 def test_a_file_that_asks_for_nothing_is_an_error(
     text: str, digits_job: Job, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

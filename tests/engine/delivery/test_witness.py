@@ -11,6 +11,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,11 @@ import torch
 
 from counterfoil.base.joberrors import RecordingError, TargetExistsError
 from counterfoil.cli import main
-from counterfoil.delivery import snapshots, witnessing
+from counterfoil.delivery import snapshots, witnesscheck, witnessing
 from counterfoil.delivery.snapshots import make_line, open_log, sign_line, take_snapshot
 from counterfoil.delivery.witnesscheck import Belongs, By, place_snapshots
 from counterfoil.delivery.witnessing import Witness, newest_state, seconds_until_next, watch_recording
-from counterfoil.signing.kinds import Line, LineKind
+from counterfoil.signing.kinds import Ending, Line, LineKind
 from counterfoil.signing.privatekeys import generate_key, key_from_seed
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil.training.statefile import encode_state, read_state, state_name
@@ -33,7 +34,12 @@ from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError, DataError, FileWriteError, SignatureError
 from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.parties.signatures import check_claim, subject_of
+from counterfoil_core.signing.keys import SigningKey
+from counterfoil_core.signing.subject import Subject
+from counterfoil_core.statement.verdict import sign_verdict
 from support.jobs import Job
+from support.reports import verified_report
 
 KEY, OTHER = key_from_seed(b"\7" * 32), key_from_seed(b"\x08" * 32)
 
@@ -215,7 +221,7 @@ def test_lines_that_contradict_each_other_are_refused_though_signed() -> None:
     first = sign_line(make_line(LineKind.BEGUN, None, 0, 600), KEY)
     for line in (
         make_line(LineKind.SNAPSHOT, first, 1, 600),
-        make_line(LineKind.ENDED, first, 1, 600, seen),
+        make_line(LineKind.ENDED, first, 1, 600, seen, ending=Ending.STOPPED),
         make_line(LineKind.SNAPSHOT, first, 1, 601, seen),
         make_line(LineKind.SNAPSHOT, first, 2, 600, seen),
     ):
@@ -228,15 +234,38 @@ def test_no_line_fits_into_another_log_of_the_same_second(tmp_path: Path, monkey
     monkeypatch.setattr(snapshots, "timestamp", lambda _: "2026-01-31T12:00:00Z")
     state = {"w": np.ones(3, np.float32)}
     one, other = (witnessed(tmp_path / name, state).splitlines(keepends=True) for name in ("one", "other"))
-    assert open_log(b"".join(one), KEY.public).ended
+    assert open_log(b"".join(one), KEY.public).ending is Ending.STOPPED
     with pytest.raises(SignatureError, match="Line 2 "):
         open_log(b"".join([one[0], *other[1:]]), KEY.public)
 
 
+def test_a_clock_that_was_set_back_is_said_and_refuses_nothing(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter(["2026-01-31T12:00:01Z", "2026-01-31T12:00:00Z", "2026-01-31T12:00:05Z"])
+    monkeypatch.setattr(snapshots, "timestamp", lambda _: next(times))
+    opened = open_log(witnessed(log, {"w": np.ones(3, np.float32)}), KEY.public)
+    assert (opened.set_back, opened.ending) == (1, Ending.STOPPED)
+
+
+def test_an_end_says_why_and_no_other_line_does() -> None:
+    seen = take_snapshot({"w": np.ones(3, np.float32)}, 0)
+    first = sign_line(make_line(LineKind.BEGUN, None, 0, 600), KEY)
+    run = Subject(Digest.of(b"order"), Digest.of(b"run"), "ab" * 32)
+    for line in (
+        make_line(LineKind.ENDED, first, 1, 600),
+        make_line(LineKind.ENDED, first, 1, 600, ending=Ending.RUN),
+        make_line(LineKind.ENDED, first, 1, 600, ending=Ending.STOPPED, run=run),
+        make_line(LineKind.SNAPSHOT, first, 1, 600, seen, ending=Ending.TIME),
+        make_line(LineKind.ABSENT, first, 1, 600, run=run),
+    ):
+        with pytest.raises(SignatureError):
+            sign_line(line, KEY)
+    sign_line(make_line(LineKind.ENDED, first, 1, 600, ending=Ending.RUN, run=run), KEY)
+
+
 def test_an_end_that_was_cut_off_is_said(log: Path) -> None:
     data = witnessed(log, {"w": np.ones(3, np.float32)})
-    assert open_log(data, KEY.public).ended
-    assert not open_log(data[: data.rindex(b"\n", 0, -1) + 1], KEY.public).ended
+    assert open_log(data, KEY.public).ending is Ending.STOPPED
+    assert open_log(data[: data.rindex(b"\n", 0, -1) + 1], KEY.public).ending is None
 
 
 # Where they belong
@@ -246,7 +275,7 @@ def test_each_snapshot_is_found_at_its_step_and_a_strange_one_at_none(digits_job
     states = stored(digits_job)
     steps = list(states)
     data = witnessed(log, *states.values(), flipped(states[steps[-1]]))
-    placed = place_snapshots(open_log(data, KEY.public), [digits_job.run])
+    placed = place_snapshots(open_log(data, KEY.public), [digits_job.run]).snapshots
     assert [each.belongs for each in placed] == [Belongs.FOUND] * len(steps) + [Belongs.NONE]
     assert [[seen.step for seen in each.steps] for each in placed] == [*([step] for step in steps), []]
     assert {seen.by for each in placed for seen in each.steps} == {By.STATE}
@@ -261,7 +290,8 @@ def test_a_shard_is_found_where_the_witness_saw_a_part_of_the_state(digits_job: 
     lines = [sign_line(make_line(LineKind.BEGUN, None, 0, 600), KEY)]
     for number, seen in enumerate([take_snapshot(part, 0), take_snapshot(flipped(part), 0)], 1):
         lines.append(sign_line(make_line(LineKind.SNAPSHOT, lines[-1], number, 600, seen), KEY))
-    true, strange = place_snapshots(open_log(b"".join(line + b"\n" for line in lines), KEY.public), [digits_job.run])
+    log = open_log(b"".join(line + b"\n" for line in lines), KEY.public)
+    true, strange = place_snapshots(log, [digits_job.run]).snapshots
     assert step in [seen.step for seen in true.steps]
     assert {seen.by for seen in true.steps} == {By.SHARD}
     # A part may be of a step that the run does not store: nobody is accused.
@@ -269,8 +299,23 @@ def test_a_shard_is_found_where_the_witness_saw_a_part_of_the_state(digits_job: 
     assert strange.belongs is Belongs.UNKNOWN
 
 
+def test_a_chunk_that_no_step_changes_is_found_in_none(digits_job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hidden training on the same frozen base shows its tensors as well."""
+    states = stored(digits_job)
+    name = max(states[0], key=lambda each: states[0][each].nbytes)
+    frozen = {step: {**state, name: states[0][name]} for step, state in states.items()}
+    monkeypatch.setattr(witnesscheck, "stored_states", lambda *_: iter(frozen.items()))
+    part = {name: states[0][name]}
+    lines = [sign_line(make_line(LineKind.BEGUN, None, 0, 600), KEY)]
+    for number, seen in enumerate([take_snapshot(part, 0), take_snapshot(flipped(part), 0)], 1):
+        lines.append(sign_line(make_line(LineKind.SNAPSHOT, lines[-1], number, 600, seen), KEY))
+    log = open_log(b"".join(line + b"\n" for line in lines), KEY.public)
+    assert {each.belongs for each in place_snapshots(log, [digits_job.run]).snapshots} == {Belongs.UNKNOWN}
+
+
 def test_tensors_that_the_run_does_not_have_cannot_be_told(digits_job: Job, log: Path) -> None:
-    placed = place_snapshots(open_log(witnessed(log, {"w": np.ones(3, np.float32)}), KEY.public), [digits_job.run])
+    seen = open_log(witnessed(log, {"w": np.ones(3, np.float32)}), KEY.public)
+    placed = place_snapshots(seen, [digits_job.run]).snapshots
     assert [each.belongs for each in placed] == [Belongs.UNKNOWN]
 
 
@@ -278,7 +323,7 @@ def test_a_state_that_goes_back_is_said(digits_job: Job, log: Path) -> None:
     states = stored(digits_job)
     first, last = min(states), max(states)
     data = witnessed(log, states[last], states[first], states[last])
-    placed = place_snapshots(open_log(data, KEY.public), [digits_job.run])
+    placed = place_snapshots(open_log(data, KEY.public), [digits_job.run]).snapshots
     assert [each.backwards for each in placed] == [False, True, False]
 
 
@@ -304,7 +349,7 @@ def watched(digits_job: Job, tmp_path: Path, log: Path) -> Callable[..., bytes]:
         def told(line: Any) -> None:
             seen.append(line.snapshot)
             if line.snapshot is not None and sum(each is not None for each in seen) == snapshots:
-                (tmp_path / "run.cfoil").touch()  # the run is made
+                shutil.copy(digits_job.run, tmp_path / "run.cfoil")  # the run is made
                 shutil.rmtree(folder)
 
         timer = threading.Timer(60, cancel.cancel)
@@ -326,8 +371,9 @@ def test_the_newest_whole_state_is_seen(digits_job: Job, tmp_path: Path, watched
     place = tmp_path / "run.cfoil"
     folder = recording(digits_job, place, before, last)
     (folder / state_name(last + 1)).write_bytes(b"torn")
-    placed = place_snapshots(open_log(watched(place, folder, 2), KEY.public), [digits_job.run])
-    assert [[seen.step for seen in each.steps] for each in placed] == [[last], [last]]
+    found = place_snapshots(open_log(watched(place, folder, 2), KEY.public), [digits_job.run])
+    assert [[seen.step for seen in each.steps] for each in found.snapshots] == [[last], [last]]
+    assert found.complete
 
 
 def test_an_empty_folder_gives_no_snapshot_and_ctrl_c_ends_the_log(digits_job: Job, tmp_path: Path, log: Path) -> None:
@@ -337,7 +383,7 @@ def test_an_empty_folder_gives_no_snapshot_and_ctrl_c_ends_the_log(digits_job: J
     with Witness(log, KEY, wait=at_once) as witness:
         watch_recording(tmp_path / "run.cfoil", digits_job.order, witness, cancel)
     opened = open_log(log.read_bytes(), KEY.public)
-    assert opened.ended
+    assert opened.ending is Ending.STOPPED
     assert not opened.snapshots
 
 
@@ -355,7 +401,7 @@ def test_a_folder_that_is_taken_away_leaves_a_trace_and_does_not_end_the_witness
         elif len(kinds) == 4:
             (tmp_path / "elsewhere").rename(folder)
         elif len(kinds) == 5:
-            place.touch()
+            shutil.copy(digits_job.run, place)
             shutil.rmtree(folder)
 
     with Witness(log, KEY, wait=at_once, told=told) as witness:
@@ -370,7 +416,55 @@ def test_a_folder_that_is_taken_away_leaves_a_trace_and_does_not_end_the_witness
     ]
     opened = open_log(log.read_bytes(), KEY.public)
     assert opened.absent == 2
-    assert opened.ended
+    assert opened.ending is Ending.RUN
+    assert opened.run == about(digits_job)
+
+
+def about(job: Job) -> Subject:
+    with BundleReader.open(job.run) as reader:
+        return subject_of(check_claim(reader.claim(), reader.manifest, None, reader.extent.steps))
+
+
+def test_a_pipe_in_the_folder_ends_it_as_failed(digits_job: Job, tmp_path: Path, log: Path) -> None:
+    folder = recording(digits_job, tmp_path / "run.cfoil")
+    os.mkfifo(folder / state_name(3))
+    with pytest.raises(RecordingError), Witness(log, KEY, wait=at_once) as witness:
+        watch_recording(tmp_path / "run.cfoil", digits_job.order, witness, CancelToken(), 60)
+    opened = open_log(log.read_bytes(), KEY.public)
+    assert (opened.ending, opened.run) == (Ending.FAILED, None)
+
+
+@pytest.mark.parametrize("what", ["nothing", "the order", "another order's run"])
+def test_what_is_no_run_of_the_order_completes_no_log(
+    digits_job: Job, gpt2_job: Job, tmp_path: Path, log: Path, what: str
+) -> None:
+    place = tmp_path / "run.cfoil"
+    folder = recording(digits_job, place)
+
+    def told(line: Line) -> None:
+        if line.kind is LineKind.ABSENT:
+            files = {"the order": digits_job.order, "another order's run": gpt2_job.run}
+            shutil.copy(files[what], place) if what in files else place.touch()
+            shutil.rmtree(folder, ignore_errors=True)
+
+    with pytest.raises(CounterfoilError), Witness(log, KEY, wait=at_once, told=told) as witness:
+        watch_recording(place, digits_job.order, witness, CancelToken(), 60)
+    assert open_log(log.read_bytes(), KEY.public).ending is Ending.FAILED
+
+
+def test_time_that_is_over_completes_no_log(digits_job: Job, tmp_path: Path, log: Path) -> None:
+    recording(digits_job, tmp_path / "run.cfoil")
+    with Witness(log, KEY) as witness:
+        watch_recording(tmp_path / "run.cfoil", digits_job.order, witness, CancelToken(), 0)
+    opened = open_log(log.read_bytes(), KEY.public)
+    assert opened.ending is Ending.TIME
+    assert not place_snapshots(opened, [digits_job.run]).complete
+
+
+def test_a_loop_that_fails_says_so(log: Path) -> None:
+    with pytest.raises(ZeroDivisionError), Witness(log, KEY):
+        raise ZeroDivisionError
+    assert open_log(log.read_bytes(), KEY.public).ending is Ending.FAILED
 
 
 def test_a_state_that_is_written_while_it_is_read_is_not_taken(
@@ -412,13 +506,14 @@ def test_the_command(digits_job: Job, tmp_path: Path, log: Path, capsys: pytest.
     watch = ["witness", "watch", str(tmp_path / "live.cfoil"), "--order", order, "--log", str(log)]
     assert main([*watch, "--key", str(tmp_path / "w.pem"), "--every", "1", "--for", "8"]) == 0
     capsys.readouterr()
-    assert main(["witness", "check", str(log), run, "--key", public]) == 0
+    assert main(["witness", "check", str(log), run, "--key", public]) == 2
     said = capsys.readouterr().out
+    assert "time was over" in said
     assert "FOUND" in said
     assert f"step {max(stored(digits_job)):,} of" in said
-    assert main(["witness", "check", str(log), run, "--key", public, "--json"]) == 0
+    assert main(["witness", "check", str(log), run, "--key", public, "--json"]) == 2
     told = json.loads(capsys.readouterr().out)
-    assert told["ended"] is True
+    assert (told["ending"], told["complete"]) == ("time", False)
     assert {each["belongs"] for each in told["snapshots"]} == {"FOUND"}
     log.write_bytes(log.read_bytes()[:-200] + b"\n")
     assert main(["witness", "check", str(log), run, "--key", public]) == 3
@@ -434,15 +529,49 @@ def test_exit_codes(digits_job: Job, tmp_path: Path, log: Path, capsys: pytest.C
     witnessed(log, {"w": np.ones(3, np.float32)})
     assert main(check) == 2
     assert "CANNOT BE TOLD" in capsys.readouterr().out
-    # Its end cut off, a log may lack the line that belongs to no run; and no snapshot shows nothing.
+    # Without the run that it became a log may lack the line that belongs to no run; and no snapshot shows nothing.
     log.unlink()
-    data = witnessed(log, stored(digits_job)[max(stored(digits_job))])
-    assert main(check) == 0
-    log.write_bytes(data[: data.rindex(b"\n", 0, -1) + 1])
+    whole = stored(digits_job)[max(stored(digits_job))]
+    witnessed(log, whole)
     assert main(check) == 2
-    log.unlink()
-    witnessed(log)
-    assert main(check) == 2
+    assert "stopped before the run was made" in capsys.readouterr().out
+    for states, run, code in (([whole], about(digits_job), 0), ([], about(digits_job), 2), ([whole], OTHER_RUN, 2)):
+        log.unlink()
+        with Witness(log, KEY, wait=at_once) as witness:
+            for state in states:
+                assert witness.look(state)
+            witness.close(Ending.RUN, run)
+        assert main(check) == code
+    assert "another run than those that were given" in capsys.readouterr().out
+
+
+OTHER_RUN = Subject(Digest.of(b"order"), Digest.of(b"run"), "ab" * 32)
+
+
+def test_the_trainers_key_and_verdicts(
+    digits_job: Job, tmp_path: Path, log: Path, trainer_key: SigningKey, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Witness(log, KEY, wait=at_once) as witness:
+        assert witness.look(stored(digits_job)[max(stored(digits_job))])
+        witness.close(Ending.RUN, about(digits_job))
+    for name, key in (("w", KEY), ("trainer", trainer_key), ("other", OTHER)):
+        (tmp_path / f"{name}.pub.pem").write_text(key.public.pem)
+    check = ["witness", "check", str(log), str(digits_job.run), "--key", str(tmp_path / "w.pub.pem")]
+    assert main([*check, "--trainer-key", str(tmp_path / "trainer.pub.pem")]) == 0
+    assert main([*check, "--trainer-key", str(tmp_path / "other.pub.pem")]) == 3
+    run = about(digits_job)
+    named = {"run_root": run.run_root, "run_order": run.order, "order_digest": run.order}
+    report = replace(verified_report(), trainer_key=run.trainer_key, **named)
+    verdict = ["--verdict", str(tmp_path / "v.json"), "--auditor-key"]
+    for fields, key, name, code in (
+        ({}, OTHER, "other", 0),
+        ({"run_order": Digest.of(b"another"), "order_digest": Digest.of(b"another")}, OTHER, "other", 2),
+        ({"trainer_key": "ab" * 32}, OTHER, "other", 2),
+        ({}, trainer_key, "trainer", 2),
+    ):
+        (tmp_path / "v.json").write_bytes(sign_verdict(replace(report, **fields), key))
+        assert main([*check, *verdict, str(tmp_path / f"{name}.pub.pem")]) == code, fields
+    assert "No verdict that was given verifies" in capsys.readouterr().out
 
 
 def test_junk_never_leaves_our_errors() -> None:

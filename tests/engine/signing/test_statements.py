@@ -96,6 +96,17 @@ def test_every_field_is_needed_and_no_other_is_taken(name: str) -> None:
     refused(lambda said: said.update(predicateType="urn:counterfoil:none:v1"))
 
 
+def test_true_is_no_number_of_a_fact() -> None:
+    """Python holds True for 1, and JSON does not."""
+    name = "facts"
+    form, statement = form_of(name), statement_in(name)
+    for field in ("seconds", "steps", "batch_size", "exact_bits"):
+        spoilt = json.loads(json.dumps(statement))
+        spoilt["predicate"]["facts"][field] = True
+        with pytest.raises(SignatureError, match="not in the form"):
+            open_said(form, sign_statement(spoilt, key_of(name)), key_of(name).public)
+
+
 def test_an_optional_field_is_absent_and_never_null() -> None:
     claim = open_said(RunClaim, MADE["run"])
     assert "steps_ordered" not in statement_of(claim)["predicate"]

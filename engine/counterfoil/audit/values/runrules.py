@@ -38,7 +38,8 @@ class RunRules:
         operations: How many operations it may take.
         parameters: How many trainable values it may have.
         must: Digests that its data must have: of an array, or the root over all.
-        must_not: Digests that its data must not have.
+        must_not: Digests that its data must not have, by the name of the array of which each is the digest: it is in
+            the digest, so that the same array under another name has another one.
         epochs: How often each array may be gone through, at most.
         steps: How many steps it may have.
         batch_size: How many rows a step may have.
@@ -55,7 +56,7 @@ class RunRules:
     operations: Range | None = None
     parameters: Range | None = None
     must: tuple[Digest, ...] = ()
-    must_not: tuple[Digest, ...] = ()
+    must_not: Mapping[str, tuple[Digest, ...]] = field(default_factory=dict)
     epochs: float | None = None
     steps: Range | None = None
     batch_size: Range | None = None
@@ -88,6 +89,12 @@ class GivenVerdict:
     reaches_end: bool = False
     withdrawn: bool = False
 
+    @property
+    def verifies(self) -> bool:
+        """Whether it verifies its run, by somebody who is not its trainer, and was not taken back."""
+        stands = self.outcome == "VERIFIED" and not self.withdrawn
+        return stands and self.about is not None and self.auditor != self.about.trainer_key
+
 
 @dataclass(frozen=True)
 class RuleSubject:
@@ -99,6 +106,8 @@ class RuleSubject:
         scalars: The least and the most value of each per-step scalar, over the steps of the run.
         final_loss: The loss of its last step; None of a run without steps.
         verdicts: Verdicts that were given with it.
+        renamed: The digest that each data array would have under a name, by that name; without those whose bytes lie in
+            another file.
     """
 
     facts: RunFacts
@@ -106,6 +115,7 @@ class RuleSubject:
     scalars: Mapping[str, Range]
     final_loss: float | None
     verdicts: tuple[GivenVerdict, ...] = ()
+    renamed: Mapping[str, Mapping[str, Digest]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -228,15 +238,29 @@ def _data(rules: RunRules, subject: RuleSubject) -> Iterator[RuleResult]:
         said = (say("The order has it: {0}.", held[digest]) if digest in held
                 else say("No data array of the order has the digest {0}.", digest.short))  # fmt: skip
         yield RuleResult("data.must", _held(digest in held), said)
-    for digest in rules.must_not:
-        said = (say("The order has it: {0}.", held[digest]) if digest in held
-                else say("No data array of the order has the digest {0}.", digest.short))  # fmt: skip
-        yield RuleResult("data.must_not", _held(digest not in held), said)
+    for name, digests in sorted(rules.must_not.items()):
+        for digest in digests:
+            yield _forbidden(name, digest, subject)
     if rules.epochs is not None:
         most = max((use.epochs for use in subject.facts.data), default=0.0)
         said = say("An array was gone through {0} times at most; {1} are allowed. Counted from the order's schedule.",
                    f"{most:.3f}", f"{rules.epochs:g}")  # fmt: skip
         yield RuleResult("data.epochs", _held(most <= rules.epochs), said)
+
+
+def _forbidden(name: str, digest: Digest, subject: RuleSubject) -> RuleResult:
+    """Whether an array is in the order, whatever it is called there."""
+    rule, renamed = "data.must_not", subject.renamed.get(name, {})
+    digests = {use.name: {use.digest, renamed.get(use.name)} for use in subject.facts.data}
+    for other, found in digests.items():
+        if digest in found:
+            return RuleResult(rule, RuleOutcome.BROKEN, say("The order has it: {0}.", other))
+    unread = sorted(digests.keys() - renamed.keys() - {name})
+    if unread:
+        said = say("The bytes of {0} lie in another file: it may be this array under its own name.", unread[0])
+        return RuleResult(rule, RuleOutcome.CANNOT_BE_TOLD, said)
+    said = say("No data array of the order has the digest {0}, whatever it is called.", digest.short)
+    return RuleResult(rule, RuleOutcome.HELD, said)
 
 
 def _scalar(name: str, allowed: Range, found: Range | None) -> RuleResult:
