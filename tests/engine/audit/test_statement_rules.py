@@ -20,7 +20,7 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.keys import SigningKey
-from counterfoil_core.signing.kinds import RUN, statement_of
+from counterfoil_core.signing.kinds import RUN, SHARE, statement_of
 from counterfoil_core.signing.statements import read_said
 from counterfoil_core.statement.dispute_rules import _wrong_finding
 from counterfoil_core.statement.factfields import MAX_LINES
@@ -226,6 +226,22 @@ BROKEN: list[tuple[int, str, Change, str]] = [
         "adjudication contradicts .* come together",
     ),
     (3, "verified", lambda s: s["predicate"]["inputAttestations"].reverse(), "something else"),
+    (
+        3,
+        "verified",
+        lambda s: s["predicate"]["inputAttestations"].extend(
+            {"predicateType": SHARE.predicate, "keyId": key * 32} for key in ("bb", "aa")
+        ),
+        "not in order",
+    ),
+    (
+        3,
+        "verified",
+        lambda s: s["predicate"]["inputAttestations"].insert(0, {"predicateType": SHARE.predicate, "keyId": "aa" * 32}),
+        "not in order",
+    ),
+    (11, "verified", lambda s: s["predicate"].update(result="REFUSED"), "every check was passed"),
+    (11, "verified", lambda s: s["predicate"].update(result="ERROR"), "every check was passed"),
     (3, "verified", lambda s: s["predicate"]["inputAttestations"].pop(), "another key accepted"),
     (3, "confirmed", lambda s: s["predicate"]["inputAttestations"][0].update(keyId="ab" * 32), "another key accepted"),
     (11, "verified", lambda s: s["predicate"]["inputAttestations"].pop(0), "without the trainer's acceptance"),
@@ -416,8 +432,8 @@ MALFORMED: dict[str, tuple[Change, str]] = {
     "a state of its own": (lambda s: s["predicate"]["checks"][9].update(state="fine"), "fine.*state"),
     "a fourth subject": (lambda s: s["subject"].extend([s["subject"][1]] * 2), "subject"),
     "no subject": (lambda s: s["subject"].clear(), "subject"),
-    "four attestations": (lambda s: s["predicate"]["inputAttestations"].extend(
-        s["predicate"]["inputAttestations"]), "inputAttestations"),
+    "more attestations than parties": (lambda s: s["predicate"]["inputAttestations"].extend(
+        s["predicate"]["inputAttestations"] * 1028), "inputAttestations"),
     "a count as a number": (lambda s: s["predicate"]["counts"].update(logBytes=1), "counts.logBytes"),
     "a count below zero": (lambda s: s["predicate"]["counts"].update(logBytes="-1"), "whole number.*counts.logBytes"),
     "a span of three": (lambda s: s["predicate"]["coverage"].update(mismatchedSteps=[[1, 2, 3]]), "mismatchedSteps"),

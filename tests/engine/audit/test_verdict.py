@@ -29,6 +29,7 @@ from counterfoil_core.statement.verdict import (
     verify_verdict,
 )
 from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome
+from support.jobs import Job
 from support.reports import STEP, checks, disputed_report, trees, verified_report
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "check-a-verdict.md"
@@ -258,12 +259,15 @@ def test_the_payload_is_canonical(key: SigningKey) -> None:
     assert canonical.decode(canonical.encode(value)) == value
 
 
-def test_a_verdict_knows_its_file(key: SigningKey, tmp_path: Path) -> None:
-    bundle = tmp_path / "run.cfoil"
-    bundle.write_bytes(b"bundle")
-    verdict = verify_verdict(sign_verdict(verified_report(), key), key.public)
+def test_a_verdict_knows_its_file(key: SigningKey, digits_job: Job, tmp_path: Path) -> None:
+    bundle = Path(shutil.copy(digits_job.run, tmp_path / "run.cfoil"))
+    report = replace(verified_report(), bundle_digest=Digest.of_file(bundle))
+    verdict = verify_verdict(sign_verdict(report, key), key.public)
     check_bundle_file(verdict, bundle)
-    bundle.write_bytes(b"bundlE")
+    named = replace(report, parties=("ab" * 32,))
+    with pytest.raises(SignatureError, match="other parties than the order has"):
+        check_bundle_file(verify_verdict(sign_verdict(named, key), key.public), bundle)
+    bundle.write_bytes(b"bundle")
     with pytest.raises(SignatureError, match="another file"):
         check_bundle_file(verdict, bundle)
     with pytest.raises(GivenFileError, match="cannot be read"):
