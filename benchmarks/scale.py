@@ -13,14 +13,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 import numpy as np
-import numpy.typing as npt
 import torch
 import torch.distributed as dist
 from torch import Tensor
@@ -31,11 +30,13 @@ from counterfoil.audit.hearings import run_audit
 from counterfoil.base.buckets import buckets
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training import sharing
+from counterfoil.training.combination import Combination
+from counterfoil.training.exchange import Exchange, ShareDone
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
 from counterfoil.training.recordingevents import StepRecorded
-from counterfoil.training.together import Together
 from counterfoil.training.tokens import Tokens
+from counterfoil_core.order.loaded import LoadedOrder
 from counterfoil_core.values.events import AuditFinished, StepReplayed
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.request import AuditRequest
@@ -110,35 +111,41 @@ def audited(order: Path, run: Path) -> Cost:
 
 @contextmanager
 def plainly() -> Iterator[None]:
-    """Let shares be added as float32 by one all-reduce, without exponents, while the block runs: what others do."""
+    """Let shares be added as float32 by one all-reduce, unchecked, while the block runs: what others do."""
 
-    def nothing(shares: Sequence[Mapping[str, Tensor]]) -> npt.NDArray[np.int32]:
-        return np.zeros(len(shares[0]), np.int32)
+    def combine(
+        order: LoadedOrder,
+        step: int,
+        before: object,
+        sign: object,
+        exchange: Exchange,
+        given: list[dict[str, Tensor]],
+        done: Sequence[ShareDone],
+    ) -> Combination:
+        combined = order.programs.of(step).combined
+        together = float_sum(given, sorted(combined, key=lambda name: combined[name].number))
+        return Combination(together, [0] * len(combined), exchange.shares(done), None)
 
-    def added(shares: Sequence[dict[str, Tensor]], names: Sequence[str], *_: object) -> dict[str, Tensor]:
-        found: dict[str, Tensor] = {}
-        for bucket in buckets([4 * shares[0][name].numel() for name in names]):
-            part = [names[number] for number in bucket]
-            totals = [sum((given.pop(name) for given in shares[1:]), shares[0].pop(name)) for name in part]
-            flat = torch.cat([total.reshape(-1) for total in totals])
-            if dist.is_initialized():
-                dist.all_reduce(flat)
-            pieces = torch.split(flat, [total.numel() for total in totals])
-            found |= {name: piece.reshape(total.shape) for name, piece, total in zip(part, pieces, totals, strict=True)}
-        return found
-
-    def largest(self: Together, exponents: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        return exponents
-
-    instead = (sharing, "common_exponents", nothing), (sharing, "exact_sum", added), (Together, "largest", largest)
-    kept = [(where, name, getattr(where, name)) for where, name, _ in instead]
-    for where, name, function in instead:
-        setattr(where, name, function)
+    exact = sharing.__dict__["combine"]
+    sharing.__dict__["combine"] = combine
     try:
         yield
     finally:
-        for where, name, function in kept:
-            setattr(where, name, function)
+        sharing.__dict__["combine"] = exact
+
+
+def float_sum(shares: Sequence[dict[str, Tensor]], names: Sequence[str]) -> dict[str, Tensor]:
+    """Return the sums of the shares of all ranks, added as float32 in buckets of the tensors in this order."""
+    found: dict[str, Tensor] = {}
+    for bucket in buckets([4 * shares[0][name].numel() for name in names]):
+        part = [names[number] for number in bucket]
+        totals = [sum((given.pop(name) for given in shares[1:]), shares[0].pop(name)) for name in part]
+        flat = torch.cat([total.reshape(-1) for total in totals])
+        if dist.is_initialized():
+            dist.all_reduce(flat)
+        pieces = torch.split(flat, [total.numel() for total in totals])
+        found |= {name: piece.reshape(total.shape) for name, piece, total in zip(part, pieces, totals, strict=True)}
+    return found
 
 
 def by_ranks(order: Path, folder: Path, ranks: int, *, plain: bool = False) -> Cost:

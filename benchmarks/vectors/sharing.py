@@ -13,8 +13,9 @@ from torch import Tensor
 
 from benchmarks.vectors.recording import finish, interpreter_of
 from counterfoil.bundle.writer import BundleWriter
+from counterfoil.training.exchange import Alone
 from counterfoil.training.order import OrderDraft
-from counterfoil.training.sharing import Alone, PartDone, SharedStep, execute_shared
+from counterfoil.training.sharing import PartDone, SharedStep, execute_shared
 from counterfoil_core.arithmetic.combining import ExactSum, common_exponents
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepInputs
 from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key

@@ -46,7 +46,7 @@ from counterfoil_core.bundle.shares import ShareRecord
 from counterfoil_core.signing import kinds
 from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder, TreeHead
 from counterfoil_core.signing.envelope import sign_statement
-from counterfoil_core.signing.parties import share_statement
+from counterfoil_core.signing.parties import Sum, share_statement
 from counterfoil_core.signing.statements import open_said, sign_said
 from counterfoil_core.signing.subject import Subject
 from counterfoil_core.statement.factfields import FactsStatement, fields_of
@@ -173,6 +173,13 @@ def envelopes() -> dict[str, bytes]:
         "run-short": claim(100),
         "tree-head": sign_said(head, TRAINER),
         "share": TRAINER.sign(share_statement(of("order"), 7, of("state"), share)),
+        "addition": TRAINER.sign(
+            canonical.encode(
+                kinds.statement_of(
+                    Sum(of("order"), 7, of("state"), of("shares"), of("exponents"), of("seen")).addition(1, b"hashes")
+                )
+            )
+        ),
         "data-note": sign_said(DataNote(of("data"), "Sampled from a model.", of("weights")), OTHER, WHEN),
         "data-note-without-weights": sign_said(DataNote(of("data"), "Measured.", None), OTHER, WHEN),
         "withdrawal": sign_said(Withdrawal(of("verdict"), "A wrong order.", of("other verdict")), AUDITOR, WHEN),

@@ -193,11 +193,26 @@ class Share:
 
 def share_statement(order: bytes, step: int, before: bytes, record: bytes) -> bytes:
     """The bytes that a party signs of its share of a step, from the state of this root."""
+    return party_statement(order, "share:v2", {"step": step, "state": before.hex(), "record": json.loads(record)})
+
+
+def addition_statement(
+    order: bytes, step: int, before: bytes, number: int, shares: Mapping[str, str], seen: bytes, hashes: bytes
+) -> bytes:
+    """The bytes that a party signs of what it added of its share; ``shares`` as :func:`shares_field` returns it."""
+    predicate = {
+        "step": step, "share": number, "state": before.hex(), "root": shares["root"],
+        "exponents": shares["exponents"], "seen": seen.hex(), "added": sha256(hashes).hex(),
+    }  # fmt: skip
+    return party_statement(order, "addition:v1", predicate)
+
+
+def party_statement(order: bytes, kind: str, predicate: Mapping[str, Any]) -> bytes:
     statement = {
         "_type": "https://in-toto.io/Statement/v1",
         "subject": [{"name": "order", "digest": {"sha256": order.hex()}}],
-        "predicateType": "urn:counterfoil:share:v2",
-        "predicate": {"step": step, "state": before.hex(), "record": json.loads(record)},
+        "predicateType": f"urn:counterfoil:{kind}",
+        "predicate": predicate,
     }
     payload = canonical(statement)
     return f"DSSEv1 28 application/vnd.in-toto+json {len(payload)} ".encode() + payload
@@ -541,6 +556,19 @@ class Bundle:
                 before = self.arrays["run/state_roots"][step - 1].tobytes()  # a state after every step [18]
                 signed = share_statement(self.digest, step, before, share.record(number))
                 Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(signature, signed)
+        signed_sums = bool(signers) and self.shares["combine"]["rule"] == "sum"
+        need(signed_sums == ("run/shares/sums" in self.arrays), "sums that nobody signed")
+        for step in range(1, self.steps + 1) if signed_sums else ():
+            before = self.arrays["run/state_roots"][step - 1].tobytes()
+            seen, hashes = self.arrays["run/shares/sums"][step - 1].tobytes(), self.row("run/shares/added", step)
+            for number, key in enumerate(signers):
+                own, signature = hashes[number].tobytes(), self.arrays["run/shares/sum_signatures"][step - 1, number]
+                if key is None:
+                    need(not any(own) and not signature.any(), "a sum for which no party answers")
+                    continue
+                about = self.digest, step, before, number, self.shares_field(step), seen, own
+                public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(key))
+                public.verify(signature.tobytes(), addition_statement(*about))
 
     def check_run(self) -> bytes:
         """Check claim, acceptance, run root and checkpoints; returns the run root."""

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from independent.bundle import Bundle, Share, SiteLog, leaf, need, shares_field, state_root, step_record, tensor_digest
+from independent.bundle import (
+    Bundle,
+    Share,
+    SiteLog,
+    leaf,
+    need,
+    sha256,
+    shares_field,
+    state_root,
+    step_record,
+    tensor_digest,
+)
 from independent.exact import once, replayer_of
 from independent.replay import Part, Step
 
@@ -38,6 +50,28 @@ def added(shares: Sequence[Array], bits: int) -> tuple[Array, int]:
     result = once(total, np.int64(exponent - bits))
     need(np.isfinite(result).all(), "a sum of shares beyond float32's range")
     return result, exponent
+
+
+PRIME, ROW = 2**127 - 1, 4096
+
+
+def seen_of(own: Sequence[Sequence[int]], sums: Sequence[Array]) -> bytes:
+    """What is seen of a sum: the exponents of each share, and the integers of each tensor, by the names, sorted."""
+    exponents = sha256(np.array(own, "<i4").tobytes())
+    return sha256(exponents + b"".join(sha256(np.asarray(total, "<i8").tobytes()) for total in sums))
+
+
+def drawn(seed: bytes, count: int) -> list[int]:
+    data = hashlib.shake_256(seed).digest(16 * count)
+    return [int.from_bytes(data[16 * at : 16 * at + 16], "little") % 2**127 % PRIME for at in range(count)]
+
+
+def hash_of(seed: bytes, place: int, share: int, count: int, own: int, integers: Array) -> bytes:
+    """The hash of what a share adds of the tensor at a place; ``own`` is its own exponent."""
+    flat = [int(q) for q in np.asarray(integers).reshape(-1)]
+    weights, columns = drawn(seed + place.to_bytes(4, "little"), count + -(-len(flat) // ROW)), drawn(seed, ROW)
+    total = sum(q * weights[count + i // ROW] * columns[i % ROW] for i, q in enumerate(flat))
+    return ((total + weights[share] * own) % PRIME).to_bytes(16, "little")
 
 
 @dataclass
@@ -104,6 +138,28 @@ class SharedSteps:
         found = [added([share[name] for share in given], self.bundle.shares["combine"]["bits"]) for name in names]
         sums = {name: total for name, (total, _) in zip(names, found, strict=True)}
         return sums, np.array([exponent for _, exponent in found], np.int32)
+
+    def additions(self, step: int, done: SharedStep, shares: Mapping[str, str]) -> tuple[bytes, list[bytes]]:
+        """What is seen of the sum of a step, and the hashes of what each share adds; ``shares``: the record's field."""
+        names, bits = sorted(done.combined), self.bundle.shares["combine"]["bits"]
+        given = [[share.combined[name] for name in names] for share in done.shares]
+        own = [[exponent_of([tensor]) for tensor in tensors] for tensors in given]
+        added = [
+            [in_integers(tensor, int(e), bits) for tensor, e in zip(tensors, done.exponents, strict=True)]
+            for tensors in given
+        ]
+        seen = seen_of(own, [sum(parts) for parts in zip(*added, strict=True)])
+        seed = sha256(
+            b"counterfoil: weights of what is added\n"
+            + self.bundle.digest
+            + step.to_bytes(8, "little")
+            + bytes.fromhex(shares["root"] + shares["exponents"])
+            + seen
+        )
+        return seen, [
+            b"".join(hash_of(seed, place, number, self.count, own[number][place], q) for place, q in enumerate(parts))
+            for number, parts in enumerate(added)
+        ]
 
     def share_part(self, number: int) -> Part:
         """What a share has of a step."""

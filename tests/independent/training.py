@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,14 @@ from independent.bundle import (
     Bundle,
     Share,
     SiteLog,
+    addition_statement,
     canonical,
     key_id,
     leaf,
     need,
     root,
     share_statement,
+    shares_field,
     state_root,
     step_record,
 )
@@ -168,12 +170,25 @@ class Trainer:
             signatures = [self._signature(step, number, share) for number, share in enumerate(shares)]
             self.columns["run/shares/signatures"].append(np.frombuffer(b"".join(signatures), np.uint8).reshape(-1, 64))
         self._in_turn("run/shares/fingerprints", step, [share.fingerprints for share in shares])
+        if done.exponents is not None and "signers" in self.order.shares:
+            self._sign_sum(step, program, done, shares_field(shares, done.exponents, done.digests))
         if done.exponents is not None:
             digests = np.frombuffer(b"".join(done.digests), np.uint8).reshape(-1, 32)
             self._in_turn("run/shares/exponents", step, done.exponents)
             self._in_turn("run/shares/combined", step, digests)
         self._count(*done.logs)
         return logs
+
+    def _sign_sum(self, step: int, program: SharedSteps, done: SharedStep, field: Mapping[str, str]) -> None:
+        seen, hashes = program.additions(step, done, field)
+        signatures = []
+        for number, key in enumerate(self.order.shares["signers"]):
+            signed = addition_statement(self.order.digest, step, self.roots[-1], number, field, seen, hashes[number])
+            signatures.append(bytes(64) if key is None else self.parties[key].sign(signed))
+            hashes[number] = bytes(len(hashes[number])) if key is None else hashes[number]
+        self.columns["run/shares/sums"].append(np.frombuffer(seen, np.uint8))
+        self.columns["run/shares/sum_signatures"].append(np.frombuffer(b"".join(signatures), np.uint8).reshape(-1, 64))
+        self._in_turn("run/shares/added", step, np.frombuffer(b"".join(hashes), np.uint8).reshape(len(hashes), -1, 16))
 
     def _signature(self, step: int, number: int, share: Share) -> bytes:
         key = self.order.shares["signers"][number]

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 import counterfoil
-from counterfoil.training import sharing
+from counterfoil.training import combination
 from counterfoil.training.order import OrderDraft
 from counterfoil_core.arithmetic.compute.interpreter import StepInputs
 from counterfoil_core.base.precision import AnyPrecision
@@ -69,7 +69,7 @@ def other_gradient(inputs: StepInputs) -> StepInputs:
 @contextmanager
 def other_sum() -> Iterator[None]:
     """At one step something is added to the sum of the shares, and signed."""
-    add, calls = sharing.exact_sum, [0]
+    add, calls = combination.exact_sum, [0]
 
     def changed(*arguments: Any) -> dict[str, torch.Tensor]:
         together = add(*arguments)
@@ -80,13 +80,13 @@ def other_sum() -> Iterator[None]:
             together[name].view(-1)[0] += 0.25
         return together
 
-    with replaced(sharing, "exact_sum", changed):
+    with replaced(combination, "exact_sum", changed):
         yield
 
 
 @contextmanager
 def other_exponents() -> Iterator[None]:
     """The shares are added by exponents that are one too large, in every step."""
-    found = sharing.common_exponents
-    with replaced(sharing, "common_exponents", lambda given: found(given) + 1):
+    found = combination.common_exponents
+    with replaced(combination, "common_exponents", lambda given: found(given) + 1):
         yield

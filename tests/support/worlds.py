@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -99,8 +100,14 @@ class Worlds:
             heads: Where tree heads go.
             others: What is special about some ranks: ``order``, ``version``; and in a ``step`` an ``event``: ``kill``,
                 ``kill later`` (in its update), ``memory``, ``cancel``, ``freeze``, ``otherwise`` (the update comes out
-                otherwise), ``junk`` (from this step on what it signs is not signed); ``parties``: the seeds of keys
-                of parties, in hex, by their shares.
+                otherwise), ``junk`` (from this step on what it signs is not signed); from this step on, where its
+                part of the sum is concerned: ``adds`` (-3 times its gradient, and sends what it should when it is
+                asked), ``lies`` (it sends the same -3 times then, too), ``silent`` (it sends nothing then), ``signs``
+                (it adds that and hashes it), ``exponents`` (it says larger ones), ``hashes`` (it hashes something
+                else), ``tells`` (it tells all of another record than it gives), ``shows`` (where shares lie side by
+                side it shows another, and sends the same when it is asked),
+                ``altered`` (what it shows is not what it sends then); ``parties``: the seeds of keys of parties, in
+                hex, by their shares; ``trusts``: whether the ranks are believed what they add.
 
         Returns:
             How each ended.
@@ -123,13 +130,14 @@ def _serve() -> None:
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    from counterfoil.distributed import liveness
-    from counterfoil.training import executing, recorder  # noqa: F401
+    from counterfoil.distributed import liveness, ranks
+    from counterfoil.training import executing, recorder, together  # noqa: F401
     from support.jobs import self_tests_remembered
 
     with FakeTensorMode():
         torch.ones(2).add(1)
     liveness.SILENT_SECONDS = SILENT_SECONDS
+    ranks.ANSWER_SECONDS = together.ANSWER_SECONDS = SILENT_SECONDS
     with self_tests_remembered(executing):
         for line in sys.stdin:
             jobs = json.loads(line)
@@ -204,7 +212,7 @@ def _recorded(rank: int, job: Mapping[str, Any], names: list[str]) -> str:
 
     import counterfoil
     from counterfoil.signing.privatekeys import key_from_seed
-    from counterfoil.training import sharesigning
+    from counterfoil.training import combination, sharesigning
     from counterfoil.training.recorder import record
     from counterfoil.training.recordingevents import OperatorRecorded, RecordFinished
     from counterfoil_core.base.cancel import CancelToken
@@ -213,6 +221,8 @@ def _recorded(rank: int, job: Mapping[str, Any], names: list[str]) -> str:
     counterfoil.__version__ = job.get("version", counterfoil.__version__)
     cancel, root = CancelToken(), ""
 
+    if job.get("trusts"):
+        combination._Sum.holds = lambda *_: True
     parties = {int(share): key_from_seed(bytes.fromhex(seed)) for share, seed in job.get("parties", {}).items()}
 
     def meddle(inputs: Any) -> Any:
@@ -228,7 +238,9 @@ def _recorded(rank: int, job: Mapping[str, Any], names: list[str]) -> str:
             case "memory":
                 raise MemoryError
             case "junk":
-                sharesigning.sign_share = lambda *_: bytes(range(64))
+                sharesigning.sign_as_party = lambda *_: bytes(range(64))
+            case "adds" | "tells" | "lies" | "silent" | "signs" | "exponents" | "hashes" | "shows" | "altered":
+                _lie(job["event"])
             case "cancel":
                 cancel.cancel()
             case "otherwise" if inputs.share is None:
@@ -253,6 +265,48 @@ def _recorded(rank: int, job: Mapping[str, Any], names: list[str]) -> str:
         if isinstance(event, RecordFinished):
             root = event.run_root.hex
     return root
+
+
+@cache
+def _lie(how: str) -> None:
+    """Let this rank lie in what it sends of its shares, from now on; it records them as it should."""
+    import numpy as np
+
+    from counterfoil.distributed.ranks import Ranks
+    from counterfoil.training import combination, together
+    from counterfoil_core.arithmetic.linearhash import PRIME, LinearHash
+    from counterfoil_core.kernels.exact.combine import exponents_of
+
+    def lied(tensors: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: each * -3 for name, each in tensors.items()}
+
+    begin, send, spread, hashes = Ranks.begin_sum, Ranks.hand_over, Ranks.spread, LinearHash.of_shares
+    exponents = combination.common_exponents
+    if how in ("adds", "lies", "silent", "signs"):
+        Ranks.begin_sum = lambda ranks, total: begin(ranks, total.mul_(-3))
+    if how in ("lies", "shows"):
+        Ranks.hand_over = lambda ranks, tensors: send(ranks, lied(tensors))
+    if how == "silent":
+        Ranks.hand_over = lambda ranks, tensors: ranks.hear()
+    if how in ("shows", "altered"):
+        Ranks.spread = lambda ranks, tensors, source: spread(
+            ranks, lied(tensors) if source == ranks.rank else tensors, source
+        )
+    if how == "tells":
+        known = together.Together.known
+        together.Together.known = lambda own, mine: known(own, [bytes([each[0] ^ 1]) + each[1:] for each in mine])
+    if how == "exponents":
+        combination.common_exponents = lambda given: exponents(given) + np.int32(3)
+    if how == "hashes":
+        LinearHash.of_shares = lambda own, share, given, common: hashes(own, share, lied(given), common)
+    if how == "signs":
+        honest = LinearHash.of_share
+
+        def of_share(own: LinearHash, share: int, name: str, given: Any, exponent: int) -> int:
+            said = own._weights(name, given.numel())[0][share] * int(exponents_of([given]))
+            return (said - 3 * (honest(own, share, name, given, exponent) - said)) % PRIME
+
+        LinearHash.of_share = of_share
 
 
 if __name__ == "__main__":

@@ -90,6 +90,10 @@ class _CapsuleWriter(FileWriter):
         self._array(layout.CAPSULE_SUM_DIGESTS, added.combined, "uint8", added.combined.shape)
         self._array(layout.CAPSULE_SHARE_DIGESTS, added.shares, "uint8", added.shares.shape)
         self._tensors(layout.CAPSULE_TENSOR, {added.name: added.given})
+        if (signed := added.additions) is not None:
+            self._bytes(layout.CAPSULE_SUM_SEEN, signed.seen.value)
+            self._array(layout.CAPSULE_ADDED, signed.hashes, "uint8", signed.hashes.shape)
+            self._array(layout.CAPSULE_SUM_SIGNATURES, signed.signatures, "uint8", signed.signatures.shape)
 
     def _chunks(self, group: str, proofs: Sequence[ChunkProof]) -> None:
         indices = np.array([proof.index for proof in proofs], np.int64)

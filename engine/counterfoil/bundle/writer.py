@@ -22,7 +22,7 @@ from counterfoil_core.bundle.kind import BUNDLE, DATA_FILE
 from counterfoil_core.bundle.lastcheckpoint import slots_to_leave_out
 from counterfoil_core.bundle.places import Places
 from counterfoil_core.bundle.schema import OrderManifest, check_name
-from counterfoil_core.bundle.shares import SIGNATURE_BYTES
+from counterfoil_core.bundle.shares import HASH_BYTES, SIGNATURE_BYTES
 from counterfoil_core.bundle.stepshares import StepShares
 
 
@@ -166,7 +166,9 @@ class BundleWriter(FileWriter):
         if shares is None:
             return {}
         self._group(layout.SHARES)
-        for group in (layout.SHARE_FINGERPRINTS, *((layout.EXPONENTS, layout.COMBINED) if shares.sums else ())):
+        signed_sums = shares.sums and bool(shares.signers)
+        sums = (layout.EXPONENTS, layout.COMBINED) if shares.sums else ()
+        for group in (layout.SHARE_FINGERPRINTS, *sums, *((layout.ADDED,) if signed_sums else ())):
             if turns.several:
                 self._group(group)
         wanted: dict[str, tuple[str, tuple[int, ...]]] = {
@@ -176,6 +178,9 @@ class BundleWriter(FileWriter):
         }
         if shares.signers:
             wanted[layout.SHARE_SIGNATURES] = "uint8", (steps, shares.count, SIGNATURE_BYTES)
+        if signed_sums:
+            wanted[layout.SUMS_SEEN] = "uint8", (steps, DIGEST_BYTES)
+            wanted[layout.SUM_SIGNATURES] = "uint8", (steps, shares.count, SIGNATURE_BYTES)
         for name, each in places.parts.items():
             count = turns.count(name, steps)
             path = layout.fingerprints_path(name, layout.SHARE_FINGERPRINTS)
@@ -184,6 +189,9 @@ class BundleWriter(FileWriter):
                 digests = (count, each.tensors, DIGEST_BYTES)
                 wanted[layout.fingerprints_path(name, layout.EXPONENTS)] = "int32", (count, each.tensors)
                 wanted[layout.fingerprints_path(name, layout.COMBINED)] = "uint8", digests
+            if signed_sums:
+                hashes = (count, shares.count, each.tensors, HASH_BYTES)
+                wanted[layout.fingerprints_path(name, layout.ADDED)] = "uint8", hashes
         return {path: self._create(path, dtype, shape) for path, (dtype, shape) in wanted.items()}
 
     def _append_shares(self, step: int, name: str, row: int, shares: StepShares) -> None:
@@ -197,6 +205,10 @@ class BundleWriter(FileWriter):
             self._rows(layout.fingerprints_path(name, layout.COMBINED), row, shares.combined[None])
         if len(shares.signatures):
             self._rows(layout.SHARE_SIGNATURES, step - 1, shares.signatures[None])
+        if shares.additions is not None:
+            self._rows(layout.SUMS_SEEN, step - 1, np.frombuffer(shares.additions.seen.value, np.uint8)[None])
+            self._rows(layout.SUM_SIGNATURES, step - 1, shares.additions.signatures[None])
+            self._rows(layout.fingerprints_path(name, layout.ADDED), row, shares.additions.hashes[None])
 
     def append_step(
         self,
@@ -340,6 +352,9 @@ def run_bytes(manifest: OrderManifest, extent: Extent, state_bytes: int, places:
     recorded = sum(turns.count(name, steps) * each.bytes(shares) for name, each in places.parts.items())
     if manifest.shares is not None and manifest.shares.signers:
         recorded += steps * shares * SIGNATURE_BYTES
+        if manifest.shares.sums:
+            hashes = sum(turns.count(name, steps) * each.tensors for name, each in places.parts.items())
+            recorded += steps * (DIGEST_BYTES + shares * SIGNATURE_BYTES) + hashes * shares * HASH_BYTES
     return extent.checkpoint_count * state_bytes + recorded + extent.committed_steps * DIGEST_BYTES
 
 

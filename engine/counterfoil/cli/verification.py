@@ -557,7 +557,9 @@ _REVOKED = ("revocations", "revocations_key")
 _OF_VERDICT = _Check(_verdict, options=("statements", *_REVOKED, "roots", "at", "trainer_key"))
 _CHECKS: Mapping[Kind, _Check] = {
     **dict.fromkeys((kinds.ORDER, kinds.ACCEPTANCE, kinds.RUN, kinds.COMPARISON), _Check(_of_order)),
-    **dict.fromkeys((kinds.TREE_HEAD, kinds.SHARE, kinds.SNAPSHOT, kinds.REVOCATIONS), _Check(_said, range(1))),
+    **dict.fromkeys(
+        (kinds.TREE_HEAD, kinds.SHARE, kinds.ADDITION, kinds.SNAPSHOT, kinds.REVOCATIONS), _Check(_said, range(1))
+    ),
     **dict.fromkeys((kinds.WITHDRAWAL, kinds.REPLY), _Check(_later)),
     **dict.fromkeys((kinds.VERDICT, kinds.ADJUDICATION), _OF_VERDICT),
     kinds.FACTS: _Check(_facts, options=("trainer_key",)),

@@ -50,6 +50,9 @@ class Store(Protocol):
     def check(self, keys: list[str], /) -> bool:
         """Return whether there are values of all these names."""
 
+    def delete_key(self, key: str, /) -> bool:
+        """Forget a value; returns whether there was one."""
+
 
 class End(Enum):
     """How a rank ended."""

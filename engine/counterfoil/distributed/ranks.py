@@ -6,14 +6,13 @@ the store, where a wait can be stopped and a rank that is gone is found; so thei
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import count
 
-import numpy as np
-import numpy.typing as npt
 import torch
 import torch.distributed as dist
 from torch import Tensor
@@ -29,6 +28,11 @@ from counterfoil_core.base.trouble import obstacle
 
 TIMEOUT = timedelta(minutes=5)
 """A collective that takes longer, though all have met for it, will not end."""
+
+ANSWER_SECONDS = 60.0
+"""A rank that is asked for what it gave, and sends no piece of it for so long, is silent."""
+_PIECE_BYTES = 4 * 2**20
+"""Of what travels through the store, which takes no values of more than 8 MiB."""
 
 _RECORDINGS = count()
 """Recordings of this process so far, by which they are told apart in the store. All ranks have had as many."""
@@ -97,14 +101,45 @@ class Ranks:
         self._liveness.wait_until(lambda: True if self._store.check(keys) else None)
         return [bytes(self._store.get(key)) for key in keys]
 
-    # From memory to memory.
+    def hand_over(self, tensors: Mapping[str, Tensor]) -> None:
+        """Hand tensors to rank 0, a piece at a time, each when the one before was taken."""
+        flat, key = _flat([tensors[name] for name in sorted(tensors)]).cpu(), _sent(self.rank)
+        for piece in torch.split(flat, _PIECE_BYTES):
+            with self._liveness.reaching_the_store():
+                self._store.set(key, _bytes(piece))
+            self._liveness.wait_until(lambda: None if self._store.check([key]) else True)
 
-    def largest(self, numbers: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        """Return the largest of what each rank has, element by element."""
-        self.meet()
-        found = torch.tensor(numbers)
-        self._end(self._begin(lambda: dist.all_reduce(found, dist.ReduceOp.MAX, self._groups.control, async_op=True)))
-        return found.numpy()
+    def take_from(self, rank: int, like: Mapping[str, Tensor], silent: RankError) -> dict[str, Tensor]:
+        """Return the tensors that a rank hands over; rank 0 alone does. Pieces of another length are taken for zeros.
+
+        Args:
+            rank: The rank.
+            like: Tensors of their names, shapes, dtypes and devices.
+            silent: Raised where no piece comes for :data:`ANSWER_SECONDS`.
+        """
+        names, key = sorted(like), _sent(rank)
+        found = {name: torch.zeros_like(like[name], memory_format=torch.contiguous_format) for name in names}
+        flat = torch.zeros(sum(tensor.nbytes for tensor in found.values()), dtype=torch.uint8)
+        for piece in torch.split(flat, _PIECE_BYTES):
+            until = time.monotonic() + ANSWER_SECONDS
+
+            def came(until: float = until) -> bool | None:
+                if self._store.check([key]):
+                    return True
+                if time.monotonic() > until:
+                    raise silent
+                return None
+
+            self._liveness.wait_until(came)
+            with self._liveness.reaching_the_store():
+                data = bytes(self._store.get(key))
+                self._store.delete_key(key)
+            if len(data) == len(piece):
+                piece.copy_(_tensor(data))
+        _unflatten(flat, list(found.values()))
+        return found
+
+    # From memory to memory.
 
     def begin_sum(self, total: Tensor) -> Callable[[], None]:
         """Begin to add int64 numbers of all ranks, in place; returns what waits until they are added."""
@@ -148,13 +183,11 @@ class Ranks:
         return found
 
     def _spread(self, tensors: list[Tensor], source: int) -> None:
-        pieces = [tensor.view(-1).view(torch.uint8) for tensor in tensors]
-        flat = torch.cat(pieces)
+        flat = _flat(tensors)
         group = self._groups.of(flat.device)
         self._end(self._begin(lambda: dist.broadcast(flat, source, group, async_op=True)))
         if self.rank != source:
-            for piece, found in zip(pieces, torch.split(flat, [len(piece) for piece in pieces]), strict=True):
-                piece.copy_(found)
+            _unflatten(flat, tensors)
 
     def _begin(self, collective: Callable[[], dist.Work | None]) -> dist.Work:
         with self._broken_connections():
@@ -257,6 +290,21 @@ def _groups(device: str) -> Iterator[_Groups]:
     yield _Groups(control, data)
     for group in {id(each): each for each in (data, control)}.values():
         dist.destroy_process_group(group)
+
+
+def _sent(rank: int) -> str:
+    return f"sent/{rank}"
+
+
+def _flat(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the bytes of tensors, one behind the other: uint8 ``[bytes]``, on their device."""
+    return torch.cat([tensor.contiguous().view(-1).view(torch.uint8) for tensor in tensors])
+
+
+def _unflatten(flat: Tensor, tensors: Sequence[Tensor]) -> None:
+    """Write bytes into contiguous tensors."""
+    for tensor, found in zip(tensors, torch.split(flat, [tensor.nbytes for tensor in tensors]), strict=True):
+        tensor.view(-1).view(torch.uint8).copy_(found)
 
 
 def _bytes(tensor: Tensor) -> bytes:

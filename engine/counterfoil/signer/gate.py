@@ -16,6 +16,7 @@ from counterfoil_core.signing.envelope import parse_statement
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.signing.kinds import (
     ACCEPTANCE,
+    ADDITION,
     ADJUDICATION,
     COMPARISON,
     FACTS,
@@ -94,7 +95,7 @@ _SIGNS: dict[Purpose, tuple[Kind, ...]] = {
     Purpose.RULES: (RULES,),
     Purpose.WITNESS: (SNAPSHOT,),
     Purpose.RELEASE: (RELEASE,),
-    Purpose.SHARES: (SHARE,),
+    Purpose.SHARES: (SHARE, ADDITION),
     Purpose.STATEMENT: tuple(kind for kind in KINDS if kind.alone),
 }
 _OF_ONE_ORDER = (Purpose.TRAIN, Purpose.ORDER, Purpose.SHARES)

@@ -19,7 +19,7 @@ from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.timestamps import read_timestamp
 from counterfoil_core.signing import kinds
-from counterfoil_core.signing.claims import Acceptance, RunClaim, Share, SignedOrder, TreeHead
+from counterfoil_core.signing.claims import Acceptance, Addition, RunClaim, Share, SignedOrder, TreeHead
 from counterfoil_core.signing.kinds import (
     KEY_ID,
     ROOT,
@@ -324,7 +324,7 @@ class Comparison(Dated, frozen=True, tag_field="result", tag="agrees"):
 FORMS: dict[str, type[Said]] = {
     predicate: form
     for form in (
-        SignedOrder, Acceptance, RunClaim, TreeHead, Share, DataNote, Comparison, VerdictStatement,
+        SignedOrder, Acceptance, RunClaim, TreeHead, Share, Addition, DataNote, Comparison, VerdictStatement,
         AdjudicationStatement, Withdrawal, Reply, FactsStatement, RulesStatement, RowsStatement, Line, RevocationList,
         ReleaseList,
     )

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import KeyFileError
 from counterfoil_core.base.sentence import say
-from counterfoil_core.bundle.shares import ShareRecord
-from counterfoil_core.signing.claims import Share
+from counterfoil_core.signing.claims import Addition, Share
 from counterfoil_core.signing.envelope import signature_in
 from counterfoil_core.signing.keys import PublicKey, SigningKey, load_public_key
 from counterfoil_core.signing.publickeys import is_ed25519
@@ -35,10 +33,10 @@ def public_keys(signers: Sequence[Party | None]) -> tuple[str | None, ...]:
     return tuple(None if key is None else key.public for key in keys)
 
 
-def sign_share(order: Digest, step: int, before: Digest, record: ShareRecord, key: SigningKey) -> bytes:
-    """Sign what a share gave, as the party that answers for it; returns the 64 bytes of the signature.
+def sign_as_party(said: Share | Addition, key: SigningKey) -> bytes:
+    """Sign what a share gave, or what was added of it; returns the 64 bytes of the signature.
 
     Raises:
         SignerError: The signer's process does not sign it.
     """
-    return signature_in(sign_said(Share.of(order, step, before, record), key))
+    return signature_in(sign_said(said, key))

@@ -35,17 +35,20 @@ def exact_sum(
     exponents: Mapping[str, int],
     count: int,
     begin_sum: BeginSum,
+    look: Callable[[str, Tensor], None] | None = None,
 ) -> dict[str, Tensor]:
     """Return the sums of all shares of a step, each rounded once to float32, tensors of a bucket at a time.
 
     One bucket is quantised while others are on their way, and what was added is rounded.
 
     Args:
-        shares: What each share of this process gives; it is taken out, so that its memory is free.
+        shares: What each share of this process gives; it is taken out, so that its memory is free, unless ``look``
+            is given.
         names: Its names, in the order in which buckets are made of them.
         exponents: E of each tensor, of all shares.
         count: W, the number of shares in all.
         begin_sum: Adds what other processes have.
+        look: Called with the name and the integer sum of each tensor, before it is rounded.
 
     Raises:
         NonFiniteError: A share or a sum is infinite or not a number.
@@ -58,7 +61,10 @@ def exact_sum(
     def finish() -> None:
         part, totals, wait = under_way.popleft()
         wait()
-        found.update({name: combined(total, exponents[name], bits) for name, total in zip(part, totals, strict=True)})
+        for name, total in zip(part, totals, strict=True):
+            found[name] = combined(total, exponents[name], bits)
+            if look is not None:
+                look(name, total)
 
     shapes = {name: shares[0][name].shape for name in names}
     for bucket in buckets([_INT64_BYTES * shapes[name].numel() for name in names]):
@@ -68,7 +74,7 @@ def exact_sum(
         totals = [total.view(shapes[name]) for name, total in zip(part, torch.split(flat, lengths), strict=True)]
         for given in shares:
             for name, total in zip(part, totals, strict=True):
-                quantise_into(total, given.pop(name), exponents[name], bits)
+                quantise_into(total, given.pop(name) if look is None else given[name], exponents[name], bits)
         under_way.append((part, totals, begin_sum(flat)))
         if len(under_way) == IN_FLIGHT:
             finish()

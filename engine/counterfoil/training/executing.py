@@ -12,16 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
+from counterfoil.training.exchange import Alone, Exchange, SignShare
 from counterfoil.training.recordingevents import DataChecked, OperatorRecorded
 from counterfoil.training.sharesigning import share_signer
-from counterfoil.training.sharing import (
-    Alone,
-    Exchange,
-    PartDone,
-    SharedStep,
-    SignShare,
-    execute_shared,
-)
+from counterfoil.training.sharing import PartDone, SharedStep, execute_shared
 from counterfoil.training.stepfile import StoredStep, log_of_part
 from counterfoil.training.tamper import Tamper
 from counterfoil_core.arithmetic.compute.allocation import BeforeTheUpdate

@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from counterfoil.base.joberrors import RecordingError
-from counterfoil.signing.partykeys import sign_share
+from counterfoil.signing.partykeys import sign_as_party
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.bundle.shares import ShareRecord
+from counterfoil_core.signing.claims import Share
 from counterfoil_core.signing.keys import SigningKey
-from counterfoil_core.signing.parties import SignedShares, parties_of
+from counterfoil_core.signing.parties import SignedShares, Sum, parties_of
 
 
 @dataclass(frozen=True)
 class PartySigner:
-    """The :class:`counterfoil.training.sharing.SignShare` of an order with parties.
+    """The :class:`counterfoil.training.exchange.SignShare` of an order with parties.
 
     Attributes:
         order: The order's digest.
@@ -31,7 +32,12 @@ class PartySigner:
     def __call__(self, step: int, before: Digest, record: ShareRecord) -> bytes:
         """Sign what a share gave from a state; nothing where nobody but the trainer answers for it."""
         key = self.keys.get(record.share)
-        return b"" if key is None else sign_share(self.order, step, before, record, key)
+        return b"" if key is None else sign_as_party(Share.of(self.order, step, before, record), key)
+
+    def addition(self, added: Sum, share: int, hashes: bytes) -> bytes:
+        """Sign what was added of a share; nothing where nobody but the trainer answers for it."""
+        key = self.keys.get(share)
+        return b"" if key is None else sign_as_party(added.addition(share, hashes), key)
 
 
 def share_signer(manifest: OrderManifest, mine: Sequence[int], keys: Mapping[int, SigningKey]) -> PartySigner:

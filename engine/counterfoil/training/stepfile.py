@@ -181,5 +181,5 @@ def _seal(before: Digest, head: bytes, step: StoredStep) -> Digest:
     assert record.fingerprints is not None
     shares = b"" if record.shares is None else canonical.encode(record.shares.to_json())
     # No record commits to what parties signed, so the seal does.
-    signed = b"" if step.shares is None else step.shares.signatures.tobytes()
+    signed = b"" if step.shares is None else step.shares.signed
     return Digest.of(before.value + head + record.log.value + record.fingerprints.value + shares + signed)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-import numpy as np
-import numpy.typing as npt
 from torch import Tensor
 
 from counterfoil.base.joberrors import RankError
-from counterfoil.distributed.ranks import Ranks
+from counterfoil.distributed.ranks import ANSWER_SECONDS, Ranks
 from counterfoil.talk.messages import FormError, decode, encode
-from counterfoil.training.sharing import ShareDone
+from counterfoil.training.exchange import ShareDone
 from counterfoil_core.arithmetic.combining import Given
 from counterfoil_core.bundle.shares import Shares
 
 
 class Together:
-    """The :class:`counterfoil.training.sharing.Exchange` of a rank; rank 0 writes.
+    """The :class:`counterfoil.training.exchange.Exchange` of a rank; rank 0 writes.
 
     Args:
         ranks: The ranks, no more than there are shares.
@@ -31,10 +29,18 @@ class Together:
         self._ranks = ranks
         self._shares = [shares_of(rank, ranks.size, count) for rank in range(ranks.size)]
         self.mine = self._shares[ranks.rank]
+        self.several = ranks.size > 1
 
-    def largest(self, exponents: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    def known(self, mine: Sequence[bytes]) -> Sequence[bytes]:
         """One message for all tensors."""
-        return self._ranks.largest(exponents)
+        size, most = len(mine[0]), max(map(len, self._shares))
+        self._ranks.meet()
+        rows = self._ranks.all_of(b"".join(mine).ljust(most * size, b"\0"))
+        return [
+            row[place * size : (place + 1) * size]
+            for row, shares in zip(rows, self._shares, strict=True)
+            for place in range(len(shares))
+        ]
 
     def begin_sum(self, total: Tensor) -> Callable[[], None]:
         """Integers: their order shows in no sum."""
@@ -66,6 +72,33 @@ class Together:
                 raise RankError(f"Rank {rank} spoke of other shares than its own.")
             every += given
         return every
+
+    def agree(self, holds: bool) -> bool:
+        """Rank 0 tells the others."""
+        if not self._ranks.rank:
+            self._ranks.tell(bytes([holds]))
+            return holds
+        return self._ranks.hear() == bytes([True])
+
+    def collect(self, step: int, mine: Sequence[Given]) -> Iterator[Given]:
+        """Share by share through the store, so that no other rank has it in its hands, and who is silent is known."""
+        if self._ranks.rank:
+            for given in mine:
+                self._ranks.hand_over(given)
+            return
+        yield from mine
+        for rank, shares in enumerate(self._shares[1:], 1):
+            for share in shares:
+                silent = RankError(
+                    f"Rank {rank} is silent: asked once more for share {share} of step {step}, it sent nothing for "
+                    f"{ANSWER_SECONDS:.0f} seconds.",
+                    remedy="Every step before it is kept. Look at that rank and its machine, then go on with --resume.",
+                )
+                yield self._ranks.take_from(rank, mine[0], silent)
+
+    def spread(self, tensors: Given) -> dict[str, Tensor]:
+        """From rank 0."""
+        return self._ranks.spread(tensors, 0)
 
     def rank_of(self, share: int) -> int:
         """Each rank runs neighbours."""

@@ -26,6 +26,7 @@ from counterfoil_core.bundle.kind import CAPSULE
 from counterfoil_core.bundle.schema import ArraySpec, OrderManifest, StepRecord
 from counterfoil_core.bundle.steady import SteadyFile
 from counterfoil_core.bundle.stepparts import About, AddedTensor, StepPart, UpdateInputs, read_records
+from counterfoil_core.bundle.stepshares import Additions
 from counterfoil_core.commit.merkle import inclusion_proof_length
 from counterfoil_core.commit.rowtree import RowProof
 from counterfoil_core.commit.state import ChunkProof, chunk_count, chunk_length
@@ -214,8 +215,13 @@ class CapsuleReader(CheckedFile):
                 self._read(layout.CAPSULE_EXPONENTS),
                 self._read(layout.CAPSULE_SUM_DIGESTS),
                 self._read(layout.CAPSULE_SHARE_DIGESTS),
+                self._additions() if self.manifest.shares.signers else None,
             )
         return StepPart(records, about, signature)
+
+    def _additions(self) -> Additions:
+        seen, hashes = self._read(layout.CAPSULE_SUM_SEEN), self._read(layout.CAPSULE_ADDED)
+        return Additions(Digest(seen.tobytes()), hashes, self._read(layout.CAPSULE_SUM_SIGNATURES))
 
     def _chunks(self, group: str, spec: ArraySpec) -> ChunkProofs:
         """Read the proven chunks of an array; their sizes follow from their numbers and the array's shape.

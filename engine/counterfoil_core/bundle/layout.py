@@ -20,7 +20,7 @@ from counterfoil_core.bundle.hdf5.walk import Inventory
 from counterfoil_core.bundle.kind import BUNDLE, CAPSULE as CAPSULE_FILE, FileKind
 from counterfoil_core.bundle.lastcheckpoint import slots_to_leave_out
 from counterfoil_core.bundle.schema import OrderManifest
-from counterfoil_core.bundle.shares import SIGNATURE_BYTES
+from counterfoil_core.bundle.shares import HASH_BYTES, SIGNATURE_BYTES, Shares
 from counterfoil_core.commit.rowtree import ROW_KEY_BYTES, SALT_BYTES
 
 ORDER = "/order"
@@ -61,6 +61,10 @@ EXPONENTS = "/run/shares/exponents"
 COMBINED = "/run/shares/combined"
 SHARE_SIGNATURES = "/run/shares/signatures"
 """Where parties answer for shares: what they signed."""
+SUMS_SEEN = "/run/shares/sums"
+SUM_SIGNATURES = "/run/shares/sum_signatures"
+ADDED = "/run/shares/added"
+"""Where parties answer for shares that are added: what they signed of the sum."""
 ARRAYS = "/data"
 """Of a data file: its arrays."""
 CAPSULE = "/capsule"
@@ -85,6 +89,9 @@ CAPSULE_SUMS = "/capsule/sums"
 CAPSULE_EXPONENTS = "/capsule/sums/exponents"
 CAPSULE_SUM_DIGESTS = "/capsule/sums/combined"
 CAPSULE_SHARE_DIGESTS = "/capsule/sums/shares"
+CAPSULE_SUM_SEEN = "/capsule/sums/seen"
+CAPSULE_ADDED = "/capsule/sums/added"
+CAPSULE_SUM_SIGNATURES = "/capsule/sums/signatures"
 CHUNK_INDICES = "indices"
 """In a group of proven chunks: their numbers."""
 CHUNK_BYTES = "chunks"
@@ -239,24 +246,30 @@ def check_capsule_layout(inventory: Inventory, manifest: OrderManifest) -> None:
     if manifest.shares is not None:
         datasets[CAPSULE_SHARES] = _Part("uint8", (None,), MAX_RECORDS_BYTES)
     if manifest.shares is not None and CAPSULE_TENSOR in inventory.groups:
-        parts = _sum_of_shares(inventory, datasets, manifest.shares.count)
+        parts = _sum_of_shares(inventory, datasets, manifest.shares)
     else:
         parts = _replayed_steps(inventory, datasets, manifest)
     _compare(inventory, parts, CAPSULE_FILE)
     _check_programs(inventory)
 
 
-def _sum_of_shares(inventory: Inventory, datasets: Mapping[str, _Part], shares: int) -> _Parts:
+def _sum_of_shares(inventory: Inventory, datasets: Mapping[str, _Part], shares: Shares) -> _Parts:
     """Return what a capsule about the sum of what shares give of a tensor holds; ``datasets`` are what all hold."""
     sums = {
         CAPSULE_EXPONENTS: _Part("int32", (None,)),
         CAPSULE_SUM_DIGESTS: _Part("uint8", (None, DIGEST_BYTES)),
-        CAPSULE_SHARE_DIGESTS: _Part("uint8", (shares, None, DIGEST_BYTES)),
+        CAPSULE_SHARE_DIGESTS: _Part("uint8", (shares.count, None, DIGEST_BYTES)),
     }
+    if shares.signers:
+        sums |= {
+            CAPSULE_SUM_SEEN: _Part("uint8", (DIGEST_BYTES,)),
+            CAPSULE_ADDED: _Part("uint8", (shares.count, None, HASH_BYTES)),
+            CAPSULE_SUM_SIGNATURES: _Part("uint8", (shares.count, SIGNATURE_BYTES)),
+        }
     given = members(inventory, CAPSULE_TENSOR)
-    if len(given) != 1 or any(info.dtype != "float32" or info.shape[:1] != (shares,) for info in given.values()):
+    if len(given) != 1 or any(info.dtype != "float32" or info.shape[:1] != (shares.count,) for info in given.values()):
         raise BundleError(
-            say("{0} does not hold what {1} shares give of one tensor, in float32.", CAPSULE_TENSOR, shares)
+            say("{0} does not hold what {1} shares give of one tensor, in float32.", CAPSULE_TENSOR, shares.count)
         )
     return _parts({**datasets, **sums}, ("/",)) | {CAPSULE_TENSOR: _state(inventory, CAPSULE_TENSOR, "tensor")}
 
@@ -400,6 +413,19 @@ def _shares(manifest: OrderManifest, steps: int) -> dict[str, _Part]:
         },
         **(sums if shares.sums else {}),
         **({SHARE_SIGNATURES: _Part("uint8", (steps, shares.count, SIGNATURE_BYTES))} if shares.signers else {}),
+        **(_additions(turns, steps, shares.count) if shares.sums and shares.signers else {}),
+    }
+
+
+def _additions(turns: Mapping[str, int], steps: int, shares: int) -> dict[str, _Part]:
+    """Return what a run holds of what parties signed of sums; ``turns`` are the steps of each program."""
+    return {
+        SUMS_SEEN: _Part("uint8", (steps, DIGEST_BYTES)),
+        SUM_SIGNATURES: _Part("uint8", (steps, shares, SIGNATURE_BYTES)),
+        **{
+            fingerprints_path(name, ADDED): _Part("uint8", (count, shares, None, HASH_BYTES))
+            for name, count in turns.items()
+        },
     }
 
 

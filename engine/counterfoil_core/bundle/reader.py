@@ -27,7 +27,7 @@ from counterfoil_core.bundle.extent import Extent
 from counterfoil_core.bundle.lastcheckpoint import LeftOut, read_left_out
 from counterfoil_core.bundle.openfile import OpenFile
 from counterfoil_core.bundle.schema import OrderManifest, StepRecord
-from counterfoil_core.bundle.stepshares import StepShares, no_signatures
+from counterfoil_core.bundle.stepshares import Additions, StepShares, no_signatures
 from counterfoil_core.commit.rowtree import row_root
 from counterfoil_core.commit.state import StreamedDigest, state_root, state_tree, tensor_digest, tensor_digests
 
@@ -261,7 +261,17 @@ class BundleReader(CheckedFile):
             exponents,
             combined,
             self._read(layout.SHARE_SIGNATURES, step - 1, 1)[0] if manifest.shares.signers else no_signatures(),
+            self._additions(step, row, name, len(exponents)) if sums and manifest.shares.signers else None,
         )
+
+    def _additions(self, step: int, row: int, name: str, tensors: int) -> Additions:
+        """Return what parties signed of the sum of a step, the turn ``row`` of its program."""
+        path = layout.fingerprints_path(name, layout.ADDED)
+        hashes = self._read(path, row, 1)[0]
+        if hashes.shape[1] != tensors:
+            raise BundleError(say("{0} and {1} are of different numbers.", layout.EXPONENTS, layout.ADDED))
+        seen = Digest(self._read(layout.SUMS_SEEN, step - 1, 1)[0].tobytes())
+        return Additions(seen, hashes, self._read(layout.SUM_SIGNATURES, step - 1, 1)[0])
 
     def log_size(self, step: int) -> int:
         """Return the length in bytes of the log of a step, counted from 1."""

@@ -29,6 +29,8 @@ LOSS = "loss"
 """Name of the combined value that is the loss of a share."""
 SIGNATURE_BYTES = 64
 """Of a party's signature on what a share gave (Ed25519)."""
+HASH_BYTES = 16
+"""Of a hash of what was added of one tensor of a share (:mod:`counterfoil_core.arithmetic.linearhash`)."""
 _KEY = re.compile(r"[0-9a-f]{64}")
 NO_EXPONENT = -(2**31)
 """In the place of the exponent of a tensor whose elements are zero in every share."""

@@ -19,6 +19,7 @@ from counterfoil_core.base.errors import BundleError
 from counterfoil_core.base.fields import Fields
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.shares import SIGNATURE_BYTES, ShareRecord, Shares
+from counterfoil_core.bundle.stepshares import Additions
 
 _SIGNATURE = re.compile(rf"[0-9a-f]{{{2 * SIGNATURE_BYTES}}}")
 
@@ -33,6 +34,7 @@ class AddedTensor:
     exponents: npt.NDArray[np.int32]
     combined: npt.NDArray[np.uint8]  #: uint8 ``[tensors, 32]``: tensor digests of the sums.
     shares: npt.NDArray[np.uint8]  #: uint8 ``[W, tensors, 32]``: tensor digests of what each share gives.
+    additions: Additions | None = None  #: What parties signed of all sums, where the order names some.
 
 
 @dataclass(frozen=True, eq=False)

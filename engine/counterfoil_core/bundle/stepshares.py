@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil_core.base.digest import DIGEST_BYTES, Digest
-from counterfoil_core.bundle.shares import MAX_SHARES, SIGNATURE_BYTES, ShareRecord, SharesRoot
+from counterfoil_core.bundle.shares import HASH_BYTES, MAX_SHARES, SIGNATURE_BYTES, ShareRecord, SharesRoot
 from counterfoil_core.commit.fingerprints import fingerprints_digest
 from counterfoil_core.commit.merkle import MerkleTree
 
@@ -25,6 +25,28 @@ _DTYPES = {
     "exponents": "<i4",
     "combined": "|u1",
 }
+
+
+@dataclass(frozen=True, eq=False)
+class Additions:
+    """What parties signed of what was added of their shares; no record commits to it."""
+
+    seen: Digest  #: What they saw of the sum (:func:`counterfoil_core.arithmetic.linearhash.seen_of`).
+    #: uint8 ``[W, tensors, 16]``: hashes of what each share added, zeros where nobody but the trainer answers for it.
+    hashes: npt.NDArray[np.uint8]
+    signatures: npt.NDArray[np.uint8]  #: uint8 ``[W, 64]``: what was signed of them, zeros where the hashes are.
+
+    def to_bytes(self) -> bytes:
+        """Return the bytes of an unfinished recording."""
+        return self.seen.value + self.hashes.tobytes() + self.signatures.tobytes()
+
+    @classmethod
+    def of_bytes(cls, data: bytes, count: int, tensors: int) -> Additions:
+        """Read what :meth:`to_bytes` gave of so many shares; raises ValueError where it is no such bytes."""
+        ends = DIGEST_BYTES, DIGEST_BYTES + count * tensors * HASH_BYTES
+        hashes = np.frombuffer(data[ends[0] : ends[1]], np.uint8).reshape(count, tensors, HASH_BYTES)
+        signatures = np.frombuffer(data[ends[1] :], np.uint8).reshape(count, SIGNATURE_BYTES)
+        return cls(Digest(data[: ends[0]]), hashes, signatures)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +66,7 @@ class StepShares:
     #: uint8 ``[W, 64]``: the signature of the party that answers for each share, zeros where nobody but the trainer
     #: does; no rows where the order names no parties. No record commits to them.
     signatures: npt.NDArray[np.uint8] = field(default_factory=lambda: no_signatures())
+    additions: Additions | None = None  #: What they signed of the sum; None where nothing is added, too.
     _logs: Sequence[Digest] = field(default=())
 
     @classmethod
@@ -55,6 +78,7 @@ class StepShares:
         exponents: Sequence[int],
         combined: Sequence[Digest],
         signatures: Sequence[bytes],
+        additions: Additions | None,
     ) -> StepShares:
         """Put the shares of a step together, in their order; a share that no party signed has an empty signature."""
         signed = b"".join(each.ljust(SIGNATURE_BYTES, b"\0") for each in signatures) if any(signatures) else b""
@@ -67,6 +91,7 @@ class StepShares:
             np.array(exponents, np.int32),
             np.frombuffer(b"".join(digest.value for digest in combined), np.uint8).reshape(-1, DIGEST_BYTES),
             np.frombuffer(signed, np.uint8).reshape(-1, SIGNATURE_BYTES),
+            additions,
             tuple(record.log for record in records),
         )
 
@@ -124,12 +149,17 @@ class StepShares:
             return SharesRoot(tree.root, None, None)
         return SharesRoot(tree.root, exponents_digest(self.exponents), combined_root(self.combined))
 
+    @property
+    def signed(self) -> bytes:
+        """The bytes of an unfinished recording that parties signed, to which no record commits."""
+        return self.signatures.tobytes() + (b"" if self.additions is None else self.additions.to_bytes())
+
     def to_bytes(self) -> bytes:
         """Return the bytes of an unfinished recording; :func:`read_shares` reads them."""
         count, places = self.fingerprints.shape
         columns = zip(_DTYPES.values(), self._columns, strict=True)
         parts = [np.ascontiguousarray(column, dtype).tobytes() for dtype, column in columns]
-        return b"".join([_HEAD.pack(count, places, len(self.exponents)), *parts, self.signatures.tobytes()])
+        return b"".join([_HEAD.pack(count, places, len(self.exponents)), *parts, self.signed])
 
 
 def read_shares(data: bytes, log: bytes) -> StepShares:
@@ -158,8 +188,7 @@ def read_shares(data: bytes, log: bytes) -> StepShares:
             raise ValueError("bytes of no shares")
         columns[name] = np.frombuffer(data[at : at + size], dtype).reshape(shapes[name])
         at += size
-    if len(data) - at not in (0, count * SIGNATURE_BYTES):
-        raise ValueError("bytes of no shares")
+    signed, added = data[at : at + count * SIGNATURE_BYTES], data[at + count * SIGNATURE_BYTES :]
     found = StepShares(
         columns["roots"],
         columns["numbers"],
@@ -167,7 +196,8 @@ def read_shares(data: bytes, log: bytes) -> StepShares:
         columns["fingerprints"],
         columns["exponents"],
         columns["combined"],
-        np.frombuffer(data[at:], np.uint8).reshape(-1, SIGNATURE_BYTES),
+        np.frombuffer(signed, np.uint8).reshape(-1, SIGNATURE_BYTES),
+        Additions.of_bytes(added, count, tensors) if added else None,
     )
     ends = [int(item) for item in found.log_ends]
     if ends != sorted(ends) or ends[-1] > len(log):

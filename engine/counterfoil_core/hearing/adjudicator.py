@@ -343,7 +343,7 @@ def _judge_part(
     if isinstance(about, AddedTensor):
         place = place_of(about)
         assert place is not None, "check 6 has passed"
-        judgement = judge_sum(record, about, place)
+        judgement = judge_sum(contents.manifest.digest, record, about, place)
     else:
         program = job.programs.of(record.step)
         judgement = yield from _replay_part(contents, shared, about, job, machine, cancel)
@@ -351,7 +351,7 @@ def _judge_part(
     if judgement.look is not None:
         dispute = dispute_of(program, record, leaf.proof, nothing, judgement.step, judgement.look)
         shares = contents.manifest.shares
-        tally.dispute = dispute if shares is None else dispute.answered_for(shares.signers)
+        tally.dispute = dispute if shares is None else dispute.answered_for(shares.signers, judgement.look.share)
 
 
 def _replay_part(

@@ -393,17 +393,22 @@ def _prove_shares(shared: StepPart, whole: StepRecord) -> None:
 
 
 def _prove_signed(shared: StepPart, contents: CapsuleContents) -> None:
-    """The party that answers for the share that a capsule is about signed its record, from the state in the capsule.
+    """The parties that answer for what a capsule is about signed it: the record of a share, or what was added.
+
+    From the state before it, to which the trainer's record commits.
 
     Raises:
-        SignatureError: It did not.
+        SignatureError: They did not.
     """
+    before, whole = contents.leaves[0].record.state_root, contents.leaves[-1].record.shares
+    assert before is not None, "the state before a step of shares is committed to"
+    assert whole is not None
+    signed = SignedShares(contents.manifest)
     if isinstance(shared.about, int):
-        before = contents.leaves[0].record.state_root
-        assert before is not None, "the state before a step of shares is committed to"
-        signed = SignedShares(contents.manifest)
         signed.look_at(contents.step, before, shared.records[shared.about], shared.signature)
-        signed.check()
+    elif isinstance(shared.about, AddedTensor) and shared.about.additions is not None:
+        signed.look_at_sum(contents.step, before, whole, shared.about.additions)
+    signed.check()
 
 
 def _prove_update(given: UpdateInputs, records: Sequence[ShareRecord], signed: SharesRoot) -> None:
@@ -439,4 +444,7 @@ def place_of(added: AddedTensor) -> int | None:
     """Return the place of a tensor among all that are added, by the digest of share 0; None where it has none."""
     digest = tensor_digest(added.name, added.given[0]).value
     found = [place for place, row in enumerate(added.shares[0]) if row.tobytes() == digest]
-    return found[0] if found and len(added.exponents) == len(added.combined) == len(added.shares[0]) else None
+    lengths = {len(added.exponents), len(added.combined), len(added.shares[0])}
+    if added.additions is not None:
+        lengths.add(added.additions.hashes.shape[1])
+    return found[0] if found and len(lengths) == 1 else None

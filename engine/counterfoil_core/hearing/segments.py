@@ -371,7 +371,7 @@ class SegmentReplay:
             () if outcome is None else self._path(step, outcome.leaf),
         )
         shares = self._order.manifest.shares
-        dispute = dispute if shares is None else dispute.answered_for(shares.signers)
+        dispute = dispute if shares is None else dispute.answered_for(shares.signers, look.share)
         yield self._note(DisputeLocated(dispute))
         if dispute.stands_alone and committed is not None and self._inspection is not None:
             self._ledger.learn(evidence=(yield from self._evidence(self._inspection, step, look.part, committed)))

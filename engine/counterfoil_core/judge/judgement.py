@@ -49,6 +49,8 @@ class DisputedPart:
     #: which the combination differs; of an update whose log cannot be read, what lies before it. None where that is not
     #: known.
     about: int | UpdateJob | str | None = None
+    #: Of the combination, a share of which its party signed that it added something else than it gives.
+    adder: int | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,13 @@ class SecondLook:
     def stands_alone(self) -> bool:
         """Whether it accuses, and this step alone shows it."""
         return stands_alone(self.confirmed, None if self.finding is None else self.finding.right)
+
+    @property
+    def share(self) -> int | None:
+        """The share whose party answers for the difference, if there is a party: what it gives, or what was added."""
+        if self.part is None:
+            return None
+        return self.part.about if isinstance(self.part.about, int) else self.part.adder
 
     @property
     def omits(self) -> bool:

@@ -6,7 +6,7 @@ integers; then the update, from what the shares gave. What a part before it lead
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Protocol
@@ -187,7 +187,7 @@ def added_tensor(
         return None
     signed = logs.shares
     shares = np.frombuffer(b"".join(digests), np.uint8).reshape(steps.count, *signed.combined.shape)
-    return AddedTensor(name, given, signed.exponents, signed.combined, shares)
+    return AddedTensor(name, given, signed.exponents, signed.combined, shares, signed.additions)
 
 
 def _update_of(steps: StepReplayer) -> UpdateJob:
@@ -206,6 +206,8 @@ class _Parts:
     fingerprints: Fingerprints
     explained: SecondLook | None = None
     """What was found of a part that rounding explains as a whole, if there was one."""
+    adders: dict[str, int] = field(default_factory=dict)
+    """Of each tensor the first share of which its party signed that it added something else than it gives."""
 
     def look(self) -> Generator[Event, None, SecondLook]:
         """Look at each part; the step as the trainer has it where rounding explains every difference."""
@@ -223,12 +225,17 @@ class _Parts:
     def before_update(self) -> Generator[Event, None, StepReplayer | SecondLook]:
         """Look at the shares and at their combination; the update's replayer where both are as the trainer has them."""
         combining = self.steps.combining(self.claimed.step, self.logs.shares.exponents.tolist())
-        witness = _Witness(self.steps.count)
+        witness, hashes = _Witness(self.steps.count), self.steps.signed_hashes(self.claimed, self.logs)
 
         def take(share: int, outcome: ReplayedStep) -> None:
             result = outcome.result
             combining.take(share, result.combined, self.steps.buffers_of(self.claimed.step, result.state))
-            witness.take(result.combined, {} if combining.adding is None else combining.adding.exponents)
+            if combining.adding is None:
+                return
+            witness.take(result.combined, combining.adding.exponents)
+            if hashes is not None:
+                for name in hashes.others(share, result.combined, combining.adding.exponents):
+                    self.adders.setdefault(name, share)
 
         found = yield from self.each_share(take)
         if found is not None:
@@ -283,25 +290,33 @@ class _Parts:
         if adding is None:
             return combining.together()
         if adding.other:
-            part = DisputedPart(COMBINE, about=adding.other[0])
+            part = self._combined(adding.other)
             if not witness.exponents_agree(adding.found.tolist()):
                 return SecondLook(False, None, part=part)
             return SecondLook(True, findings.other_exponents(adding.other, step), part=part)
         try:
             together = combining.together()
         except NonFiniteError:
-            name = next(name for name in sorted(adding.totals) if adding.is_beyond(name))
-            end = NoResult(None, 0, np.zeros(0, np.uint64))
-            part = DisputedPart(COMBINE, about=name)
+            part = self._combined([name for name in sorted(adding.totals) if adding.is_beyond(name)])
+            end, name = NoResult(None, 0, np.zeros(0, np.uint64)), part.about
+            assert isinstance(name, str)
             return SecondLook(True, findings.sum_without_result(name, step), end=end, part=part)
         digests, theirs = digests_of(together), self.logs.shares.combined
         names = [name for (name, own), row in zip(digests.items(), theirs, strict=True) if own.value != row.tobytes()]
         if not names:
             return together
-        part = DisputedPart(COMBINE, about=names[0])
+        part = self._combined(names)
         if not witness.agrees(together):
             return SecondLook(False, None, part=part)
         return SecondLook(True, findings.other_sum(names, step, self.steps.count), part=part)
+
+    def _combined(self, names: Sequence[str]) -> DisputedPart:
+        """Return the combination as the part that differs, in these tensors: about the first that a party answers for.
+
+        Where nobody but the trainer answers for any, about the first of them.
+        """
+        name = next((name for name in names if name in self.adders), names[0])
+        return DisputedPart(COMBINE, about=name, adder=self.adders.get(name))
 
 
 @dataclass

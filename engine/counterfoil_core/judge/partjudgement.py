@@ -9,8 +9,11 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 import numpy as np
+import torch
 
 from counterfoil_core.arithmetic.compute.interpreter import StepResult
+from counterfoil_core.arithmetic.linearhash import SignedHashes
+from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CommitmentError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.schema import StepRecord
@@ -73,10 +76,11 @@ def judge_update(
     return replace(judgement, look=replace(judgement.look, part=part))
 
 
-def judge_sum(whole: StepRecord, added: AddedTensor, place: int) -> Judgement:
+def judge_sum(order: Digest, whole: StepRecord, added: AddedTensor, place: int) -> Judgement:
     """Judge the sum of what the shares of a step give of one tensor.
 
     Args:
+        order: The order's digest.
         whole: The trainer's record of the step.
         added: The tensor and what was signed of all sums, which the record commits to.
         place: The place of the tensor among all that are added.
@@ -85,7 +89,8 @@ def judge_sum(whole: StepRecord, added: AddedTensor, place: int) -> Judgement:
         CommitmentError: The shares give something that is no number.
     """
     step, count, name = whole.step, len(added.given), added.name
-    part, signed = DisputedPart(COMBINE, about=name), _shares_of(whole)
+    signed = _shares_of(whole)
+    part = DisputedPart(COMBINE, about=name, adder=_adder(order, whole, added, place))
     try:
         exponent = sums.common_exponent(added.given)
     except ValueError as error:
@@ -108,6 +113,20 @@ def judge_sum(whole: StepRecord, added: AddedTensor, place: int) -> Judgement:
     if own.combined != signed.combined:
         return Judgement(outcome, SecondLook(True, findings.other_sum([name], step, count), part=part))
     return Judgement(outcome, None)
+
+
+def _adder(order: Digest, whole: StepRecord, added: AddedTensor, place: int) -> int | None:
+    """Return the first share of which its party signed that it added something else than it gives; None for none."""
+    if added.additions is None:
+        return None
+    # Hashes go by the places of names: the others are not known here, and not needed.
+    names = [f"{number:08}" for number in range(len(added.exponents))]
+    hashes = SignedHashes(order, whole.step, _shares_of(whole), added.additions, names)
+    exponent = {names[place]: int(added.exponents[place])}
+    for share, given in enumerate(added.given):
+        if hashes.others(share, {names[place]: torch.from_numpy(given)}, exponent):
+            return share
+    return None
 
 
 def _shares_of(whole: StepRecord) -> SharesRoot:

@@ -17,6 +17,7 @@ from torch import Tensor
 from counterfoil_core.arithmetic.combining import ExactSum, side_by_side
 from counterfoil_core.arithmetic.compute.operation import Compute
 from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.linearhash import SignedHashes
 from counterfoil_core.arithmetic.machine import Machine
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import NonFiniteError
@@ -120,8 +121,8 @@ class SharedReplayer(StepReplayer):
         """Return what the shares of a step are to be given to, with the exponents of their sum."""
         if not self._sums:
             return Combining(None, [], {})
-        names = sorted(self.whole.programs.of(step).combined)
-        return Combining(ExactSum(dict(zip(names, exponents, strict=True)), self.count), [], {})
+        named = dict(zip(self.combined_names(step), exponents, strict=True))
+        return Combining(ExactSum(named, self.count), [], {})
 
     def buffers_of(self, step: int, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Return the state tensors that a share changes, out of the state after it."""
@@ -161,6 +162,8 @@ class SharedReplayer(StepReplayer):
     ) -> Generator[Event, None, bool]:
         """Replay some shares of a step, each by itself; return whether each has the leaf that the trainer signed.
 
+        And whether each gives what the party that answers for it signed that it added.
+
         Args:
             claimed: The trainer's record of the step.
             state: The agreed state before it.
@@ -171,6 +174,8 @@ class SharedReplayer(StepReplayer):
             CancelledError: The token was cancelled.
             ProgramError: An operator rejects its arguments.
         """
+        hashes, exponents = self.signed_hashes(claimed, logs), logs.shares.exponents.tolist()
+        named = dict(zip(self.combined_names(claimed.step), exponents, strict=bool(exponents)))
         for share in shares:
             claim = share_claim(claimed.step, logs.shares.records[share])
             try:
@@ -179,7 +184,22 @@ class SharedReplayer(StepReplayer):
                 return False
             if outcome.leaf != leaf_hash(claim.to_bytes()):
                 return False
+            if hashes is not None and hashes.others(share, outcome.result.combined, named):
+                return False
         return True
+
+    def combined_names(self, step: int) -> list[str]:
+        """Return the names of what the shares of a step give, sorted."""
+        return sorted(self.whole.programs.of(step).combined)
+
+    def signed_hashes(self, claimed: StepRecord, logs: SharedLogs) -> SignedHashes | None:
+        """Return what parties signed of what they added in a step; None where none did."""
+        additions = logs.shares.additions
+        if additions is None:
+            return None
+        assert claimed.shares is not None
+        order, names = self.whole.manifest.digest, self.combined_names(claimed.step)
+        return SignedHashes(order, claimed.step, claimed.shares, additions, names)
 
     def run_shares(
         self, step: int, state: State, logs: SharedLogs, exponents: Sequence[int]

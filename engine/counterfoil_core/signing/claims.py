@@ -121,6 +121,23 @@ class Share(Said, frozen=True):
         )
 
 
+class Addition(Said, frozen=True):
+    """What was added of a share of a step, as the party that answers for it says; kept as :class:`Share` is."""
+
+    KIND: ClassVar = kinds.ADDITION
+    ABOUT: ClassVar = (About("order", "order"),)
+    APART: ClassVar = ("order",)
+
+    order: Digest  #: The order digest; the subject alone says it.
+    step: Step  #: The step.
+    share: Annotated[int, Meta(ge=0, lt=MAX_SHARES)]  #: The number of the share.
+    state: Digest  #: The state root before the step.
+    root: Digest  #: The root over the leaves of the shares of the step.
+    exponents: Digest  #: SHA-256 of the exponents by which they are added.
+    seen: Digest  #: What the party saw of the sum.
+    added: Digest  #: SHA-256 of the hashes of what it added, one of each tensor.
+
+
 def check_same_client(acceptance: Acceptance, client: SignedOrder | None) -> None:
     """Check that a trainer accepted an order from the client whose signature lies beside it.
 

@@ -75,6 +75,10 @@ SHARE = Kind(
     "urn:counterfoil:share:v2", say("record of a share"), say("what a share of a step gave"),
     "the party that answers for the share", names_key=False, alone=False, more_follows=True,
 )  # fmt: skip
+ADDITION = Kind(
+    "urn:counterfoil:addition:v1", say("record of what was added of a share"), say("what was added of a share"),
+    "the party that answers for the share", names_key=False, alone=False, more_follows=True,
+)  # fmt: skip
 NOTE = Kind(
     "urn:counterfoil:data-note:v1", say("note about data"), say("a note about data"), "whoever made the data",
     most=_SMALL,
@@ -121,8 +125,8 @@ COMPARISON = Kind(
     say("the comparison of an order with a script"), "the client, or an auditor", most=2**25, needs_signature=False,
 )  # fmt: skip
 KINDS = (
-    ORDER, ACCEPTANCE, RUN, TREE_HEAD, SHARE, NOTE, COMPARISON, VERDICT, ADJUDICATION, WITHDRAWAL, REPLY, FACTS, RULES,
-    ROW_USE, SNAPSHOT, REVOCATIONS, RELEASE,
+    ORDER, ACCEPTANCE, RUN, TREE_HEAD, SHARE, ADDITION, NOTE, COMPARISON, VERDICT, ADJUDICATION, WITHDRAWAL, REPLY,
+    FACTS, RULES, ROW_USE, SNAPSHOT, REVOCATIONS, RELEASE,
 )  # fmt: skip
 """In the order in which docs/statements.md has them."""
 

@@ -7,14 +7,16 @@ not those. docs/bundle-format.md, section 18, "Signed shares".
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import BundleError, KeyFileError, SignatureError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.schema import OrderManifest
-from counterfoil_core.bundle.shares import ShareRecord, Shares
-from counterfoil_core.bundle.stepshares import StepShares
-from counterfoil_core.signing.claims import Share
+from counterfoil_core.bundle.shares import ShareRecord, Shares, SharesRoot
+from counterfoil_core.bundle.stepshares import Additions, StepShares
+from counterfoil_core.signing.claims import Addition, Share
 from counterfoil_core.signing.envelope import is_signed_by
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.signing.kinds import statement_of
@@ -46,8 +48,26 @@ def share_statement(order: Digest, step: int, before: Digest, record: ShareRecor
     return canonical.encode(statement_of(Share.of(order, step, before, record)))
 
 
+@dataclass(frozen=True)
+class Sum:
+    """The sum of the shares of a step, as a party that signs what it added of one names it."""
+
+    order: Digest  #: The order's digest.
+    step: int  #: The step.
+    state: Digest  #: The state root before it.
+    root: Digest  #: The root over the leaves of the shares.
+    exponents: Digest  #: SHA-256 of the exponents by which they are added.
+    seen: Digest  #: What was seen of the sum.
+
+    def addition(self, share: int, hashes: bytes) -> Addition:
+        """Return what a party says of its share; ``hashes`` are those of what it added, one of each tensor."""
+        return Addition(
+            self.order, self.step, share, self.state, self.root, self.exponents, self.seen, Digest.of(hashes)
+        )
+
+
 class SignedShares:
-    """Checks that the parties of an order signed the shares that they answer for.
+    """Checks that the parties of an order signed the shares that they answer for, and what they added of them.
 
     Args:
         manifest: The order's manifest.
@@ -68,9 +88,37 @@ class SignedShares:
 
     def look(self, step: int, before: Digest, shares: StepShares) -> None:
         """Look at the shares of a step; ``before`` is the state root before it."""
-        if self._parties:
-            for record in shares.records:
-                self.look_at(step, before, record, shares.signature(record.share))
+        if not self._parties:
+            return
+        for record in shares.records:
+            self.look_at(step, before, record, shares.signature(record.share))
+        if shares.additions is not None:
+            self.look_at_sum(step, before, shares.root, shares.additions)
+
+    def look_at_sum(self, step: int, before: Digest, signed: SharesRoot, additions: Additions) -> None:
+        """Look at what was added of the shares of a step, whose record commits to ``signed``."""
+        assert signed.exponents is not None, "parties sign sums where there are some"
+        added = Sum(self._order, step, before, signed.root, signed.exponents, additions.seen)
+        for share, (hashes, signature) in enumerate(zip(additions.hashes, additions.signatures, strict=True)):
+            self.look_at_addition(added, share, hashes.tobytes(), signature.tobytes())
+
+    def look_at_addition(self, added: Sum, share: int, hashes: bytes, signature: bytes) -> None:
+        """Look at what was added of a share, unless something before is not signed."""
+        if self.problem is not None:
+            return
+        key = self._parties.get(share)
+        signed = any(hashes) or any(signature)
+        payload = canonical.encode(statement_of(added.addition(share, hashes)))
+        if signed if key is None else not is_signed_by(payload, signature, key):
+            self.problem = SignatureError(
+                say(
+                    "What was added of share {0} of step {1} is not what its party signed. The trainer put the run "
+                    "together of shares that their parties did not sign, or the file was altered.",
+                    share,
+                    added.step,
+                ),
+                remedy=_REMEDY,
+            )
 
     def look_at(self, step: int, before: Digest, record: ShareRecord, signature: bytes) -> None:
         """Look at a share, unless one before is not signed; ``signature`` is empty where there is none."""
@@ -111,5 +159,8 @@ def _not_signed(step: int, record: ShareRecord, why: str) -> SignatureError:
             step,
             why,
         ),
-        remedy=say("Ask the trainer for the run as it was signed, and the parties what they signed."),
+        remedy=_REMEDY,
     )
+
+
+_REMEDY = say("Ask the trainer for the run as it was signed, and the parties what they signed.")

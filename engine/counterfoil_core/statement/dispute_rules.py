@@ -82,7 +82,7 @@ def _wrong_parts(fields: DisputeFields) -> Broken:
         yield say("The verdict's dispute is about a step's shares, and names no part of the step.")
     if parts not in _UNREPLAYED and fields.part is not UNSET and (fields.part != UPDATE) != ("shares" in parts):
         yield say("The verdict's dispute names a part of the step that does not differ, or not the first that does.")
-    if fields.signer is not UNSET and (fields.part is UNSET or not fields.part.startswith(SHARE)):
+    if fields.signer is not UNSET and (fields.part is UNSET or not fields.part.startswith((SHARE, COMBINE))):
         yield say("The verdict's dispute names a party that answers for a share, and what differs is none.")
     if fields.part == COMBINE and fields.names_a_place:
         yield say("The verdict's dispute names an operator or rows of a combination, which has none.")

@@ -17,17 +17,22 @@ def part_named(dispute: Dispute) -> Sentence:
         named = say("What differs is share {0}: every share of a step is judged by itself.", dispute.share)
         return joined(named, party_named(dispute))
     if dispute.part == COMBINE:
-        return say("What differs is the combination of the shares, from what was signed as theirs.")
+        named = say("What differs is the combination of the shares, from what was signed as theirs.")
+        return joined(named, party_named(dispute))
     if dispute.part == UPDATE:
         return say("What differs is the update of what was signed as the combination of the shares.")
     return joined()
 
 
 def party_named(dispute: Dispute) -> Sentence:
-    """Say which party signed the share that differs; empty where nobody but the trainer answers for it."""
+    """Say which party signed what differs; empty where nobody but the trainer answers for it."""
     if not dispute.signer:
         return joined()
     signed = say("The party with the key {0} signed what share {1} gave.", dispute.signer, dispute.share)
+    if dispute.share is None:
+        signed = say(
+            "The party with the key {0} signed that it added something else than its share gave.", dispute.signer
+        )
     return joined(signed, say("It answers for that, and not the trainer.") if dispute.accuses else "")
 
 

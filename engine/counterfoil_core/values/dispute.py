@@ -243,19 +243,20 @@ class Dispute:
     inputs: tuple[str, ...] = ()
     #: Which part of the step differs, where shares make it: ``share 0`` and so on, ``combine`` or ``update``.
     part: str = ""
-    #: Id of the key of the party that signed the share that differs, where the order names one for it.
+    #: Id of the key of the party that signed what differs: what its share gave, or, of the combination, what it added.
     signer: str = ""
 
-    def answered_for(self, signers: Sequence[str | None]) -> Dispute:
-        """Return the dispute with the party that answers for the share that differs, if one does.
+    def answered_for(self, signers: Sequence[str | None], share: int | None) -> Dispute:
+        """Return the dispute with the party that answers for what differs, if one does.
 
         Decisions that are left out in step after step are the trainer's matter: a party signed one share of each.
 
         Args:
             signers: The public key of the party of each share, as the order names them; each share that has one is
                 signed by it.
+            share: The share that differs, or of which something else was added; None where it is none.
         """
-        public = signers[self.share] if signers and self.share is not None else None
+        public = signers[share] if signers and share is not None else None
         if public is None or self.right is Right.OMISSIONS:
             return self
         return replace(self, signer=key_id_of(public))

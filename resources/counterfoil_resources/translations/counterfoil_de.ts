@@ -10964,6 +10964,10 @@ Lauf zu finden</translation>
             <translation>Über Segment {0} sind die Teile uneins; deshalb wird es hier nachgerechnet.</translation>
         </message>
         <message>
+            <source>The party with the key {0} signed that it added something else than its share gave.</source>
+            <translation>Die Partei mit dem Schlüssel {0} hat unterschrieben, dass sie etwas anderes addierte, als ihr Anteil ergab.</translation>
+        </message>
+        <message>
             <source>The party with the key {0} signed what share {1} gave.</source>
             <translation>Die Partei mit dem Schlüssel {0} hat unterschrieben, was Anteil {1} ergab.</translation>
         </message>
@@ -12608,6 +12612,10 @@ Lauf zu finden</translation>
             <translation>Weight Decay von Matrizen und Embeddings.</translation>
         </message>
         <message>
+            <source>What a party added in step {0} is not what its share gave.</source>
+            <translation>Was eine Partei in Schritt {0} addierte, ist nicht, was ihr Anteil ergab.</translation>
+        </message>
+        <message>
             <source>What a share gives as {0} holds a value that is infinite, not a number, or beyond float32's range.</source>
             <translation>Was ein Anteil als {0} ergibt, enthält einen Wert, der unendlich, keine Zahl oder außerhalb des Bereichs von float32 ist.</translation>
         </message>
@@ -12678,6 +12686,10 @@ Lauf zu finden</translation>
         <message>
             <source>What this does not say</source>
             <translation>Was dies nicht sagt</translation>
+        </message>
+        <message>
+            <source>What was added of share {0} of step {1} is not what its party signed. The trainer put the run together of shares that their parties did not sign, or the file was altered.</source>
+            <translation>Was von Anteil {0} von Schritt {1} addiert wurde, ist nicht, was seine Partei unterschrieben hat. Der Trainer hat den Lauf aus Anteilen zusammengesetzt, die ihre Parteien nicht unterschrieben haben, oder die Datei wurde verändert.</translation>
         </message>
         <message>
             <source>What was delivered is all that training changed, in the final state of the verified run, after step {0}: {1} tensors, each {2}.</source>
@@ -13996,6 +14008,10 @@ Lauf zu finden</translation>
             <translation>Eintrag eines ausgelassenen Tensors</translation>
         </message>
         <message>
+            <source>record of what was added of a share</source>
+            <translation>Eintrag darüber, was von einem Anteil addiert wurde</translation>
+        </message>
+        <message>
             <source>reply to a verdict</source>
             <translation>Antwort auf ein Urteil</translation>
         </message>
@@ -14646,6 +14662,10 @@ Lauf zu finden</translation>
         <message>
             <source>what the trainer signed as the result of this step is not what was ordered.</source>
             <translation>was der Trainer als Ergebnis dieses Schritts unterschrieben hat, ist nicht das bestellte.</translation>
+        </message>
+        <message>
+            <source>what was added of a share</source>
+            <translation>was von einem Anteil addiert wurde</translation>
         </message>
         <message>
             <source>what was followed</source>

@@ -15,6 +15,7 @@ import pytest
 import torch
 
 import counterfoil
+from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CommitmentError
 from counterfoil_core.bundle.capsule import CapsuleContents
 from counterfoil_core.bundle.schema import StepRecord
@@ -372,6 +373,9 @@ def test_what_belongs_to_another_part_is_refused(
 # What no program runs for.
 
 
+ORDER = Digest.of(b"order")
+
+
 def summed(given: list[list[float]], wrong: bool = False) -> tuple[StepRecord, AddedTensor, int]:
     """One tensor of two shares and its record; the signed sum is that of ones."""
     array = np.array(given, np.float32)
@@ -385,20 +389,20 @@ def summed(given: list[list[float]], wrong: bool = False) -> tuple[StepRecord, A
 
 
 def test_sums_are_judged_by_exponents_and_by_what_comes_out() -> None:
-    right = judge_sum(*summed([[2.0, 3.0], [-1.0, -2.0]]))
+    right = judge_sum(ORDER, *summed([[2.0, 3.0], [-1.0, -2.0]]))
     assert (right.look, right.right) == (None, True)
-    other = judge_sum(*summed([[2.0, 3.0], [-1.0, -1.0]])).look
+    other = judge_sum(ORDER, *summed([[2.0, 3.0], [-1.0, -1.0]])).look
     assert other is not None
     assert other.accuses
     assert "not the sum" in str(other.finding and other.finding.sentence)
-    exponents = judge_sum(*summed([[2.0, 4.0], [-1.0, -3.0]])).look
+    exponents = judge_sum(ORDER, *summed([[2.0, 4.0], [-1.0, -3.0]])).look
     assert exponents is not None
     assert exponents.accuses
     assert "exponents" in str(exponents.finding and exponents.finding.sentence)
 
 
 def test_a_sum_beyond_the_range_has_no_result() -> None:
-    judged = judge_sum(*summed([[3e38, 1.0], [3e38, 1.0]]))
+    judged = judge_sum(ORDER, *summed([[3e38, 1.0], [3e38, 1.0]]))
     assert judged.step is None
     assert judged.look is not None
     assert judged.look.finding is not None
@@ -407,7 +411,7 @@ def test_a_sum_beyond_the_range_has_no_result() -> None:
 
 def test_what_is_no_number_is_for_a_capsule_of_a_share() -> None:
     with pytest.raises(CommitmentError, match="infinite or not a number"):
-        judge_sum(*summed([[np.inf, 1.0], [1.0, 1.0]]))
+        judge_sum(ORDER, *summed([[np.inf, 1.0], [1.0, 1.0]]))
 
 
 # Logs and states that end everything.

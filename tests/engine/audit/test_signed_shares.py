@@ -19,15 +19,17 @@ from counterfoil.audit.values.accountprose import bound_by
 from counterfoil.base.joberrors import RecordingError
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.arithmetic.linearhash import LinearHash
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import BundleError, DataError, SignatureError
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.bundle.shares import ShareRecord, Shares
+from counterfoil_core.bundle.stepparts import AddedTensor
 from counterfoil_core.bundle.stepshares import read_shares
 from counterfoil_core.signing.claims import Share
 from counterfoil_core.signing.keys import SigningKey
-from counterfoil_core.signing.parties import share_statement
+from counterfoil_core.signing.parties import SignedShares, share_statement
 from counterfoil_core.signing.publickeys import key_id_of
 from counterfoil_core.statement.verdict import sign_adjudication, sign_verdict, verify_signed, verify_verdict
 from counterfoil_core.values.adjudication import AdjudicationOutcome
@@ -36,8 +38,8 @@ from support.bundles import change, opened_for_change
 from support.capsules import adjudicated, evidence_of, save
 from support.expectations import verified
 from support.interrupted import go_on, stop_after
-from support.jobs import Job, audited, record_job, record_run, sign_again
-from support.shared import LIE, SHARES, STEPS, other_gradient, other_rows, shared_order
+from support.jobs import Job, audited, record_job, record_run, replaced, sign_again
+from support.shared import LIE, SHARES, STEPS, other_gradient, other_rows, other_sum, shared_order
 
 ONE, OTHER = key_from_seed(b"\1" * 32), key_from_seed(b"\2" * 32)
 """One party answers for shares 1 and 3, the other for share 2, and nobody but the trainer for share 0."""
@@ -252,6 +254,106 @@ def test_a_verdict_that_names_a_party_for_an_update_is_refused(
         verify_verdict(sign_verdict(wrong, trainer_key), trainer_key.public)
 
 
+# What parties add.
+
+
+def hashes_of_another(share: int) -> Any:
+    """The party of a share hashes other integers at step LIE, as one would who has added them."""
+    honest = LinearHash.of_shares
+
+    def of_shares(own: LinearHash, number: int, given: Any, exponents: Any) -> bytes:
+        lies = {name: -each if number == share else each for name, each in given.items()}
+        return honest(own, number, lies, exponents)
+
+    return replaced(LinearHash, "of_shares", of_shares)
+
+
+def recorded_with_another_sum(job: Job, run: Path, key: SigningKey, share: int | None) -> Path:
+    with other_sum(), hashes_of_another(-1 if share is None else share):
+        return record_run(job.order, run, key, share_keys=KEYS)
+
+
+@pytest.mark.parametrize(("share", "signer"), [(2, OTHER.public.key_id), (3, ONE.public.key_id), (0, ""), (None, "")])
+def test_who_signed_another_addition_answers_for_the_sum(
+    job: Job, share: int | None, signer: str, tmp_path: Path, trainer_key: SigningKey
+) -> None:
+    """And in the last two cases nobody did: of share 0 no party answers for anything."""
+    run = recorded_with_another_sum(job, tmp_path / "run.cfoil", trainer_key, share)
+    report = audited(run, job.order).report
+    assert report.outcome is Outcome.DISPUTED, report.reason
+    assert report.dispute is not None
+    assert (report.dispute.step, report.dispute.part, report.dispute.signer) == (LIE, "combine", signer)
+    said = (
+        f"The party with the key {signer} signed that it added something else than its share gave. It answers for that"
+    )
+    assert (said in report.reason) == bool(signer)
+    assert (said in bound_by(report.dispute)) == bool(signer)
+    verdict = verify_verdict(sign_verdict(report, trainer_key), trainer_key.public)
+    assert verdict.predicate["dispute"].get("signer", "") == signer
+    found = adjudicated(save(evidence_of(run, job.order), tmp_path / "dispute.cfcapsule"))
+    assert found.outcome is AdjudicationOutcome.CONFIRMED, found.reason
+    assert found.dispute is not None
+    assert (found.dispute.part, found.dispute.signer) == ("combine", signer)
+    assert (said in found.reason) == bool(signer)
+
+
+def test_chosen_shares_show_it_too(job: Job, tmp_path: Path, trainer_key: SigningKey) -> None:
+    run = recorded_with_another_sum(job, tmp_path / "run.cfoil", trainer_key, 2)
+    chosen = audited(run, job.order, shares=(2,)).report
+    assert chosen.dispute is not None
+    assert (chosen.dispute.step, chosen.dispute.signer) == (LIE, OTHER.public.key_id)
+    assert audited(run, job.order, shares=(1,)).report.dispute is None
+
+
+def test_a_capsule_of_a_sum_holds_what_parties_signed_of_it(job: Job, tmp_path: Path, trainer_key: SigningKey) -> None:
+    run = recorded_with_another_sum(job, tmp_path / "run.cfoil", trainer_key, 2)
+    contents = evidence_of(run, job.order)
+    assert contents.shared is not None
+    added = contents.shared.about
+    assert isinstance(added, AddedTensor)
+    assert added.additions is not None
+    hashes = added.additions.hashes.copy()
+    hashes[1, 0, 0] ^= 1
+    seen = replace(added.additions, seen=ROOT)
+    for number, other in enumerate((replace(added.additions, hashes=hashes), seen)):
+        shared = replace(contents.shared, about=replace(added, additions=other))
+        again = adjudicated(save(replace(contents, shared=shared), tmp_path / f"other-{number}.cfcapsule"))
+        assert again.outcome is AdjudicationOutcome.REFUSED
+        assert "is not what its party signed" in again.reason
+
+
+@pytest.mark.parametrize(
+    ("path", "share"), [("added", 2), ("added", 0), ("sum_signatures", 1), ("sum_signatures", 0), ("sums", 1)]
+)
+def test_a_sum_that_is_not_what_was_signed_is_refused(job: Job, path: str, share: int, tmp_path: Path) -> None:
+    run = copied(job, tmp_path)
+
+    def edit(column: Any) -> Any:
+        row = column[LIE - 1] if path == "sums" else column[LIE - 1, share]
+        row.reshape(-1)[3] ^= 1
+        return column
+
+    change(run, f"/run/shares/{path}", edit)
+    assert f"What was added of share {share} of step {LIE} is not what its party signed" in refused(run, job)
+
+
+def test_orders_that_add_nothing_and_orders_of_nobody_have_no_sums_that_are_signed(
+    tmp_path: Path, trainer_key: SigningKey
+) -> None:
+    stacked = shared_order(aggregate="median").signed_by_parties(SIGNERS)
+    for name in ("stacked", "nobody"):
+        (tmp_path / name).mkdir()
+    runs = [
+        record_job(tmp_path / name, order, trainer_key, share_keys=keys).run
+        for name, order, keys in (("stacked", stacked, KEYS), ("nobody", plain(), None))
+    ]
+    for run in runs:
+        with BundleReader.open(run) as reader:
+            held = reader.shares(1)
+            assert held is not None
+            assert held.additions is None
+
+
 # Runs that a trainer puts together of what parties did not sign.
 
 
@@ -362,6 +464,7 @@ def test_control_without_the_state_in_what_is_signed_it_would_be(
         return of(order, step, ROOT, record)
 
     monkeypatch.setattr(Share, "of", stateless)
+    monkeypatch.setattr(SignedShares, "look_at_sum", lambda *_: None)
     run, order = framed(tmp_path, trainer_key)
     found = audited(run, order).report.dispute
     assert found is not None

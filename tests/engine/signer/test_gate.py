@@ -95,9 +95,10 @@ def test_a_partys_signer_signs_shares_of_one_order(trainer_key: SigningKey) -> N
     gate = Gate(Purpose.SHARES, trainer_key.public)
     for step in (1, 2):
         gate.check(statement(*ORDER, kinds.SHARE.predicate, {"step": step}))
+        gate.check(statement(*ORDER, kinds.ADDITION.predicate, {"step": step}))
     with pytest.raises(SignatureError, match="another order"):
         gate.check(statement(*OTHER, kinds.SHARE.predicate, {"step": 3}))
-    with pytest.raises(SignatureError, match="signs what a share of a step gave, and nothing else"):
+    with pytest.raises(SignatureError, match="gave or what was added of a share, and nothing else"):
         gate.check(statement(*ORDER, kinds.RUN.predicate, {"public_key": trainer_key.public.pem}))
 
 

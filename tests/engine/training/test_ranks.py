@@ -22,6 +22,7 @@ from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.commit.state import state_root
 from counterfoil_core.signing.claims import RunClaim
 from counterfoil_core.signing.statements import open_said
+from support.jobs import audited
 from support.nameless import NAME, nameless, why_not
 from support.worlds import RankEnd, Worlds
 
@@ -256,6 +257,82 @@ def test_a_rank_that_gives_no_signature_is_named_before_a_run_is_made_of_it(worl
     ends = worlds.record(2, signed_order, run, resume=True, others=of_parties(2))
     assert ends[0].root, ends
     assert ends[0].events.count("StepRecorded") == STEPS - 3, "what was signed before it is kept"
+
+
+LIED = "Rank 1 lied in step 4: what it sent of share {} is not what it signed for."
+
+
+@pytest.mark.parametrize("event", ["lies", "exponents", "hashes"])
+def test_a_rank_that_adds_something_else_than_it_signed_is_named(worlds, signed_order, event, tmp_path) -> None:
+    run = tmp_path / "run.cfoil"
+    ends = worlds.record(2, signed_order, run, others=of_parties(2, event=event, step=4))
+    failed(ends, re.escape(LIED.format(1)))
+    assert not run.exists()
+    ends = worlds.record(2, signed_order, run, resume=True, others=of_parties(2))
+    assert ends[0].events.count("StepRecorded") == STEPS - 3, "every step before it is kept"
+
+
+def test_one_that_tells_of_another_record_than_it_gives_is_named(worlds, order, tmp_path) -> None:
+    ends = worlds.record(2, order, tmp_path / "run.cfoil", others={1: {"event": "tells", "step": 4}})
+    failed(ends, "Rank 1 gave another record of share 2 of step 4 than all were told of, or that was altered .*")
+
+
+@pytest.mark.parametrize("size", [2, *SLOW_WORLDS[:1]])
+def test_so_it_is_where_nobody_signs(worlds, order, size, tmp_path) -> None:
+    ends = worlds.record(size, order, tmp_path / "run.cfoil", others={1: {"event": "lies", "step": 4}})
+    failed(ends, re.escape(LIED.format(4 // size)))
+
+
+def test_one_that_sends_what_it_should_when_it_is_asked_changes_nothing(worlds, order, root, tmp_path) -> None:
+    ends = worlds.record(2, order, tmp_path / "run.cfoil", others={1: {"event": "adds", "step": 3}})
+    assert ends[0].root == root, ends
+
+
+def test_one_that_sends_nothing_is_silent_and_no_liar(worlds, order, tmp_path) -> None:
+    ends = worlds.record(2, order, tmp_path / "run.cfoil", others={1: {"event": "silent", "step": 4}})
+    failed(ends, "Rank 1 is silent: asked once more for share 2 of step 4, it sent nothing for 4 seconds.")
+
+
+def test_one_that_signs_for_its_lie_is_named_by_an_audit(worlds, signed_order, tmp_path) -> None:
+    """What it signed adds up to what was added, and is not what its share gave: a replay of the share shows it."""
+    run = tmp_path / "run.cfoil"
+    ends = worlds.record(2, signed_order, run, others=of_parties(2, event="signs", step=4))
+    assert ends[0].root, ends
+    party = key_from_seed(bytes.fromhex(PARTIES[1])).public.key_id
+    for chosen in ((), (1,)):
+        result = audited(run, signed_order, shares=chosen)
+        found = result.report.dispute
+        assert found is not None, result.report.reason
+        assert (found.step, found.part, found.signer) == (4, "combine", party)
+        assert f"The party with the key {party} signed" in result.report.reason
+
+
+def test_control_without_the_check_the_trainer_would_be_disputed(worlds, signed_order, tmp_path) -> None:
+    run = tmp_path / "run.cfoil"
+    others = of_parties(2, event="lies", step=4)
+    ends = worlds.record(2, signed_order, run, others={rank: {**each, "trusts": True} for rank, each in others.items()})
+    assert ends[0].root, ends
+    report = audited(run, signed_order).report
+    assert report.dispute is not None, report.reason
+    assert (report.dispute.step, report.dispute.part, report.dispute.signer) == (4, "combine", "")
+
+
+@pytest.fixture(scope="module")
+def stacked(tmp_path_factory) -> Path:
+    """An order whose shares lie side by side."""
+    return write_order(tmp_path_factory.mktemp("stacked") / "job.cfoil", 4, aggregate="median")
+
+
+def test_so_it_is_where_shares_lie_side_by_side(worlds, stacked, tmp_path) -> None:
+    ends = worlds.record(2, stacked, tmp_path / "run.cfoil", others={1: {"event": "shows", "step": 4}})
+    failed(ends, re.escape(LIED.format(2)))
+
+
+def test_there_too_what_is_right_when_it_is_asked_for_changes_nothing(worlds, stacked, tmp_path) -> None:
+    runs = [tmp_path / "alone.cfoil", tmp_path / "run.cfoil"]
+    (alone,) = worlds.record(1, stacked, runs[0])
+    ends = worlds.record(2, stacked, runs[1], others={1: {"event": "altered", "step": 4}})
+    assert ends[0].root == alone.root != "", ends
 
 
 def test_an_order_without_shares_is_refused(worlds, tmp_path) -> None:

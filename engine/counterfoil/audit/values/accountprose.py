@@ -70,8 +70,11 @@ def meaning_of(dispute: Dispute) -> Sentence:
 def bound_by(dispute: Dispute) -> Sentence:
     """Say, for a client, what an accusation is about and who can settle it."""
     if dispute.signer:
+        other = say("What share {0} of step {1} gave is not what the ordered step gives.", dispute.share, dispute.step)
+        if dispute.share is None:
+            other = say("What a party added in step {0} is not what its share gave.", dispute.step)
         return joined(
-            say("What share {0} of step {1} gave is not what the ordered step gives.", dispute.share, dispute.step),
+            other,
             party_named(dispute),
             say("Its signature binds it to that, so the dispute can be settled by anybody who repeats this one share."),
         )
