@@ -18,7 +18,7 @@ from counterfoil_core.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil_core.bundle.stepparts import AddedTensor
 from counterfoil_core.hearing.evidence import gather, gather_part
 from counterfoil_core.hearing.inspection import open_inspection
-from counterfoil_core.judge.looks import added_tensor, look_at_unreadable
+from counterfoil_core.judge.looks import added_tensor, judge_unreadable
 from counterfoil_core.order.loaded import LoadedOrder
 from counterfoil_core.replay.replayer import read_log
 from counterfoil_core.replay.sharedreplay import SharedReplayer, read_logs, step_replayer
@@ -79,7 +79,8 @@ def crafted_part(run: Path, step: int, about: int | str) -> CapsuleContents:
             assert isinstance(logs, SharedLogs)
             part: int | AddedTensor | UpdateJob | None
             if about == UPDATE:
-                look = finish(look_at_unreadable(steps, record, state, PartLogError(LogError("none"), logs)))
+                look = finish(judge_unreadable(steps, record, state, PartLogError(LogError("none"), logs))).look
+                assert look is not None
                 assert look.part is not None
                 assert isinstance(look.part.about, UpdateJob)
                 part = look.part.about

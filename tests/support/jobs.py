@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -385,12 +386,21 @@ def recorded_by(make: Callable[..., Any]) -> Iterator[None]:
 
 
 @contextmanager
-def logged_as(log: bytes, sites: int | None = None) -> Iterator[None]:
-    """Let the trainer write these bytes as every log while the block runs; with ``sites`` as those of so many sites."""
+def logged_as(log: bytes, sites: int | None = None, only: int | None = None) -> Iterator[None]:
+    """Let the trainer write these bytes as every log while the block runs.
+
+    With ``sites`` as those of so many sites, with ``only`` as the one of this number, from 0 where the block begins.
+    """
+    written = count()
 
     def arithmetic(precision: AnyPrecision) -> Any:
         own = arithmetic_of(precision).encode_log
-        return _Arithmetic(precision, encode_log=lambda logs: log if sites in (None, len(logs)) else own(logs))
+
+        def encode(logs: Any) -> bytes:
+            chosen = only in (None, next(written)) and sites in (None, len(logs))
+            return log if chosen else own(logs)
+
+        return _Arithmetic(precision, encode_log=encode)
 
     with replaced(executing, "arithmetic_of", arithmetic):
         yield

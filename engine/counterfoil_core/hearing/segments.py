@@ -28,7 +28,7 @@ from counterfoil_core.judge.judgement import (
     look_at_state,
     no_result,
 )
-from counterfoil_core.judge.looks import added_tensor, look_at_unreadable, look_closer
+from counterfoil_core.judge.looks import added_tensor, judge_unreadable, look_closer
 from counterfoil_core.kernels.counts import Counts
 from counterfoil_core.replay.replayer import Ahead, Arrays, ReplayedStep, StepEndedError, differing_parts
 from counterfoil_core.replay.sharedreplay import SharedReplayer, entries_of, read_logs
@@ -219,11 +219,15 @@ class SegmentReplay:
         return outcome, sign not in differing_parts(self._records[step], outcome.record)
 
     def _unreadable(self, step: int, error: LogError, committed: State | None, begun: float) -> Iterator[Event]:
-        """A log that the trainer signed and nobody can read; ``committed`` is the agreed state before it, if any."""
+        """A log that the trainer signed and nobody can read; ``committed`` is the agreed state before it, if any.
+
+        What it goes on from stays unknown, also where a part before that log differs.
+        """
         yield self._judged(step, StepMatch.MISMATCH, None, begun)
         if self._asks_arbiter:
-            look = yield from look_at_unreadable(self._steps, self._records[step], committed, error)
-            yield from self._dispute(step, None, look, committed)
+            found = yield from judge_unreadable(self._steps, self._records[step], committed, error)
+            assert found.look is not None
+            yield from self._dispute(step, found.step, found.look, committed)
 
     def _no_result(
         self, step: int, alignment: Agreed[State], logs: AnyLogs, error: NonFiniteError | ProgramError, begun: float
@@ -391,7 +395,7 @@ class SegmentReplay:
         try:
             logs: object = read_logs(self._order, self._records[step], self._reader)
         except PartLogError as error:  # that of the update, whose shares can be read
-            logs = error.part
+            logs = error.read
         assert isinstance(logs, SharedLogs)
         assert isinstance(self._steps, SharedReplayer)
         try:

@@ -16,12 +16,14 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from counterfoil_core.arithmetic.compute.interpreter import StepResult
 from counterfoil_core.base.errors import LogError, NonFiniteError
 from counterfoil_core.bundle.schema import StepRecord
-from counterfoil_core.bundle.shares import NO_EXPONENT, sum_bits
+from counterfoil_core.bundle.shares import NO_EXPONENT, ShareRecord, SharesRoot, sum_bits
 from counterfoil_core.bundle.stepparts import AddedTensor
-from counterfoil_core.commit.merkle import leaf_hash
-from counterfoil_core.commit.statedigest import digests_of
+from counterfoil_core.bundle.stepshares import exponents_digest
+from counterfoil_core.commit.merkle import MerkleTree, leaf_hash
+from counterfoil_core.commit.statedigest import digests_of, root_of
 from counterfoil_core.judge import findings
 from counterfoil_core.judge.judgement import (
     DisputedPart,
@@ -34,6 +36,8 @@ from counterfoil_core.judge.judgement import (
     unreadable,
 )
 from counterfoil_core.order.admitted import combined_types
+from counterfoil_core.order.sharerecord import share_record
+from counterfoil_core.program.graph import Program
 from counterfoil_core.replay.replayer import NoResult, ReplayedStep, StepEndedError, StepReplayer
 from counterfoil_core.replay.sharedreplay import Combining, SharedReplayer, Signed, read_logs
 from counterfoil_core.replay.shares import (
@@ -81,7 +85,7 @@ def judge(
     try:
         logs = read_logs(steps.job, claimed, signed)
     except LogError as error:
-        return Judgement(None, (yield from look_at_unreadable(steps, claimed, state, error)))
+        return (yield from judge_unreadable(steps, claimed, state, error))
     fingerprints = signed.fingerprints(claimed.step)
     try:
         outcome = yield from steps.replay(claimed, state, logs)
@@ -124,13 +128,14 @@ def look_closer(
     return (yield from second_look(steps, claimed, state, logs, outcome, fingerprints))
 
 
-def look_at_unreadable(
+def judge_unreadable(
     steps: StepReplayer, claimed: StepRecord, state: State | None, error: LogError
-) -> Generator[Event, None, SecondLook]:
-    """Look at a step of which a log cannot be read: there is nothing to replay it with.
+) -> Generator[Event, None, Judgement]:
+    """Judge a step of which a log cannot be read: there is nothing to replay it with.
 
-    Of a step that shares make, the update's log is the last. A capsule about the update holds what the trainer signed
-    as the combination of the shares, so it can be made only where they give that; else it is about what does not.
+    Of a step that shares make, the parts before that log are judged first. One of them that is wrong is another's lie,
+    which a log of the trainer's choice must not hide; and a capsule about the update holds what the trainer signed as
+    the combination, so it can be made only where the shares give that.
 
     Args:
         steps: Replays the step.
@@ -143,17 +148,19 @@ def look_at_unreadable(
     """
     look = unreadable(claimed.step, error)
     if not isinstance(error, PartLogError):
-        return look
-    if isinstance(error.part, int):
-        return replace(look, part=DisputedPart(share_name(error.part), about=error.part))
-    if state is None:
-        return replace(look, part=DisputedPart(UPDATE))
+        return Judgement(None, look)
     assert isinstance(steps, SharedReplayer)
-    found = yield from _Parts(steps, claimed, state, error.part, np.zeros(0, np.uint64)).before_update()
-    if isinstance(found, StepReplayer):
-        return replace(look, part=DisputedPart(UPDATE, about=_update_of(found)))
-    about = found.part.about if found.accuses and found.part is not None else None
-    return replace(look, part=DisputedPart(UPDATE, about=about))
+    share = len(error.read.of_shares)
+    part = DisputedPart(share_name(share), about=share) if share < steps.count else DisputedPart(UPDATE)
+    if state is not None:
+        parts = _Parts(steps, claimed, state, error.read, np.zeros(0, np.uint64))
+        found = yield from parts.before_update()
+        if isinstance(found, SecondLook):
+            if found.accuses:
+                return Judgement(parts.as_whole(found), found)
+        elif found is not None:
+            part = replace(part, about=_update_of(found))
+    return Judgement(None, replace(look, part=part))
 
 
 def added_tensor(
@@ -190,6 +197,38 @@ def added_tensor(
     return AddedTensor(name, given, signed.exponents, signed.combined, shares, signed.additions)
 
 
+def with_share(
+    outcome: ReplayedStep, whole: StepRecord, records: Sequence[ShareRecord], share: int, program: Program
+) -> ReplayedStep:
+    """Return what came out of a share as a whole step: the trainer's record with this one share put right.
+
+    Args:
+        outcome: What came out.
+        whole: The trainer's record of the step.
+        records: Those of its shares.
+        share: The number of the share.
+        program: Its program.
+    """
+    buffers = {name: outcome.result.state[name] for name in program.updates}
+    own = share_record(share, outcome.result, buffers, records[share].log, outcome.fingerprints)
+    root = MerkleTree((own if record.share == share else record).leaf for record in records).root
+    assert whole.shares is not None
+    return with_shares(outcome, whole, replace(whole.shares, root=root))
+
+
+def with_shares(outcome: ReplayedStep, whole: StepRecord, shares: SharesRoot) -> ReplayedStep:
+    """Return what came out as a whole step: the trainer's record with other shares."""
+    assert whole.loss is not None
+    result = replace(outcome.result, loss=whole.loss)
+    return replace(outcome, result=result, without_root=replace(whole, shares=shares), root=None)
+
+
+def nothing_but(whole: StepRecord, shares: SharesRoot) -> ReplayedStep:
+    """Return a step of which nothing came out but what the shares give together, as :func:`with_shares`."""
+    nothing = ReplayedStep(StepResult({}, 0.0), whole, None, (), np.zeros(0, np.uint64), ())
+    return with_shares(nothing, whole, shares)
+
+
 def _update_of(steps: StepReplayer) -> UpdateJob:
     assert isinstance(steps.job, UpdateJob)
     return steps.job
@@ -208,10 +247,13 @@ class _Parts:
     """What was found of a part that rounding explains as a whole, if there was one."""
     adders: dict[str, int] = field(default_factory=dict)
     """Of each tensor the first share of which its party signed that it added something else than it gives."""
+    combined: ReplayedStep | None = None
+    """What was signed with the combination put right, where that differs."""
 
     def look(self) -> Generator[Event, None, SecondLook]:
         """Look at each part; the step as the trainer has it where rounding explains every difference."""
         update = yield from self.before_update()
+        assert update is not None, "all logs were read"
         if isinstance(update, SecondLook):
             return update
         about, logs = _update_of(update), self.logs.update
@@ -222,8 +264,11 @@ class _Parts:
             return SecondLook(False, None)
         return replace(self.explained, reached=found)
 
-    def before_update(self) -> Generator[Event, None, StepReplayer | SecondLook]:
-        """Look at the shares and at their combination; the update's replayer where both are as the trainer has them."""
+    def before_update(self) -> Generator[Event, None, StepReplayer | SecondLook | None]:
+        """Look at the shares and at their combination; the update's replayer where both are as the trainer has them.
+
+        None where they are as far as their logs can be read, and that of a share cannot.
+        """
         combining = self.steps.combining(self.claimed.step, self.logs.shares.exponents.tolist())
         witness, hashes = _Witness(self.steps.count), self.steps.signed_hashes(self.claimed, self.logs)
 
@@ -238,14 +283,26 @@ class _Parts:
                     self.adders.setdefault(name, share)
 
         found = yield from self.each_share(take)
-        if found is not None:
+        if found is not None or len(self.logs.of_shares) < self.steps.count:
             return found
         combined = self._combination(combining, witness)
         return combined if isinstance(combined, SecondLook) else self.steps.update(combined, combining.buffers)
 
+    def as_whole(self, look: SecondLook) -> ReplayedStep | None:
+        """Return what the trainer signed with the part that differs put right, as a step; None where it has no result.
+
+        Args:
+            look: What a closer look at a share, or at the combination, brought.
+        """
+        part = look.part
+        assert part is not None
+        if part.outcome is None or part.program is None or not isinstance(part.about, int):
+            return self.combined
+        return with_share(part.outcome, self.claimed, self.logs.shares.records, part.about, part.program)
+
     def each_share(self, take: Callable[[int, ReplayedStep], None]) -> Generator[Event, None, SecondLook | None]:
         """Replay every share and hand it on as the trainer has it; what a closer look at one brought, if it differs."""
-        for share in range(self.steps.count):
+        for share in range(len(self.logs.of_shares)):
             found = yield from self.share(share)
             if isinstance(found, SecondLook):
                 return found
@@ -293,6 +350,7 @@ class _Parts:
             part = self._combined(adding.other)
             if not witness.exponents_agree(adding.found.tolist()):
                 return SecondLook(False, None, part=part)
+            self.combined = nothing_but(self.claimed, replace(signed, exponents=exponents_digest(adding.found)))
             return SecondLook(True, findings.other_exponents(adding.other, step), part=part)
         try:
             together = combining.together()
@@ -308,6 +366,7 @@ class _Parts:
         part = self._combined(names)
         if not witness.agrees(together):
             return SecondLook(False, None, part=part)
+        self.combined = nothing_but(self.claimed, replace(signed, combined=root_of(together)))
         return SecondLook(True, findings.other_sum(names, step, self.steps.count), part=part)
 
     def _combined(self, names: Sequence[str]) -> DisputedPart:

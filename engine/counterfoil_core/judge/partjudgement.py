@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from counterfoil_core.arithmetic.compute.interpreter import StepResult
 from counterfoil_core.arithmetic.linearhash import SignedHashes
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CommitmentError
@@ -20,13 +19,11 @@ from counterfoil_core.bundle.schema import StepRecord
 from counterfoil_core.bundle.shares import NO_EXPONENT, ShareRecord, SharesRoot, sum_bits
 from counterfoil_core.bundle.stepparts import AddedTensor
 from counterfoil_core.bundle.stepshares import combined_root, exponents_digest
-from counterfoil_core.commit.merkle import MerkleTree
 from counterfoil_core.commit.state import tensor_digest
 from counterfoil_core.judge import findings, sums
 from counterfoil_core.judge.judgement import DisputedPart, Judgement, SecondLook
-from counterfoil_core.judge.looks import SignedStep, judge
-from counterfoil_core.order.sharerecord import share_record
-from counterfoil_core.replay.replayer import NoResult, ReplayedStep, StepReplayer
+from counterfoil_core.judge.looks import SignedStep, judge, nothing_but, with_share
+from counterfoil_core.replay.replayer import NoResult, StepReplayer
 from counterfoil_core.replay.shares import ShareJob, State, UpdateJob, share_claim, share_name
 from counterfoil_core.values.dispute import COMBINE, UPDATE
 from counterfoil_core.values.events import Event
@@ -56,10 +53,7 @@ def judge_share(
     program, outcome = steps.job.programs.of(step), judgement.step
     part = DisputedPart(share_name(share), program, claim, signed.fingerprints(step), outcome, share)
     if outcome is not None:
-        buffers = {name: outcome.result.state[name] for name in program.updates}
-        own = share_record(share, outcome.result, buffers, records[share].log, outcome.fingerprints)
-        root = MerkleTree((own if record.share == share else record).leaf for record in records).root
-        outcome = _with_shares(outcome, whole, replace(_shares_of(whole), root=root))
+        outcome = with_share(outcome, whole, records, share, program)
     return Judgement(outcome, replace(judgement.look, part=part))
 
 
@@ -106,8 +100,7 @@ def judge_sum(order: Digest, whole: StepRecord, added: AddedTensor, place: int) 
     exponents[place] = NO_EXPONENT if exponent is None else exponent
     digests[place] = np.frombuffer(tensor_digest(name, total).value, np.uint8)
     own = SharesRoot(signed.root, exponents_digest(exponents), combined_root(digests))
-    nothing = ReplayedStep(StepResult({}, 0.0), whole, None, (), np.zeros(0, np.uint64), ())
-    outcome = _with_shares(nothing, whole, own)
+    outcome = nothing_but(whole, own)
     if own.exponents != signed.exponents:
         return Judgement(outcome, SecondLook(True, findings.other_exponents([name], step), part=part))
     if own.combined != signed.combined:
@@ -132,10 +125,3 @@ def _adder(order: Digest, whole: StepRecord, added: AddedTensor, place: int) -> 
 def _shares_of(whole: StepRecord) -> SharesRoot:
     assert whole.shares is not None
     return whole.shares
-
-
-def _with_shares(outcome: ReplayedStep, whole: StepRecord, shares: SharesRoot) -> ReplayedStep:
-    """Return what came out as a whole step: the trainer's record with other shares."""
-    assert whole.loss is not None
-    result = replace(outcome.result, loss=whole.loss)
-    return replace(outcome, result=result, without_root=replace(whole, shares=shares), root=None)

@@ -170,14 +170,10 @@ def read_shared_logs(job: SharedJob, claimed: StepRecord, log: bytes, shares: St
     program = job.programs.of(claimed.step)
     pieces = [log[first:last] for first, last in shares.log_ranges()]
     decode = arithmetic_of(job.manifest.precision).decode_log
-    found = []
-    for share, piece in enumerate(pieces):
-        try:
-            found.append(decode(program, piece))
-        except LogError as error:
-            raise PartLogError(error, share) from error
-    read = SharedLogs(shares, tuple(found), ())
+    read = SharedLogs(shares, (), ())
     try:
+        for piece in pieces:
+            read = replace(read, of_shares=(*read.of_shares, decode(program, piece)))
         return replace(read, update=decode(job.updates.of(claimed.step), own))
     except LogError as error:
         raise PartLogError(error, read) from error
@@ -188,9 +184,9 @@ class PartLogError(LogError):
 
     Args:
         error: Why.
-        part: Number of the share whose log it is; of the update's what was read of the shares.
+        read: What was read before it: the logs of the shares with lower numbers, of all where it is the update's.
     """
 
-    def __init__(self, error: LogError, part: int | SharedLogs) -> None:
+    def __init__(self, error: LogError, read: SharedLogs) -> None:
         super().__init__(error.sentence, remedy=error.remedy, detail=error.detail)
-        self.part = part
+        self.read = read

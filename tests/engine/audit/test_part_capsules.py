@@ -15,6 +15,7 @@ import pytest
 import torch
 
 import counterfoil
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CommitmentError
 from counterfoil_core.bundle.capsule import CapsuleContents
@@ -27,9 +28,9 @@ from counterfoil_core.hearing import segments
 from counterfoil_core.hearing.adjudicator import part_name
 from counterfoil_core.judge.partjudgement import judge_sum
 from counterfoil_core.signing.keys import SigningKey
-from counterfoil_core.statement.verdict import sign_adjudication, verify_signed
+from counterfoil_core.statement.verdict import sign_adjudication, sign_verdict, verify_signed, verify_verdict
 from counterfoil_core.values.adjudication import AdjudicationOutcome
-from counterfoil_core.values.dispute import COMBINE, UPDATE, Right
+from counterfoil_core.values.dispute import COMBINE, UPDATE, Dispute, Right
 from counterfoil_core.values.events import AuditFinished
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.sampling import SegmentRequest
@@ -428,21 +429,64 @@ def test_a_log_of_a_share_that_nobody_can_read(tmp_path: Path, trainer_key: Sign
     assert (report.dispute.part, report.dispute.right) == ("share 0", Right.UNREADABLE)
 
 
-@pytest.mark.parametrize("lies", [False, True], ids=["alone", "behind a share that lies"])
-def test_a_log_of_an_update_that_nobody_can_read(lies: bool, tmp_path: Path, trainer_key: SigningKey) -> None:
+def test_a_log_of_an_update_that_nobody_can_read(tmp_path: Path, trainer_key: SigningKey) -> None:
     draft = shared_order()
     assert draft.updates is not None
     with logged_as(b"no log", len(draft.updates.only.sites)):
-        job = record_job(tmp_path, draft, trainer_key, **({"tamper": other_rows(2, 1)} if lies else {}))
-    contents = evidence_of(job.run, job.order)
-    report = adjudicated(save(contents, tmp_path / "dispute.cfoil"), order=job.order)
-    assert report.outcome is AdjudicationOutcome.CONFIRMED, report.reason
+        job = record_job(tmp_path, draft, trainer_key)
+    for found in both_say(job.run, job.order, tmp_path):
+        assert (found.step, found.part, found.right) == (1, UPDATE, Right.UNREADABLE)
+
+
+PARTIES = [key_from_seed(bytes([number]) * 32) for number in range(1, SHARES + 1)]
+
+
+@pytest.fixture(scope="module")
+def signed_job(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) -> Job:
+    """An order with a party for each share."""
+    draft = shared_order(signers=[key.public for key in PARTIES])
+    return record_job(tmp_path_factory.mktemp("signed"), draft, trainer_key, share_keys=dict(enumerate(PARTIES)))
+
+
+def both_say(run: Path, order: Path, tmp_path: Path) -> tuple[Dispute, Dispute]:
+    """What the verdict says and what the capsule of the same audit does."""
+    report = audited(run, order).report
+    assert report.outcome is Outcome.DISPUTED, report.reason
+    ruling = adjudicated(save(evidence_of(run, order), tmp_path / "both.cfcapsule"), order=order)
+    assert ruling.outcome is AdjudicationOutcome.CONFIRMED, ruling.reason
     assert report.dispute is not None
-    found = audited(job.run, job.order).report.dispute
-    assert found is not None
-    assert (found.part, found.right) == (UPDATE, Right.UNREADABLE)
-    assert (report.step, report.dispute.part) == (1, "share 2" if lies else UPDATE)
-    assert report.dispute.right is (Right.REPLAY if lies else Right.UNREADABLE)
+    assert ruling.dispute is not None
+    return report.dispute, ruling.dispute
+
+
+@pytest.mark.parametrize(
+    ("unreadable", "named"), [(SHARES, 2), (3, 2), (2, 2), (1, 1)], ids=["update", "share 3", "share 2", "share 1"]
+)
+def test_a_log_that_nobody_can_read_hides_no_lie_of_an_earlier_share(
+    signed_job: Job, unreadable: int, named: int, tmp_path: Path, trainer_key: SigningKey
+) -> None:
+    """Share 2 lies, and the log of another part, or its own, cannot be read: the first of them is named by both."""
+    run, log = tmp_path / "run.cfoil", (LIE - 1) * (SHARES + 1) + unreadable
+    with logged_as(b"no log", only=log):
+        keys = dict(enumerate(PARTIES))
+        record_run(signed_job.order, run, trainer_key, share_keys=keys, tamper=other_rows(2))
+    right = Right.REPLAY if named != unreadable else Right.UNREADABLE
+    for found in both_say(run, signed_job.order, tmp_path):
+        assert (found.step, found.part, found.right) == (LIE, f"share {named}", right)
+        assert found.signer == PARTIES[named].public.key_id
+    verdict = verify_verdict(sign_verdict(audited(run, signed_job.order).report, trainer_key), trainer_key.public)
+    assert verdict.predicate["dispute"]["part"] == f"share {named}"
+
+
+@pytest.mark.parametrize(
+    ("lie", "named"), [(other_sum, "combine"), (other_exponents, "combine"), (nullcontext, UPDATE)]
+)
+def test_so_it_is_of_their_combination(job: Job, lie: Any, named: str, tmp_path: Path, trainer_key: SigningKey) -> None:
+    run, step = tmp_path / "run.cfoil", 1 if lie is other_exponents else LIE
+    with lie(), logged_as(b"no log", only=(step - 1) * (SHARES + 1) + SHARES):
+        record_run(job.order, run, trainer_key)
+    for found in both_say(run, job.order, tmp_path):
+        assert (found.step, found.part, found.signer) == (step, named, "")
 
 
 @pytest.mark.parametrize("edit", [3e38, np.inf])
