@@ -28,7 +28,7 @@ from counterfoil_app.engine.search import search
 from counterfoil_core.base import canonical
 from counterfoil_core.base.sentence import joined, say
 from counterfoil_core.panel.panel import conclude_panel, judge_members
-from counterfoil_core.signing.kinds import VERDICT, make_statement, statement_of
+from counterfoil_core.signing.kinds import statement_of
 from counterfoil_core.signing.statements import read_said
 from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement
 from counterfoil_core.statement.write import adjudication_statement, verdict_statement
@@ -555,13 +555,8 @@ class FakeEngine(MadeUpRun, Engine):
     # What is signed
 
     def on_preview(self, report, signed_at):
-        if isinstance(report, cf.AdjudicationReport):
-            return canonical.encode(statement_of(adjudication_statement(report, signed_at)))
-        if report.bundle_digest is None:
-            raise cf.CounterfoilError("There is no verdict to sign.")
-        subject = {"name": report.bundle_name, "digest": {"sha256": report.bundle_digest.hex}}
-        predicate = {"result": report.outcome.value, "timeVerified": signed_at.isoformat()}
-        return canonical.encode(make_statement([subject], VERDICT.predicate, predicate))
+        made = adjudication_statement if isinstance(report, cf.AdjudicationReport) else verdict_statement
+        return canonical.encode(statement_of(made(report, signed_at)))
 
     def on_read_key(self, path):
         """The auditor's key, or the trainer's, or another one, by the name of the file."""
