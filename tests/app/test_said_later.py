@@ -11,10 +11,12 @@ from pytestqt.qtbot import QtBot
 from tests.app.conftest import MakeWindow
 from tests.app.test_files_find_their_places import drop, made
 
-from counterfoil import Afterwards, Digest, Reply, Role, Withdrawal
+from counterfoil import Afterwards, Digest, Reply, Role, TrustFolder, Withdrawal
+from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.viewer import VerdictViewer
 from counterfoil_core.base.sentence import say
+from counterfoil_core.signing.statements import sign_said
 from support.fake_engine import AUDITOR, FakeEngine
 
 DAY = "2026-11-22"
@@ -42,6 +44,26 @@ def test_control_a_verdict_of_which_nothing_was_said(window: MainWindow, tmp_pat
     assert not viewer.banner.isVisible()
     assert not viewer.later.isVisible()
     assert viewer.trust.isVisible()
+
+
+def test_a_verdict_that_does_not_count_is_red_and_says_why(window_of: MakeWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    revoked = say("{0} was revoked from {1} on ({2}): {3}", say("The key that signed the run"), DAY, "retired", "old")
+    viewer = read(window_of(FakeEngine(why_not=(revoked,))), tmp_path, qtbot)
+    assert viewer.headline.text() == "This verdict does not count"
+    assert viewer.sentence.text().startswith("The key that signed the run was revoked from 2026-11-22 on")
+    assert "What it said was: VERIFIED." in viewer.sentence.text()
+    assert viewer.property("tone") == "bad"
+    assert not viewer.trust.isVisible()
+
+
+def test_what_was_given_once_is_known_from_then_on(window_of: MakeWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    key = key_from_seed(b"\x05" * 32)
+    envelope = sign_said(Withdrawal(VERDICT, "The wrong run.", None), key)
+    window = window_of(FakeEngine(later=Afterwards(withdrawals=(WITHDRAWN,)), counted=(envelope,)))
+    read(window, tmp_path, qtbot)
+    ((_, kept),) = TrustFolder(window.settings.trust_folder).store().later
+    assert kept == envelope
+    assert [each for _, each in window.key_book.store.later] == [envelope]
 
 
 @pytest.mark.parametrize(("said", "title"), [(WITHDRAWN, "Withdrawn"), (SUPERSEDED, "Superseded")])

@@ -591,4 +591,6 @@ class FakeEngine(MadeUpRun, Engine):
         fields = statement_of(verdict_statement(report, datetime(2026, 11, 21, 12, tzinfo=UTC)))
         verdict = cf.Verdict(read_said(VerdictStatement, fields), key_id)
         matches = None if bundle is None else bundle.name == "honest.cfoil"
-        return VerdictReading((key_id,), verdict, self.signer, matches, self.later)
+        return VerdictReading(
+            (key_id,), verdict, self.signer, matches, self.later, why_not=self.why_not, counted=self.counted
+        )

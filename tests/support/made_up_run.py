@@ -163,6 +163,8 @@ class MadeUpRun:
     signer: str = AUDITOR  #: The public key that signs verdicts.
     client: str = ""  #: The public key that signed the order; empty for an unsigned one.
     later: cf.Afterwards = NOTHING_LATER  #: What was said of the verdicts that it reads.
+    why_not: tuple[str, ...] = ()  #: Why they do not count.
+    counted: tuple[bytes, ...] = ()  #: Which of the statements that it is given say something of them.
     machine: cf.MachinePage = MACHINE  #: What an examination of the machine finds.
     facts: cf.RunFacts = FACTS  #: What a run shows of itself.
     rules: cf.CheckedRules = RULES  #: What comes of rules.

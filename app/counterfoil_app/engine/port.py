@@ -115,6 +115,7 @@ class VerdictReading:
     claimed_name: str = ""
     why_not: tuple[str, ...] = ()  #: Why it does not count, a sentence each; empty where it does.
     self_signed: bool = False  #: Whether somebody signed it who made its run.
+    counted: tuple[bytes, ...] = ()  #: Those of the given statements that count, for whoever keeps them.
 
 
 @dataclass(frozen=True)
@@ -648,16 +649,18 @@ class Engine:
         if key is None:
             return VerdictReading(key_ids)
         beside, unread = counterfoil.statements_beside(path, counterfoil.verdict_digest(envelope))
-        beside += [
+        given = [
             (file.name, read_input(file, say("a statement"), CounterfoilError, most=MAX_VERDICT_BYTES))
             for file in statements
         ]
-        judged = counterfoil.open_judgement(envelope, store, [key], beside)
+        judged = counterfoil.open_judgement(envelope, store, [key], (*beside, *given))
         found, said = judged.validity, judged.said
+        each = [(one, counterfoil.afterwards(said, judged.digest, [one])) for one in given]
+        counted = tuple(one[1] for one, later in each if later.withdrawals or later.replies)
         later = replace(found.later, ignored=(*found.later.ignored, *found.later.damaged, *unread))
         claimed = counterfoil.claimed_beside(envelope, key)
         return VerdictReading(
-            key_ids, said, key.public, _speaks_of(said, bundle), later, claimed, found.why, found.self_signed
+            key_ids, said, key.public, _speaks_of(said, bundle), later, claimed, found.why, found.self_signed, counted
         )
 
     @question(beside=True, here=True)

@@ -128,6 +128,10 @@ class KeyBook(QObject):
             later = ()
         return TrustStore(self.keys, self.revoked.lists, later)
 
+    def keep_later(self, envelope: bytes) -> None:
+        """Keep what was said of a verdict, which the engine has checked; raises CounterfoilError where it cannot."""
+        self._folder.keep_later(envelope)
+
     @property
     def counting(self) -> tuple[str, ...]:
         """Those of :attr:`checking` that were not revoked: for what counts only if nobody else may have the key."""

@@ -199,6 +199,13 @@ class VerdictViewer(DropDialog):
             )
         elif self.withdrawn:
             self._show_withdrawn(look, reading.later)
+        elif reading.why_not:
+            self.trust.show_trust(None)
+            said = self.tr("What it said was: {0}.").format(look.word)
+            self._show(
+                Look(self.tr("This verdict does not count"), "failed", Tone.BAD),
+                " ".join((*map(translated, reading.why_not), said)),
+            )
         else:
             self._show(
                 Look(self.tr("The signature holds: {0}").format(look.word), look.icon, look.tone),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from counterfoil.cli import terminal
 from counterfoil.cli.options import VerdictKeyOption
 from counterfoil.cli.places import READS_FOLDER
 from counterfoil.cli.terminal import shown
@@ -48,7 +49,12 @@ class Reader:
         """What is trusted; raises TrustError where something of it is damaged."""
         from counterfoil.trust.folder import read_store
 
-        return read_store(self.trust)
+        found = read_store(self.trust)
+        if found.digest is not None:
+            terminal.console(stderr=True).print(
+                f"Keys and statements that you know: SHA-256 {found.digest}", soft_wrap=True
+            )
+        return found
 
     def verdicts(self, paths: list[Path] | None, auditors: list[Path] | None) -> list[GivenVerdict]:
         """Read verdicts, each with the key that signed it, and how they stand.
@@ -126,7 +132,7 @@ def revoked_signers(store: TrustStore, signers: Signers, *, own_order: bool) -> 
 
 def show_revoked_signers(out: Console, store: TrustStore, found: Revoked) -> None:
     """Say what is known of who signed a run and its order."""
-    show_store(out, store)
+    show_lists(out, store)
     for who, revocation in (("trainer", found.trainer), ("client", found.client)):
         if revocation is None:
             continue
@@ -183,11 +189,8 @@ def refuse_revoked_auditor(store: TrustStore, key_id: str) -> None:
         )
 
 
-def show_store(out: Console, store: TrustStore) -> None:
-    """Say by what the reader knows keys; nothing where nothing is known."""
-    if store.digest is None:
-        return
-    out.print(f"Keys and statements that you know: SHA-256 {store.digest}", soft_wrap=True)
+def show_lists(out: Console, store: TrustStore) -> None:
+    """Say which lists of revoked keys the reader knows."""
     for listed in store.lists:
         out.print(
             f"List {listed.number} of revoked keys, of {listed.issued_at}, signed with the key {listed.key_id[:12]}."
@@ -204,7 +207,7 @@ def _show_revocation(out: Console, who: str, revocation: Revocation, style: str)
 
 def show_validity(out: Console, store: TrustStore, found: Validity, what: str) -> None:
     """Say what the reader knows of the keys that a statement rests on, and whether it counts; ``what``: "verdict"."""
-    show_store(out, store)
+    show_lists(out, store)
     for role, revocation in found.revoked:
         who = "auditor" if role == "signer" else role
         _show_revocation(out, who, revocation, "bold red" if role in found.gone else "yellow")

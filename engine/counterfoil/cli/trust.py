@@ -13,7 +13,7 @@ from counterfoil.cli.commands import group_of_commands
 from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.options import JsonOption
 from counterfoil.cli.places import READS
-from counterfoil.cli.reader import Reader, show_store
+from counterfoil.cli.reader import Reader, show_lists
 from counterfoil.cli.terminal import shown
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import read_input
@@ -46,7 +46,7 @@ def show(reader: Reader, json: JsonOption = False) -> None:
     if store.digest is None:
         out.print("Nothing is known yet: 'counterfoil trust add' takes in a key.")
         return
-    show_store(out, store)
+    show_lists(out, store)
     for key in store.keys:
         revoked = store.of(key.key_id)
         mark = "" if revoked is None else f"  [bold red]REVOKED[/] from {revoked.since} on ({revoked.cause.value})"

@@ -152,9 +152,14 @@ class TrustFolder:
             FileWriteError: It cannot be written.
         """
         open_later(envelope)
+        return self.keep_later(envelope)
+
+    def keep_later(self, envelope: bytes) -> str:
+        """Keep one that was checked, as :meth:`take_later` does."""
         path = self.path / LATER / f"{Digest.of(payload_of(envelope)).hex}{ENDING}"
-        with self._writing():
-            self._write(path, envelope, say("a statement"))
+        if not path.exists():
+            with self._writing():
+                self._write(path, envelope, say("a statement"))
         return path.name
 
     def later_files(self) -> tuple[Path, ...]:
