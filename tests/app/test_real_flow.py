@@ -93,6 +93,7 @@ def sign(window: MainWindow, folder: Path, qtbot: QtBot) -> counterfoil.Verdict:
     dialog.passphrase.setText("a long secret")
     dialog.repeat.setText("a long secret")
     dialog.target.setText(str(folder / "out.verdict.json"))
+    qtbot.waitUntil(dialog.ok.isEnabled, timeout=30_000)  # what is signed is there, and shown
     with qtbot.waitSignal(window.session.exports.finished, timeout=30_000):
         qtbot.mouseClick(dialog.ok, LEFT)
     key = counterfoil.load_public_key(folder / "keys" / "auditor.pub.pem")
