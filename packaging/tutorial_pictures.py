@@ -70,6 +70,7 @@ class Walk:
         dialog.passphrase.setText("for the picture only")
         dialog.repeat.setText("for the picture only")
         dialog.target.setText("sample-honest.verdict.json")
+        wait(dialog.ok.isEnabled)  # what is signed is there
         self.picture("signing", dialog)
         dialog.ok.click()
         wait(lambda: self.window.session.verdict_file is not None)
