@@ -75,7 +75,7 @@ def test_honest_run_is_verified_and_signed(
     qtbot.mouseClick(window.header.primary, LEFT)
     dialog = window.findChild(SigningDialog)
     assert dialog is not None
-    assert "VERIFIED" in dialog.what.text()
+    qtbot.waitUntil(lambda: "VERIFIED" in dialog.what.text())
     dialog.create_new.setChecked(True)
     dialog.key.setText(str(tmp_path / "keys" / "auditor.pem"))
     dialog.passphrase.setText("secret")
@@ -98,6 +98,7 @@ def test_a_failed_signature_keeps_what_was_typed(opened: MainWindow, qtbot: QtBo
     opened.commands["verdict"].trigger()
     dialog = opened.findChild(SigningDialog)
     assert dialog is not None
+    qtbot.waitUntil(lambda: not opened.session.busy)
     counterfoil.generate_key(tmp_path / "mine.pem", "right")
     dialog.key.setText(str(tmp_path / "mine.pem"))
     dialog.use_existing.setChecked(True)
@@ -129,6 +130,7 @@ def test_unwritable_folder_ends_in_a_sentence(opened: MainWindow, qtbot: QtBot, 
     assert dialog is not None
     dialog.key.setText(str(tmp_path / "keys" / "new.pem"))
     dialog.target.setText(str(tmp_path / "missing" / "v.json"))
+    qtbot.waitUntil(dialog.ok.isEnabled)
     qtbot.mouseClick(dialog.ok, LEFT)
     qtbot.waitUntil(lambda: "cannot be written" in dialog.hint.text())
     assert dialog.isVisible()

@@ -243,6 +243,7 @@ def test_the_sentence_that_one_signs_is_never_cut(
     window.commands["verdict"].trigger()
     (dialog,) = window.findChildren(SigningDialog)
     qtbot.waitUntil(dialog.isVisible)
+    qtbot.waitUntil(lambda: dialog.what.text().startswith("Sie unterschreiben"))
     sentence, head = dialog.what, dialog.head
     for width in (dialog.width(), 640):
         dialog.resize(width, dialog.height())
