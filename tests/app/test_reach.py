@@ -35,6 +35,7 @@ from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.parts import ElidedLabel
+from counterfoil_core.signing.subject import Subject
 from support.docks import in_front
 from support.fake_engine import FakeEngine, digest
 from support.message_boxes import click_in_box
@@ -201,7 +202,8 @@ def test_nothing_is_clipped(
     text_size(percent)
     settings.language = language
     window = window_of(FakeEngine(disputed=37))
-    window.cases.note(digest("order"), FileKind.RUN, bundle, root=digest("run"), title="Digits")
+    about = Subject(digest("order"), digest("run"), "ab" * 32)
+    window.cases.note(digest("order"), FileKind.RUN, bundle, about=about, title="Digits")
     window.resize(1366, 768)
     qtbot.wait(50)
     wait_until(lambda: not clipped(window), 5.0)  # wrapped text gets its height in later turns
