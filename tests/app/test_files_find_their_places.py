@@ -308,7 +308,7 @@ def test_weights_that_are_dropped_on_a_verdict(opened: MainWindow, tmp_path: Pat
     qtbot.waitUntil(lambda: viewer.findChild(DeliveryDialog) is not None)
     dialog = viewer.findChild(DeliveryDialog)
     qtbot.waitUntil(lambda: dialog.delivery.found is not None)
-    assert (dialog.delivery.verdict, dialog.delivery.keys) == (verdict, (AUDITOR,))
+    assert (dialog.delivery.verdict, dialog.delivery.store.auditors) == (verdict, (AUDITOR,))
     assert dialog.headline.text().startswith("DELIVERED")
 
 

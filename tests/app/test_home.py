@@ -448,6 +448,7 @@ def test_case_number_client_and_trainer_are_there_at_the_next_signing(
             line.setText(text)
         dialog.create_new.setChecked(True)
         dialog.key.setText(str(tmp_path / "keys" / "auditor.pem"))
+        qtbot.waitUntil(dialog.ok.isEnabled)
         with qtbot.waitSignal(opened.session.exports.finished):
             qtbot.mouseClick(dialog.ok, LEFT)
     at_home(opened, qtbot)

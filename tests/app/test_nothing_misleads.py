@@ -294,6 +294,7 @@ def test_each_outcome_says_what_it_does_not(window_of: MakeWindow, bundle: Path,
         idle(window, qtbot)
         window.commands["verdict"].trigger()
         (signing,) = window.findChildren(SigningDialog)
+        idle(window, qtbot)
         assert any(limit in label.text() and label.isVisible() for label in signing.findChildren(QLabel))
         signing.reject()
 

@@ -249,8 +249,7 @@ def test_the_sentence_that_one_signs_is_never_cut(
     sentence, head = dialog.what, dialog.head
     for width in (dialog.width(), 640):
         dialog.resize(width, dialog.height())
-        qtbot.wait(20)
-        assert sentence.height() >= sentence.heightForWidth(sentence.width())
+        qtbot.waitUntil(lambda: sentence.height() >= sentence.heightForWidth(sentence.width()))
         left = sentence.mapTo(head.viewport(), QPoint(0, 0)).x()
         assert left + sentence.width() <= head.viewport().width()
         seen = head.viewport().height() + head.verticalScrollBar().maximum()

@@ -127,8 +127,8 @@ def test_the_commands_do_not(digits_job: Job, folder: Folder, capsys: pytest.Cap
         ["sign-order", "o.cfoil", "--key", "a.pem", "--force"],
         ["train", "o.cfoil", "--out", "r.cfoil", "--key", "a.pem", *one],
         ["audit", run, "--order", order, "--workers", "1", "--verdict", "v.json", "--key", "a.pem", *one],
-        ["withdraw", "v.json", "--key", "a.pem", "--reason", "a try", "--out", "w.json"],
         ["export", "svr", "v.json", "--key", "a.pem", "--verdict-key", "a.pub.pem", "--out", "s.json"],
+        ["withdraw", "v.json", "--key", "a.pem", "--reason", "a try", "--out", "w.json"],
     )
     for command in commands:
         assert main(command) == 0, (command, capsys.readouterr())

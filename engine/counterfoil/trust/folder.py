@@ -20,7 +20,6 @@ import platformdirs
 from counterfoil.base.joberrors import TrustError
 from counterfoil.base.wholefiles import claimed, write_whole
 from counterfoil.signing.kinds import RevocationList
-from counterfoil.trust.afterwards import open_later
 from counterfoil.trust.keyfile import MAX_BYTES, KeyFile, ListNote, decode_keys, encode_keys
 from counterfoil.trust.store import TrustStore
 from counterfoil_core.base import canonical
@@ -28,11 +27,7 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError, DataError, FileWriteError, SignatureError
 from counterfoil_core.base.inputs import open_plain
 from counterfoil_core.base.sentence import say
-from counterfoil_core.signing.envelope import payload_of
-from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.signing.kinds import REVOCATIONS, WITHDRAWAL
-from counterfoil_core.signing.publickeys import pem_of
-from counterfoil_core.signing.statements import open_said
 
 KEYS, REVOKED, LATER = "keys.json", "revoked", "statements"
 ENDING = ".json"
@@ -74,6 +69,8 @@ class TrustFolder:
         Raises:
             TrustError: Something of it is damaged, gone, older than it was, or not this user's alone to write.
         """
+        from counterfoil_core.signing.envelope import payload_of
+
         held = self.keys()
         lists = tuple(self._list(note) for note in held.lists)
         later = tuple(self._checked_later())
@@ -115,7 +112,7 @@ class TrustFolder:
             DataError: It is older than the list that is kept, or takes back what that says of a key.
             TrustError, FileWriteError: It cannot be kept.
         """
-        said = open_said(RevocationList, envelope, _key(public))
+        said = _opened_list(envelope, public)
         self.keep_list(envelope, said, public)
         return said
 
@@ -151,11 +148,13 @@ class TrustFolder:
             SignatureError: It is neither, or does not hold by the key that it names.
             FileWriteError: It cannot be written.
         """
-        open_later(envelope)
+        _check_later(envelope)
         return self.keep_later(envelope)
 
     def keep_later(self, envelope: bytes) -> str:
         """Keep one that was checked, as :meth:`take_later` does."""
+        from counterfoil_core.signing.envelope import payload_of
+
         path = self.path / LATER / f"{Digest.of(payload_of(envelope)).hex}{ENDING}"
         if not path.exists():
             with self._writing():
@@ -183,7 +182,7 @@ class TrustFolder:
     def _checked_later(self) -> Iterator[tuple[str, bytes]]:
         for name, envelope in self.later():
             try:
-                open_later(envelope)
+                _check_later(envelope)
             except SignatureError as error:
                 raise TrustError(
                     say("The statement {0} is damaged: {1}", self.path / LATER / name, error.sentence),
@@ -201,7 +200,7 @@ class TrustFolder:
         try:
             if envelope is None:
                 raise SignatureError(say("It is gone."))
-            said = open_said(RevocationList, envelope, _key(note.public))
+            said = _opened_list(envelope, note.public)
             if said.number < note.number:
                 raise SignatureError(say("It is list {0}, and list {1} was taken in.", said.number, note.number))
         except CounterfoilError as error:
@@ -273,8 +272,23 @@ class TrustFolder:
         write_whole(path, data, what=what, mode=0o600)
 
 
-def _key(public: str) -> PublicKey:
-    return PublicKey.from_pem(pem_of(public).encode())
+# The window, which checks no signature, starts without what does.
+
+
+def _opened_list(envelope: bytes, public: str) -> RevocationList:
+    """Check a list with a key, in hexadecimal digits; raises SignatureError."""
+    from counterfoil_core.signing.keys import PublicKey
+    from counterfoil_core.signing.publickeys import pem_of
+    from counterfoil_core.signing.statements import open_said
+
+    return open_said(RevocationList, envelope, PublicKey.from_pem(pem_of(public).encode()))
+
+
+def _check_later(envelope: bytes) -> None:
+    """Check a withdrawal or a reply by the key that it names; raises SignatureError."""
+    from counterfoil.trust.afterwards import open_later
+
+    open_later(envelope)
 
 
 def read_store(place: Path | None) -> TrustStore:

@@ -16,9 +16,10 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
+from counterfoil import NO_TRUST, Judgement, read_judgement
 from counterfoil.cli import main
 from counterfoil.hub.architecture import find_architecture
-from counterfoil.hub.folder import Judged, Wanted, Written, write_folder
+from counterfoil.hub.folder import Wanted, Written, write_folder
 from counterfoil.hub.source import read_source
 from counterfoil.program.update import Sgd, WeightAverage
 from counterfoil.signing.privatekeys import generate_key, load_private_key
@@ -28,7 +29,7 @@ from counterfoil_core.base.errors import DataError
 from counterfoil_core.bundle.layout import checkpoint_path
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.signing.keys import SigningKey, load_public_key
-from counterfoil_core.statement.verdict import preview_verdict, verify_verdict
+from counterfoil_core.statement.verdict import preview_verdict
 from counterfoil_core.values.outcome import CheckState, Outcome
 from counterfoil_core.values.report import AuditReport
 from counterfoil_core.values.sampling import SegmentRequest
@@ -268,8 +269,7 @@ def test_several_files_of_a_model_that_was_kept_in_bfloat16(place: Path, tmp_pat
     same_bits(loaded(transformers.AutoModelForCausalLM, out), case.state())
     assert json.loads((out / "config.json").read_text())["dtype"] == "float32"
     shared = tmp_path / "shards"
-    judged_by = Judged(*_checked(case))
-    *_, written = write_folder(case.run, read_source(model), judged_by, shared, Wanted(most_bytes=12_000))
+    *_, written = write_folder(case.run, read_source(model), _checked(case), shared, Wanted(most_bytes=12_000))
     assert isinstance(written, Written)
     assert len(list(shared.glob("model-0000?-of-00003.safetensors"))) == 3
     same_bits(loaded(transformers.AutoModelForCausalLM, shared), case.state())
@@ -278,10 +278,8 @@ def test_several_files_of_a_model_that_was_kept_in_bfloat16(place: Path, tmp_pat
     assert delivered(case, shared) != 0
 
 
-def _checked(case: Case) -> tuple[Any, bytes, Any]:
-    key = load_public_key(case.verdict.parent / "auditor.pub.pem")
-    envelope = case.verdict.read_bytes()
-    return verify_verdict(envelope, key), envelope, key
+def _checked(case: Case) -> Judgement:
+    return read_judgement(case.verdict, NO_TRUST, [load_public_key(case.verdict.parent / "auditor.pub.pem")])
 
 
 def test_a_disputed_run_is_called_so(classifier: Case, place: Path, tmp_path: Path) -> None:
