@@ -249,6 +249,7 @@ capsule_subject
 check_bundle_file
 check_run
 claimed_beside
+claimed_key
 claimed_key_ids
 compare_tensor
 copy_whole

@@ -361,6 +361,7 @@ from counterfoil.trust.validity import (
 from counterfoil.trust.verdictfile import (
     Judgement as Judgement,
     auditors_of as auditors_of,
+    claimed_key as claimed_key,
     open_judgement as open_judgement,
     read_judgement as read_judgement,
 )

@@ -645,7 +645,7 @@ class Engine:
         """
         envelope = read_input(path, say("a verdict"), CounterfoilError, most=MAX_VERDICT_BYTES)
         key_ids = counterfoil.claimed_key_ids(envelope)
-        key = next((key for key in counterfoil.auditors_of(store) if key.key_id in key_ids), None)
+        key = counterfoil.claimed_key(envelope, counterfoil.auditors_of(store))
         if key is None:
             return VerdictReading(key_ids)
         beside, unread = counterfoil.statements_beside(path, counterfoil.verdict_digest(envelope))

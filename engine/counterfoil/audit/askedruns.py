@@ -61,7 +61,7 @@ def check_run(
     run: str | os.PathLike[str],
     rules: Path,
     verdicts: Iterable[Path] = (),
-    store: TrustStore | None = None,
+    store: TrustStore = NO_TRUST,
     *,
     order: str | os.PathLike[str] | None = None,
     cancel: CancelToken | None = None,
@@ -84,7 +84,7 @@ def check_run(
         CancelledError: ``cancel`` was set.
     """
     asked, digest = read_rules(rules)
-    given = [_given(path, store or NO_TRUST) for path in verdicts]
+    given = [_given(path, store) for path in verdicts]
     with obstacles_noticed(), BundleReader.open(run) as reader:
         inspection = Inspection(reader, with_states=False)
         yield from _checks(inspection, order, cancel)

@@ -27,12 +27,13 @@ from counterfoil.audit.values.ledger import (
 from counterfoil.trust.afterwards import afterwards, open_later, verdict_digest
 from counterfoil.trust.store import NO_TRUST, TrustStore
 from counterfoil.trust.validity import validity_of
+from counterfoil.trust.verdictfile import claimed_key
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError, DataError, GivenFileError, SignatureError
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import joined, say
-from counterfoil_core.signing.envelope import claimed_key_ids, parse_statement, payload_of
+from counterfoil_core.signing.envelope import parse_statement, payload_of
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.signing.kinds import ADJUDICATION, REPLY, VERDICT, WITHDRAWAL
 from counterfoil_core.statement.signed import Adjudication, Signed, Verdict
@@ -61,7 +62,7 @@ def read_ledger(
     auditors: Sequence[PublicKey],
     policy: RatePolicy,
     cancel: CancelToken | None = None,
-    store: TrustStore | None = None,
+    store: TrustStore = NO_TRUST,
 ) -> Generator[LedgerProgress, None, Ledger]:
     """Read what a folder holds of verdicts, adjudications, withdrawals and replies, and return what they say.
 
@@ -79,7 +80,6 @@ def read_ledger(
         GivenFileError: The folder cannot be read, or holds too many files.
         CancelledError: It was stopped.
     """
-    keys = {key.key_id: key for key in auditors}
     paths = _files(folder)
     found: dict[tuple[Digest, str], _Found] = {}
     later: dict[Digest, list[tuple[str, bytes]]] = defaultdict(list)
@@ -94,7 +94,7 @@ def read_ledger(
             if kind in (WITHDRAWAL.predicate, REPLY.predicate):
                 later[open_later(envelope).verdict].append((name, envelope))
             elif kind in (VERDICT.predicate, ADJUDICATION.predicate):
-                one = _Found(name, _opened(envelope, keys), verdict_digest(envelope))
+                one = _Found(name, _opened(envelope, auditors), verdict_digest(envelope))
                 same = found.setdefault((one.digest, one.signed.key_id), one)
                 if same is not one:
                     left.append(NotCounted(name, say("It is the same verdict as {0}.", same.name)))
@@ -103,12 +103,12 @@ def read_ledger(
         except CounterfoilError as error:
             left.append(NotCounted(name, error.sentence))
         yield LedgerProgress(number, len(paths))
-    return _sorted_out(list(found.values()), later, left, policy, store or NO_TRUST)
+    return _sorted_out(list(found.values()), later, left, policy, store)
 
 
-def _opened(envelope: bytes, keys: dict[str, PublicKey]) -> Signed:
+def _opened(envelope: bytes, keys: Sequence[PublicKey]) -> Signed:
     """Check a verdict by that one of the keys which it says to be signed with."""
-    key = next((keys[name] for name in claimed_key_ids(envelope) if name in keys), None)
+    key = claimed_key(envelope, keys)
     if key is None:
         raise SignatureError(say("It is signed with none of the auditors' keys that were given."))
     return verify_signed(envelope, key)

@@ -27,13 +27,11 @@ from counterfoil.cli.reader import Reader, VerdictReader
 from counterfoil.cli.signedfile import SignedFile
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
-from counterfoil_core.base.errors import SignatureError
-from counterfoil_core.base.sentence import say
 from counterfoil_core.signing.keys import load_public_key
-from counterfoil_core.values.trust import signed_by_maker
+from counterfoil_core.values.trust import check_independent
 
 if TYPE_CHECKING:
-    from counterfoil_core.statement.signed import Verdict
+    pass
 
 _WEIGHTS = "weights"
 
@@ -159,7 +157,8 @@ def _export_summary(kind: str, asked: Summary) -> None:
 
         public = signer.public if asked.verdict_key is None else load_public_key(asked.verdict_key)
         judged = read_judgement(path, asked.reader.store, [public])
-        said = _handed_on(judged.counted(), signer.public.key_id)
+        said = judged.counted()
+        check_independent(signer.public.key_id, said.trainer_key, said.parties)
         statement = svr_statement(said) if kind == "svr" else vsa_statement(said, path.name, Digest.of(judged.envelope))
         envelope = signer.sign(canonical.encode(statement))
         stamps = (
@@ -169,16 +168,6 @@ def _export_summary(kind: str, asked: Summary) -> None:
         )
         write_whole(asked.file.out, sigstore_bundle(envelope, signer.public, stamps), what="the bundle")
     terminal.console().print(asked.file.signed(signer), soft_wrap=True)
-
-
-def _handed_on(said: Verdict, signer: str) -> Verdict:
-    """Return a verdict that somebody signs in other words; raises SignatureError where they made its run."""
-    if signed_by_maker(signer, said.trainer_key, said.parties):
-        raise SignatureError(
-            say("A verdict that the trainer of its run signs is no audit, and is not handed on as one."),
-            remedy=say("Have the run audited by somebody else."),
-        )
-    return said
 
 
 @export_app.command("model-card")

@@ -121,13 +121,12 @@ def revoked_signers(store: TrustStore, signers: Signers, *, own_order: bool) -> 
         signers: Who signed, and when as they say.
         own_order: Whether the client's own order file is there to compare with: then it counts, and no signature on it.
     """
-    trainer, client = store.of(signers.trainer_key), store.of(signers.client_key)
-    gone = []
-    if trainer is not None and trainer.covers(signers.trainer_at):
-        gone.append("trainer")
-    if client is not None and not own_order and client.covers(signers.client_at):
-        gone.append("client")
-    return Revoked(trainer, client, signers, tuple(gone))
+    from counterfoil.trust.validity import validity
+
+    trainer = signers.trainer_key, signers.trainer_at
+    client = ("", "") if own_order else (signers.client_key, signers.client_at)
+    gone = validity(store, ("", ""), trainer=trainer, client=client).gone
+    return Revoked(store.of(signers.trainer_key), store.of(signers.client_key), signers, gone)
 
 
 def show_revoked_signers(out: Console, store: TrustStore, found: Revoked) -> None:

@@ -14,7 +14,7 @@ from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.options import JsonOption
 from counterfoil.cli.places import READS
-from counterfoil.cli.reader import Reader, refuse_invalid
+from counterfoil.cli.reader import Reader
 from counterfoil.cli.signedfile import SignedStatement
 from counterfoil.cli.terminal import shown
 from counterfoil_core.signing.keys import load_public_key
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from counterfoil.audit.values.runrules import GivenVerdict, RuleResult
     from counterfoil.signing.kinds import RuleFields
-    from counterfoil.trust.store import TrustStore
     from counterfoil_core.base.digest import Digest
     from counterfoil_core.signing.subject import Subject
 
@@ -72,7 +71,7 @@ def rules(
     written = ""
     with statement.open("rules", "the statement") as write:
         given = reader.verdicts(verdict, auditor_key)
-        digest, about, results = checked_rules(path, run, given, trainer_key, reader.store)
+        digest, about, results = checked_rules(path, run, given, trainer_key, reader)
         if write is not None:
             from counterfoil.signing.kinds import RulesStatement
 
@@ -87,14 +86,14 @@ def rules(
 
 
 def checked_rules(
-    rules: Path, run: Path, verdicts: list[GivenVerdict], trainer: Path | None, store: TrustStore
+    rules: Path, run: Path, verdicts: list[GivenVerdict], trainer: Path | None, reader: Reader
 ) -> tuple[Digest, Subject, tuple[RuleResult, ...]]:
     """Check rules on a run; returns the digest of their file, the run, and what came out."""
     from counterfoil.audit.runrules import read_rules, subject_of
     from counterfoil.audit.values.runrules import check_rules
-    from counterfoil.trust.validity import validity
 
     asked, digest = read_rules(rules)
+    reader.check_run(run)
     with (
         cancel_on_interrupt() as cancel,
         terminal.progress("Checking", terminal.console(stderr=True)) as bar,
@@ -102,8 +101,6 @@ def checked_rules(
         key = None if trainer is None else load_public_key(trainer)
         shows, names = terminal.shows(bar), asked.must_not
         subject = subject_of(run, verdicts, names=names, trainer_key=key, cancel=cancel, progress=shows)
-    facts = subject.facts
-    refuse_invalid(validity(store, ("", ""), trainer=(facts.trainer_key, facts.signed)), "The run")
     return digest, subject.facts.about, check_rules(asked, subject)
 
 

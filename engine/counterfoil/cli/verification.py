@@ -310,14 +310,13 @@ def _later(given: Given, form: type[Withdrawal | Reply]) -> None:
 
 def _verdict(given: Given, form: type[Said]) -> None:
     from counterfoil.trust.afterwards import statements_beside, verdict_digest
-    from counterfoil.trust.verdictfile import auditors_of, open_judgement
-    from counterfoil_core.signing.envelope import claimed_key_ids
+    from counterfoil.trust.verdictfile import auditors_of, claimed_key, open_judgement
     from counterfoil_core.statement.verdict import check_bundle_file
 
     store = given.reader.store
     public = given.public
     if public is None and given.roots is None:
-        public = next((key for key in auditors_of(store) if key.key_id in claimed_key_ids(given.envelope)), None)
+        public = claimed_key(given.envelope, auditors_of(store))
     public = verifying_key(given.envelope, public, given.roots)
     beside, unread = statements_beside(given.file, verdict_digest(given.envelope))
     judged = open_judgement(given.envelope, store, [public], beside)
@@ -444,7 +443,7 @@ def _rules(given: Given, form: type[RulesStatement]) -> None:
         return
     verdicts = given.reader.verdicts(given.verdict, given.auditor_key)
     path, run = given.files
-    digest, about, results = checked_rules(path, run, verdicts, given.trainer_key, given.reader.store)
+    digest, about, results = checked_rules(path, run, verdicts, given.trainer_key, given.reader)
     wrong = [
         what
         for what, same in (

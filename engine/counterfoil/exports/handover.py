@@ -24,7 +24,7 @@ from counterfoil_core.base.inputs import open_input, read_input
 from counterfoil_core.base.sentence import say
 from counterfoil_core.signing.publickeys import grouped, is_ed25519, key_id_of, pem_of
 from counterfoil_core.statement.signed import Adjudication, Verdict
-from counterfoil_core.values.trust import TrainerTrust
+from counterfoil_core.values.trust import check_independent
 
 VERDICT, AUDITOR, CAPSULE, README, SUMS = "verdict.json", "auditor.pub.pem", "dispute.cfoil", "README.txt", "SHA256SUMS"
 SEALED = f"{CAPSULE}.age"
@@ -112,11 +112,7 @@ def read_reports(paths: Iterator[Path] | tuple[Path, ...]) -> dict[str, bytes]:
 def _check(given: HandOver) -> None:
     if key_id_of(given.key) != given.said.key_id:
         raise SignatureError(say("The key to hand over is not the one that signed the verdict."))
-    if given.said.trust.trainer is TrainerTrust.AUDITOR:
-        raise SignatureError(
-            say("A verdict that the trainer of its run signs is no audit, and is not handed on as one."),
-            remedy=say("Have the run audited by somebody else."),
-        )
+    check_independent(given.said.key_id, given.said.trainer_key, given.said.parties)
     if not given.reports.keys() <= {PDF, HTML}:
         raise DataError(say("A report to hand over is called {0} or {1}.", PDF, HTML))
 

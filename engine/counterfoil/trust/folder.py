@@ -161,8 +161,7 @@ class TrustFolder:
                 self._write(path, envelope, say("a statement"))
         return path.name
 
-    def later_files(self) -> tuple[Path, ...]:
-        """Return the files of withdrawals and replies; raises TrustError."""
+    def _later_files(self) -> tuple[Path, ...]:
         folder = self.path / LATER
         try:
             names = sorted(name for name in os.listdir(folder) if name.endswith(ENDING) and not name.startswith("."))
@@ -176,7 +175,7 @@ class TrustFolder:
 
     def later(self) -> tuple[tuple[str, bytes], ...]:
         """Read the withdrawals and replies, name and envelope of each; nothing of them is checked here."""
-        read = ((path.name, self._read(path, WITHDRAWAL.most)) for path in self.later_files())
+        read = ((path.name, self._read(path, WITHDRAWAL.most)) for path in self._later_files())
         return tuple((name, envelope) for name, envelope in read if envelope is not None)
 
     def _checked_later(self) -> Iterator[tuple[str, bytes]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from counterfoil_core.signing.kinds import VERDICT
 from counterfoil_core.signing.publickeys import pem_of
 from counterfoil_core.statement.signed import Adjudication, Verdict
 from counterfoil_core.statement.verdict import verify_signed
+from counterfoil_core.values.trust import check_independent
 
 
 @dataclass(frozen=True)
@@ -30,14 +31,12 @@ class Judgement:
         key: The key for which its signature holds.
         said: What it says.
         validity: How it stands for the reader.
-        unread: What lay beside it and could not be looked at, as sentences.
     """
 
     envelope: bytes
     key: PublicKey
     said: Verdict | Adjudication
     validity: Validity
-    unread: tuple[str, ...] = ()
 
     @property
     def digest(self) -> Digest:
@@ -58,11 +57,7 @@ class Judgement:
 
     def check(self) -> None:
         """Raise RefusedError where it does not count."""
-        if self.validity.self_signed:
-            raise SignatureError(
-                say("A verdict that the trainer of its run signs is no audit, and is not handed on as one."),
-                remedy=say("Have the run audited by somebody else."),
-            )
+        check_independent(self.said.key_id, self.said.trainer_key, self.said.parties)
         if not self.validity.counts:
             raise RefusedError(
                 say("The {0} does not count. {1}", self.said.kind, joined(*self.validity.why)),
@@ -73,6 +68,12 @@ class Judgement:
 def auditors_of(store: TrustStore, given: Sequence[PublicKey] = ()) -> tuple[PublicKey, ...]:
     """Return the keys that verdicts are checked with: those that were given, and those of the reader's auditors."""
     return (*given, *(PublicKey.from_pem(pem_of(public).encode()) for public in store.auditors))
+
+
+def claimed_key(envelope: bytes, keys: Iterable[PublicKey]) -> PublicKey | None:
+    """Return that one of some keys with which an envelope says to be signed; None where it says so of none."""
+    claimed = claimed_key_ids(envelope)
+    return next((key for key in keys if key.key_id in claimed), None)
 
 
 def read_judgement(path: Path, store: TrustStore, keys: Sequence[PublicKey]) -> Judgement:
@@ -90,8 +91,8 @@ def read_judgement(path: Path, store: TrustStore, keys: Sequence[PublicKey]) -> 
         SignatureError: It is signed with none of the keys, does not hold, or is neither.
     """
     envelope = read_input(path, say("a verdict"), DataError, most=VERDICT.most)
-    beside, unread = statements_beside(path, verdict_digest(envelope))
-    return open_judgement(envelope, store, keys, beside, unread)
+    beside, _ = statements_beside(path, verdict_digest(envelope))
+    return open_judgement(envelope, store, keys, beside)
 
 
 def open_judgement(
@@ -99,7 +100,6 @@ def open_judgement(
     store: TrustStore,
     keys: Sequence[PublicKey],
     beside: Sequence[tuple[str, bytes]] = (),
-    unread: tuple[str, ...] = (),
 ) -> Judgement:
     """Check a verdict or an adjudication with that one of some keys which it says to be signed with.
 
@@ -108,14 +108,12 @@ def open_judgement(
         store: What the reader trusts.
         keys: The keys that count; of one alone what it says of keys is not asked.
         beside: Name and content of files that may say something of it; may be junk.
-        unread: What could not be looked at.
 
     Raises:
         SignatureError: It is signed with none of the keys, does not hold, or is neither.
     """
-    claimed = claimed_key_ids(envelope) if len(keys) != 1 else (keys[0].key_id,)
-    key = next((key for key in keys if key.key_id in claimed), None)
+    key = keys[0] if len(keys) == 1 else claimed_key(envelope, keys)
     if key is None:
         raise SignatureError(say("It is signed with none of the auditors' keys that were given."))
     said = verify_signed(envelope, key)
-    return Judgement(envelope, key, said, validity_of(store, said, verdict_digest(envelope), beside), tuple(unread))
+    return Judgement(envelope, key, said, validity_of(store, said, verdict_digest(envelope), beside))

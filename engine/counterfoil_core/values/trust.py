@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.base.sentence import joined, say
 from counterfoil_core.values.outcome import Check, CheckNumber, CheckState, OrderSource
 
@@ -137,6 +138,15 @@ def signed_by_maker(auditor_key: str, trainer_key: str, parties: Iterable[str] =
         parties: Key ids of those who signed shares of its steps.
     """
     return auditor_key != "" and auditor_key in {trainer_key, *parties}
+
+
+def check_independent(auditor_key: str, trainer_key: str, parties: Iterable[str] = ()) -> None:
+    """Raise SignatureError where an auditor made the run, as :func:`signed_by_maker`: nobody hands that on."""
+    if signed_by_maker(auditor_key, trainer_key, parties):
+        raise SignatureError(
+            say("A verdict that the trainer of its run signs is no audit, and is not handed on as one."),
+            remedy=say("Have the run audited by somebody else."),
+        )
 
 
 def trust_of(

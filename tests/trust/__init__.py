@@ -1,1 +1,0 @@
-"""What comes of each kind of statement for each reader, where something of it no longer counts."""
