@@ -47,10 +47,13 @@ def test_control_a_verdict_of_which_nothing_was_said(window: MainWindow, tmp_pat
 
 
 def test_a_verdict_that_does_not_count_is_red_and_says_why(window_of: MakeWindow, tmp_path: Path, qtbot: QtBot) -> None:
-    revoked = say("{0} was revoked from {1} on ({2}): {3}", say("The key that signed the run"), DAY, "retired", "old")
+    revoked = say(
+        '{0} was revoked from {1} on ({2}): "{3}".', say("The key that signed the run"), DAY, "retired", "old"
+    )
     viewer = read(window_of(FakeEngine(why_not=(revoked,))), tmp_path, qtbot)
     assert viewer.headline.text() == "This verdict does not count"
     assert viewer.sentence.text().startswith("The key that signed the run was revoked from 2026-11-22 on")
+    assert viewer.close_button.property("primary"), "there is nothing to compare it with"
     assert "What it said was: VERIFIED." in viewer.sentence.text()
     assert viewer.property("tone") == "bad"
     assert not viewer.trust.isVisible()

@@ -215,7 +215,7 @@ class VerdictViewer(DropDialog):
         self._facts.show_fields(self._fields(verdict, reading.claimed_name))
         self.page.show()
         self._enable(True)
-        compare = reading.bundle_matches is None and not self.withdrawn and not gone
+        compare = reading.bundle_matches is None and not (self.withdrawn or gone or reading.why_not)
         self._make_primary(self.choose_bundle if compare else self.close_button)
         self._show_bundle(verdict, reading.bundle_matches)
 

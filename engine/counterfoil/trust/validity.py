@@ -107,7 +107,7 @@ def validity_of(
 
 
 def _revoked(what: str, found: Revocation) -> str:
-    return say("{0} was revoked from {1} on ({2}): {3}", what, found.since, found.cause.value, found.reason)
+    return say('{0} was revoked from {1} on ({2}): "{3}".', what, found.since, found.cause.value, found.reason)
 
 
 _ROLES = {

@@ -15460,8 +15460,8 @@ Lauf zu finden</translation>
             <translation>{0} wurde nicht für den Schlüssel in {1} versiegelt.</translation>
         </message>
         <message>
-            <source>{0} was revoked from {1} on ({2}): {3}</source>
-            <translation>{0} wurde ab {1} widerrufen ({2}): {3}</translation>
+            <source>{0} was revoked from {1} on ({2}): "{3}".</source>
+            <translation>{0} wurde ab {1} widerrufen ({2}): „{3}“.</translation>
         </message>
         <message>
             <source>{0} was written by another version of Counterfoil.</source>
