@@ -44,7 +44,7 @@ def revoke(
     """Whoever answers for keys: sign a list of those that no longer count.
 
     Use a key of its own for it. Hand the list out wherever the keys are known, and each later one too: it holds all
-    keys of the one before, and has the next number. 'counterfoil verify --revocations' reads it.
+    keys of the one before, and has the next number. 'counterfoil trust take' takes it in.
 
     Example: counterfoil revoke old.pub.pem --reason "stolen" --compromised --key list.pem --out revoked.json
     """

@@ -187,7 +187,7 @@ def reply(
 ) -> None:
     """Trainer: answer a verdict on your run, with the key that signed the run.
 
-    It changes nothing of the verdict: it lies beside it, and 'counterfoil verify --statements' shows it as yours.
+    It changes nothing of the verdict: it lies beside it, and 'counterfoil verify' of the verdict shows it as yours.
 
     Example: counterfoil reply verdict.json --key trainer.pem --file reply.txt --out reply.json
     """

@@ -20,7 +20,7 @@ from counterfoil_core.base.digest import DIGEST_BYTES, Digest
 from counterfoil_core.base.errors import DataError, SignatureError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.timestamps import read_timestamp, timestamp
-from counterfoil_core.commit.state import chunk_count, chunk_tree, state_root
+from counterfoil_core.commit.state import CHUNK_BYTES, chunk_tree, state_root
 from counterfoil_core.signing.keys import PublicKey, SigningKey
 from counterfoil_core.signing.kinds import SNAPSHOT
 from counterfoil_core.signing.statements import open_said, sign_said
@@ -78,24 +78,25 @@ def take_snapshot(state: Mapping[str, Array], place: int) -> Snapshot:
 
     Args:
         state: Tensors by name; one element at least.
-        place: Which of all chunks, from 0, through the tensors sorted by name; any number, of which the remainder
-            counts.
+        place: Which of all bytes, from 0, through the tensors sorted by name; any number, of which the remainder
+            counts. By bytes and not by chunks: the hash of a tensor of a few numbers is a riddle that guessing solves,
+            and so such a chunk is as rare as it is small.
 
     Raises:
         DataError: A dtype has no digest, or there is no element.
     """
     root = state_root(state)
     layout = {name: (array.dtype.name, array.shape) for name, array in state.items()}
-    counts = {name: chunk_count(*layout[name]) for name in sorted(state)}
-    total = sum(counts.values())
+    total = sum(array.nbytes for array in state.values())
     if not total:
         raise DataError(
             say("The state that the witness was shown is empty."), remedy=say("Show it the tensors of the model.")
         )
-    chunk = place % total
-    tensors = iter(counts)
-    while chunk >= counts[tensor := next(tensors)]:
-        chunk -= counts[tensor]
+    byte = place % total
+    tensors = iter(sorted(state))
+    while byte >= state[tensor := next(tensors)].nbytes:
+        byte -= state[tensor].nbytes
+    chunk = byte // CHUNK_BYTES
     return Snapshot(root, layout_digest(layout), tensor, chunk, chunk_tree(state[tensor]).leaf(chunk))
 
 

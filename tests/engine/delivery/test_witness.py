@@ -80,8 +80,9 @@ def flipped(state: dict[str, Array]) -> dict[str, Array]:
 
 def test_a_snapshot_is_what_a_stranger_computes() -> None:
     state = {"b": np.arange(5000, dtype=np.float32), "a": np.ones(3, np.int64)}
-    # One chunk of a, two of b: 20,000 bytes.
-    for place, tensor, chunk in ((0, "a", 0), (1, "b", 0), (2, "b", 1), (3, "a", 0)):
+    # 24 bytes of a, and 20,000 of b in two chunks.
+    places = ((0, "a", 0), (23, "a", 0), (24, "b", 0), (24 + 16383, "b", 0), (24 + 16384, "b", 1), (20_023, "b", 1))
+    for place, tensor, chunk in (*places, (20_024, "a", 0)):
         seen = take_snapshot(state, place)
         assert (seen.tensor, seen.chunk) == (tensor, chunk)
         data = state[tensor].tobytes()[16384 * chunk : 16384 * (chunk + 1)]
