@@ -305,7 +305,8 @@ def _later(given: Given, form: type[Withdrawal | Reply]) -> None:
         if verdict_digest(read_input(path, "a verdict", DataError, most=MAX_VERDICT_BYTES)) != said.verdict:
             _refuse(given, "It is about another verdict.")
     about = ", and it is about this verdict" * len(given.files)
-    _ended(given, said, f"The signature holds{about}. Whether it counts, 'counterfoil verify' of the verdict beside it says.")
+    counts = "Whether it counts, 'counterfoil verify' of the verdict beside it says."
+    _ended(given, said, f"The signature holds{about}. {counts}")
 
 
 def _verdict(given: Given, form: type[Said]) -> None:
