@@ -63,16 +63,16 @@ PARTS: tuple[tuple[str, str, str], ...] = (
         "state and copies",
     ),
     (
-        "compute/(forms|buffered|defined|exactly|strides|draws|rewriting)|kernels/exact|cpu/(normalising|philox)"
-        "|(arithmetic|operators)/(.*/)?exact",
+        "compute/(defined|exactly|strides|draws|rewriting)|families/buffered|kernels/exact|cpu/(normalising|philox)",
         "",
         "compute",
     ),
     (
-        "grid/(scale|magnitude|infinities|margin|known)|operators/(.*/)?bounds|cpu/(formulas|measuring)",
+        "grid/(infinities|margin)|families/magnitude|operators/(.*/)?bounds|cpu/(formulas|measuring)",
         "",
         "scale rules",
     ),
+    ("arithmetic/families/", "", ""),  # a scale, a form or a definition: whoever asks for it says which
     ("grid/rounder", "_scales|measured", "scale rules"),
     ("kernels/.*/rounding|grid/(rounder|replaying|fingerprinting)", "fingerprint|mix|watch", "fingerprints"),
     ("grid/unrounded", "", "fingerprints"),

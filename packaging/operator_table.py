@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from counterfoil.program.composites import COMPOSITES
-from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.arithmetic.families.table import SINGLES
 from counterfoil_core.operators.bounds import always
 from counterfoil_core.operators.catalogue import allowed_names, classify, decided_arguments
 from counterfoil_core.operators.facts import DRAWS, Operator, OperatorClass

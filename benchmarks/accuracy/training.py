@@ -19,8 +19,8 @@ from benchmarks.accuracy.tasks import Task, held_out
 from counterfoil.program import philoxdraws
 from counterfoil.training import augment
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.arithmetic.beforehand import check_exact
 from counterfoil_core.arithmetic.compute.interpreter import StepInputs
-from counterfoil_core.arithmetic.exact.admission import check_exact
 from counterfoil_core.arithmetic.grid.fingerprinting import step_key
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
 from counterfoil_core.arithmetic.machine import Machine

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from counterfoil.program.aggregation import AggregationRule
 from counterfoil.program.capture import CapturedStep, capture
+from counterfoil_core.arithmetic.beforehand import check_exact
 from counterfoil_core.arithmetic.compute.interpreter import Draws, StepInputs
-from counterfoil_core.arithmetic.exact.admission import check_exact
 from counterfoil_core.arithmetic.grid.fingerprinting import step_key
 from counterfoil_core.arithmetic.machine import open_machine
 from counterfoil_core.arithmetic.profiles import arithmetic_of

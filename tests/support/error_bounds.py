@@ -8,8 +8,8 @@ from typing import Any
 from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.operation import native
+from counterfoil_core.arithmetic.families.table import scale_rule
 from counterfoil_core.arithmetic.grid.margin import bounds_of
-from counterfoil_core.arithmetic.grid.scales.rules import scale_rule
 from counterfoil_core.operators.catalogue import allowed_names, classify
 from counterfoil_core.operators.facts import Bound, OperatorClass, Use
 from counterfoil_core.operators.judge import exact_output

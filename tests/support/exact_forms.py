@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.operation import make_operation, native
-from counterfoil_core.arithmetic.exact.operators import SINGLES
-from counterfoil_core.arithmetic.grid.scales.rules import scale_rule
+from counterfoil_core.arithmetic.families.table import DEFINITIONS, scale_rule
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.kernels.grid import ZERO_SCALE, scale_exponent
 from counterfoil_core.operators.catalogue import classify
@@ -76,7 +75,7 @@ def node_of(name: str, outputs: list[Tensor | None]) -> Node:
 def called(name: str, args: list[Any], bits: int) -> tuple[Node, dict[str, Any], list[Tensor | None]]:
     """The operator, its arguments by name, and what the tensor operation gives."""
     operation = make_operation(node_of(name, [torch.empty(())]))
-    rule = SINGLES[operation.node.entry.kind]
+    rule = DEFINITIONS[operation.node.entry.kind]
     arguments = operation.named(args, {})
     found = rule(arguments, Profile(bits))
     outputs = list(found) if isinstance(found, (tuple, list)) else [found]

@@ -14,7 +14,7 @@ from counterfoil.program.composites import COMPOSITES, MUTATING
 from counterfoil.program.decompositions import DECOMPOSITIONS
 from counterfoil.program.portable import PORTABLE
 from counterfoil_core.arithmetic.compute.operation import make_operation
-from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.arithmetic.families.table import DEFINITIONS
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.operators.catalogue import classify, is_allowed
 from counterfoil_core.operators.facts import OperatorClass
@@ -59,7 +59,7 @@ class Singles(fx.Interpreter):
         entry = classify(name, alpha=kwargs.get("alpha", 1), floating=floating)
         if entry.operator_class is not OperatorClass.ROUNDED:
             return super().call_function(target, args, dict(kwargs))
-        rule = SINGLES.get(entry.kind)
+        rule = DEFINITIONS.get(entry.kind)
         if rule is None:
             self.composite.add(name)
             return super().call_function(target, args, dict(kwargs))

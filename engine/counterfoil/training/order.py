@@ -20,7 +20,7 @@ from counterfoil.signing.partykeys import Party, public_keys
 from counterfoil.training.preparing import Preparing, staged
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_steps
 from counterfoil.training.united import united
-from counterfoil_core.arithmetic.exact.admission import check_exact
+from counterfoil_core.arithmetic.beforehand import check_exact
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import BundleError, DataError, ProgramError

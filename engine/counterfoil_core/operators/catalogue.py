@@ -7,7 +7,7 @@ Three classes (docs/numerics.md):
   identical bits on all hardware, so the result is neither rounded nor logged.
 * **rounded**: everything else. The result goes to the grid and the close decisions to the log. Each names the rule
   that bounds the size of the terms which were added to make an element
-  (:mod:`counterfoil_core.arithmetic.grid.scales`).
+  (:mod:`counterfoil_core.arithmetic.families`).
 
 The list is a security border as well: a bundle comes from a stranger, and the interpreter runs nothing outside it.
 Only pure functions of their tensor arguments are here: no operator that writes to an argument, draws random numbers,

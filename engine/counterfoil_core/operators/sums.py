@@ -5,7 +5,7 @@ order. For a long sum that bound is too coarse for a short log, and for a very l
 Added in blocks, one axis after another, the same terms pass through about 2 sqrt(n) additions each instead of n. The
 choice of form follows from shapes alone, so everybody who runs a program makes the same one:
 each family of operators says how long its sums are, and has the error bounds of both forms;
-:mod:`counterfoil_core.arithmetic.compute.forms` has the forms.
+:mod:`counterfoil_core.arithmetic.families` has the forms.
 """
 
 from __future__ import annotations

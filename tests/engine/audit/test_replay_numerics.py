@@ -18,8 +18,8 @@ from counterfoil.training.order import OrderDraft
 from counterfoil.training.orderfile import load_order
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter
 from counterfoil_core.arithmetic.compute.operation import native
-from counterfoil_core.arithmetic.grid.magnitude import largest
-from counterfoil_core.arithmetic.grid.scales.rules import RULES
+from counterfoil_core.arithmetic.families.magnitude import largest
+from counterfoil_core.arithmetic.families.table import SCALES
 from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.hearing import session
@@ -229,7 +229,7 @@ def naive(arguments: Mapping[str, Any], outputs: Any) -> list[Any]:
 
 def test_control_the_largest_output_is_no_scale(tmp_path, trainer_key, monkeypatch):
     """The sums must not stand on a grid already: those of numbers on one are exact in float64 in any order."""
-    monkeypatch.setitem(RULES, "sum", naive)
+    monkeypatch.setitem(SCALES, "sum", naive)
     for module in (executing, session):  # the self-test has known answers, and would find this out
         monkeypatch.setattr(module, "run_selftest", lambda *_: "not asked")
     job = record_job(tmp_path, CASES["sums that cancel"].make(), trainer_key)

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.grid import magnitude
-from counterfoil_core.arithmetic.grid.scales.rules import RULES
+from counterfoil_core.arithmetic.families import magnitude
+from counterfoil_core.arithmetic.families.table import SCALES
 
 STRANGE = {
     "ordinary": [],
@@ -146,10 +146,10 @@ CALLS = {
 @pytest.mark.parametrize("calls", CALLS)
 def test_the_scale_is_that_of_torchs_operators(monkeypatch: pytest.MonkeyPatch, calls: str, strange: str) -> None:
     for rule, arguments, outputs in CALLS[calls](Numbers(strange)):
-        found = numbers_of(RULES[rule](arguments, outputs))
+        found = numbers_of(SCALES[rule](arguments, outputs))
         with monkeypatch.context() as elsewhere:
             elsewhere.setattr(magnitude, "_fast", lambda x: False)
-            expected = numbers_of(RULES[rule](arguments, outputs))
+            expected = numbers_of(SCALES[rule](arguments, outputs))
         assert len(found) == len(expected) > 0
         for one, other in zip(found, expected, strict=True):
             same = one == other or (math.isnan(one) and math.isnan(other))
@@ -162,7 +162,7 @@ def test_control_another_number_is_another_scale() -> None:
         rule, arguments, outputs = calls(make)[0]
         name = "input" if "input" in arguments else "self"
         doubled = {**arguments, name: arguments[name] * 2.0}
-        before, after = (numbers_of(RULES[rule](given, outputs)) for given in (arguments, doubled))
+        before, after = (numbers_of(SCALES[rule](given, outputs)) for given in (arguments, doubled))
         assert before[0] != after[0]
 
 

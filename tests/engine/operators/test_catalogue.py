@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from counterfoil_core.arithmetic.compute.forms.table import FORMS
-from counterfoil_core.arithmetic.grid.scales.rules import MAGNITUDES, RULES
+from counterfoil_core.arithmetic.families.table import FORMS, MAGNITUDES, SCALES
 from counterfoil_core.operators.catalogue import allowed_names, classify, is_allowed
 from counterfoil_core.operators.facts import DRAWS, OperatorClass
 
@@ -76,7 +75,7 @@ def test_every_rounded_entry_names_a_scale_rule_and_every_other_a_reason(name):
     for entry in entries:
         assert entry.reason
         if entry.operator_class is OperatorClass.ROUNDED:
-            assert entry.scale in {*RULES, MAGNITUDES}
+            assert entry.scale in {*SCALES, MAGNITUDES}
         else:
             assert entry.scale == ""
 
@@ -90,7 +89,7 @@ def test_every_rounded_entry_has_an_error_bound_and_one_with_long_sums_a_form(na
 
 def test_every_scale_rule_has_an_operator():
     used = {classify(name, alpha=alpha).scale for name in NAMES for alpha in (1, 3)}
-    assert used - {""} == {*RULES, MAGNITUDES}
+    assert used - {""} == {*SCALES, MAGNITUDES}
 
 
 def test_every_core_operator_is_on_the_list_or_excluded_with_a_reason():

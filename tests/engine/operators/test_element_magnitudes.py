@@ -18,7 +18,7 @@ from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.operation import Operation, make_operation
-from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.arithmetic.families.table import DEFINITIONS
 from counterfoil_core.arithmetic.otherwise.perturbed import exactly_perturbed
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.operators.catalogue import allowed_names, classify
@@ -36,7 +36,7 @@ OWN = Profile.on(torch.device("cpu"), BITS)
 MOST = 12
 ONTO = ("index_add", "scatter_add", "index_put")
 """Kinds that add to what is there."""
-FUNCTIONS = SINGLES.keys() - {name.split(".")[1] for name, _ in CALLS}
+FUNCTIONS = DEFINITIONS.keys() - {name.split(".")[1] for name, _ in CALLS}
 SINGLE = [(name, args, {}) for name, args in (*CALLS, *function_calls(FUNCTIONS))]
 EVERY = [*SINGLE, *EXACT_CALLS]
 
@@ -45,7 +45,7 @@ def test_every_kind_of_the_allow_list_has_a_case() -> None:
     """A kind that is new has to be added to the calls before anything of it can be judged."""
     exact = {name for name in set(allowed_names()) - DRAWS if classify(name).operator_class is OperatorClass.EXACT}
     called = {name.split(".")[1] for name, _, _ in EVERY}
-    assert {name.split(".")[1] for name in exact} | SINGLES.keys() <= called
+    assert {name.split(".")[1] for name in exact} | DEFINITIONS.keys() <= called
     # What is neither is a composite, and refused where a program is read.
     rest = {name.split(".")[1] for name in allowed_names() if name not in DRAWS} - called
     assert all(classify(name).operator_class is not OperatorClass.EXACT for name in allowed_names() if name in rest)
@@ -53,7 +53,7 @@ def test_every_kind_of_the_allow_list_has_a_case() -> None:
 
 def prepared(name: str, args: list[Any], kwargs: dict[str, Any]) -> tuple[Operation, list[Any], dict[str, Any]]:
     """The operator with the types of its outputs, its arguments, and those by name."""
-    if name.split(".")[1] not in SINGLES or "mode" in name:
+    if name.split(".")[1] not in DEFINITIONS or "mode" in name:
         return Call(name, args, kwargs).run()[:3]
     operation = make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
     outputs = flat(exactly(OWN)(operation, args, kwargs))

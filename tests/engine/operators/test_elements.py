@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.arithmetic.families.table import DEFINITIONS
 from counterfoil_core.operators.judge import defined_output, single_kinds
 from counterfoil_core.operators.judging.numbers import NotExactError
 from counterfoil_core.operators.pointwise.judge.singles import FUNCTION_KINDS
@@ -45,7 +45,7 @@ def _may_be_scaled(name: str, x: Any) -> bool:
 
 
 def test_every_kind_has_elements() -> None:
-    assert single_kinds() == SINGLES.keys()
+    assert single_kinds() == DEFINITIONS.keys()
 
 
 def test_operators_of_class_exact_have_elements_too() -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.operation import native
-from counterfoil_core.arithmetic.grid.scales import pointwise
+from counterfoil_core.arithmetic.families import pointwise
 from counterfoil_core.operators.catalogue import classify
 from counterfoil_core.operators.judge import exact_output
 from support.boundary_calls import MOODS, boundary_calls, fuzzed_names

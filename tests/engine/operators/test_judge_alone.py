@@ -23,7 +23,7 @@ from hypothesis import given, settings, strategies as st
 
 import counterfoil_core.kernels.exact
 from counterfoil_core.arithmetic.compute.operation import make_operation
-from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.arithmetic.families.table import DEFINITIONS
 from counterfoil_core.kernels.exact import draws as made_draws, sums as made_sums
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.kernels.exact.truth import nearest_single
@@ -119,7 +119,7 @@ def calls() -> Iterator[tuple[str, Callable[[], list[Any]]]]:
     """For each use of an operator, what computes a few elements of its first output by the judge."""
     for name, args in CALLS:
         operation = make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
-        rule = SINGLES[operation.node.entry.kind]
+        rule = DEFINITIONS[operation.node.entry.kind]
         arguments = operation.named(args, {})
         results = rule(arguments, Profile(20))
         found = results if isinstance(results, (tuple, list)) else [results]

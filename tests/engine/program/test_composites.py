@@ -13,7 +13,7 @@ from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from counterfoil.program.composites import COMPOSITES, MUTATING
-from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.arithmetic.families.table import DEFINITIONS
 from counterfoil_core.operators.catalogue import allowed_names, classify
 from counterfoil_core.operators.facts import OperatorClass
 from support.operator_calls import CALLS, OTHER_CALLS
@@ -71,7 +71,7 @@ def test_every_rounded_operator_becomes_single_operations(call: tuple[str, list[
 
 def test_no_rounded_operator_of_the_allow_list_is_left_over() -> None:
     decomposed = {name_of(target) for target in COMPOSITES} | {name_of(target) for target in MUTATING}
-    singles = {name for name in allowed_names() if name.split(".")[1] in SINGLES}
+    singles = {name for name in allowed_names() if name.split(".")[1] in DEFINITIONS}
     left = {
         name
         for name in allowed_names()

@@ -24,9 +24,9 @@ from counterfoil.program.update import (
     UpdateRule,
     WeightAverage,
 )
+from counterfoil_core.arithmetic.beforehand import check_exact
 from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil_core.arithmetic.exact.admission import check_exact
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.operators.facts import OperatorClass

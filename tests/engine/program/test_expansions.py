@@ -14,9 +14,9 @@ from torch.nn import functional
 
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.update import Sgd
+from counterfoil_core.arithmetic.beforehand import check_exact
 from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil_core.arithmetic.exact.admission import check_exact
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.kernels.exact.forms import Profile

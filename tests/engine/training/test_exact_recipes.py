@@ -13,7 +13,7 @@ from benchmarks.honest_jobs import ORDERS
 
 from counterfoil.training.order import OrderDraft
 from counterfoil_core.arithmetic.compute.interpreter import StepInputs, StepResult
-from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.arithmetic.families.table import DEFINITIONS
 from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.operators.facts import OperatorClass
 from counterfoil_core.operators.node import Node
@@ -72,7 +72,7 @@ class OtherRow(Trainer):
 def test_nothing_but_single_operations_is_captured(name: str) -> None:
     rounded = {node.entry.kind for node in captured(name).program.nodes if is_rounded(node)}
     assert rounded
-    assert rounded <= SINGLES.keys()
+    assert rounded <= DEFINITIONS.keys()
 
 
 def is_rounded(node: Node) -> bool:

@@ -1,6 +1,6 @@
 """Elementwise operators of an exact profile, with everything settled that follows from the program.
 
-What :data:`counterfoil_core.operators.pointwise.exact.OF_NUMBERS` and the division beside it compute, by the same
+What :data:`counterfoil_core.arithmetic.families.pointwise.OF_NUMBERS` and the division beside it compute, by the same
 operations of :mod:`counterfoil_core.kernels.exact.elementwise`: numbers of the program become tensors once, and where
 an operand is looked for and what shape the result has is known before. A small step consists of hundreds of these.
 """

@@ -7,12 +7,12 @@ from typing import Any
 
 from counterfoil_core.arithmetic.compute.exact_elementwise import Computed, elementwise_of
 from counterfoil_core.arithmetic.compute.operation import Compute, Operation, native
-from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.arithmetic.families.pointwise import OF_NUMBERS
+from counterfoil_core.arithmetic.families.table import DEFINITIONS
 from counterfoil_core.base.errors import NonFiniteError, ProgramError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.operators.facts import OperatorClass
-from counterfoil_core.operators.pointwise.exact import OF_NUMBERS
 
 
 def exactly(profile: Profile) -> Compute:
@@ -42,7 +42,7 @@ def _planned(operation: Operation, profile: Profile) -> Computed:
         if of_numbers is None or output is None or not output.floating:
             return partial(native, operation)
         return elementwise_of(operation, lambda args, kwargs: of_numbers(operation.named(args, kwargs)))
-    rule = SINGLES.get(node.entry.kind)
+    rule = DEFINITIONS.get(node.entry.kind)
     if rule is None:
         # Such a program is refused where it is read.
         raise ProgramError(say("The operator {0} has no exact result.", node.where))

@@ -10,9 +10,9 @@ from typing import Any
 from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.defined import Definition, definition_of
-from counterfoil_core.arithmetic.compute.forms.pieces import Form, Run, natively
-from counterfoil_core.arithmetic.compute.forms.table import FORMS, LOOPS
 from counterfoil_core.arithmetic.compute.strides import stride_free
+from counterfoil_core.arithmetic.families.parts import Form, Run, natively
+from counterfoil_core.arithmetic.families.table import FORMS, LOOPS
 from counterfoil_core.operators.catalogue import names_with
 from counterfoil_core.operators.facts import DRAWS, Trait, Use
 from counterfoil_core.operators.node import Node, TensorType

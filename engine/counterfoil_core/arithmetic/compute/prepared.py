@@ -13,12 +13,12 @@ from typing import Any, Protocol, cast
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.compute.buffered import buffered
 from counterfoil_core.arithmetic.compute.draws import drawn
-from counterfoil_core.arithmetic.compute.forms.pieces import natively
-from counterfoil_core.arithmetic.compute.forms.table import LOOPS
 from counterfoil_core.arithmetic.compute.indices import check_indices, kept_inside
 from counterfoil_core.arithmetic.compute.operation import Compute, Operation, Outputs, make_operation
+from counterfoil_core.arithmetic.families.buffered import buffered
+from counterfoil_core.arithmetic.families.parts import natively
+from counterfoil_core.arithmetic.families.table import LOOPS
 from counterfoil_core.base.errors import CounterfoilError, ProgramError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.trouble import obstacle

@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from counterfoil_core.arithmetic.families.magnitudecache import Known
 from counterfoil_core.arithmetic.grid.following import Directions, DirectionsElsewhere
-from counterfoil_core.arithmetic.grid.known import Known
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.kernels.cpu.rounding import CpuKernel, Unrounded

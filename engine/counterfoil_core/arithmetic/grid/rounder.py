@@ -10,13 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from counterfoil_core.arithmetic.families.magnitude import using
+from counterfoil_core.arithmetic.families.parts import Scale
+from counterfoil_core.arithmetic.families.table import scale_rule
 from counterfoil_core.arithmetic.grid.fingerprinting import Fingerprinting, Kernels, Unfit
 from counterfoil_core.arithmetic.grid.infinities import Infinities, finite_outputs, hold_infinity, without_infinities
 from counterfoil_core.arithmetic.grid.log import SiteLog
-from counterfoil_core.arithmetic.grid.magnitude import using
 from counterfoil_core.arithmetic.grid.margin import site_margins
-from counterfoil_core.arithmetic.grid.scales.rules import scale_rule
-from counterfoil_core.arithmetic.grid.scales.shared import Scale
 from counterfoil_core.arithmetic.grid.tiles import SiteRounding, Swept
 from counterfoil_core.base.errors import DIVERGED, NonFiniteError
 from counterfoil_core.base.precision import Precision

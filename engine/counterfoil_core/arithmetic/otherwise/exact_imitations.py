@@ -19,7 +19,7 @@ from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.operation import Compute, Operation
-from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.arithmetic.families.table import DEFINITIONS
 from counterfoil_core.arithmetic.otherwise.exact_operands import QUANTISED_KINDS, quantised_arguments
 from counterfoil_core.arithmetic.otherwise.reordering import Order, reordered
 from counterfoil_core.kernels.exact import functions
@@ -131,7 +131,7 @@ class _Form:
     """An operator in another form of its products, to be called like torch's."""
 
     def __init__(self, operation: Operation, profile: Profile) -> None:
-        self._rule = SINGLES[operation.node.entry.kind]
+        self._rule = DEFINITIONS[operation.node.entry.kind]
         self._operation = operation
         self._profile = profile
         self._schema = operation.function._schema

@@ -1,7 +1,7 @@
 """Compiled formulas of scale rules: what is made of the magnitudes of rows, columns and channels, in the CPU's memory.
 
 Each is a loop over a few numbers that torch would need ten operators for. They add and multiply as the rules in
-:mod:`counterfoil_core.arithmetic.grid.scales` say; what is not a number stays so. Tensors are given by their
+:mod:`counterfoil_core.arithmetic.families` say; what is not a number stays so. Tensors are given by their
 addresses, and must live until the formula returns.
 """
 

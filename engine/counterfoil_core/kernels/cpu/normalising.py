@@ -1,4 +1,4 @@
-"""Layer norm, batch norm and their gradients in compiled loops: forms of :mod:`.arithmetic.compute.forms`.
+"""Layer norm, batch norm and their gradients in compiled loops: forms of :mod:`.arithmetic.families`.
 
 A row, or a channel, is read from memory once and lies in the cache while its mean, its variance and its results are
 computed. Every element is computed by the operations of the form in their order; sums are added in an order of their

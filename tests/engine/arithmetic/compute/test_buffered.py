@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from counterfoil_core.arithmetic.compute import buffered
+from counterfoil_core.arithmetic.families import buffered
 from counterfoil_core.kernels import buffers
 from counterfoil_core.operators.signatures import overload
 from support.jobs import draw

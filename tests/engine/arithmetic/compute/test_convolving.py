@@ -13,9 +13,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.compute.forms.table import LOOPS
 from counterfoil_core.arithmetic.compute.operation import native
 from counterfoil_core.arithmetic.compute.prepared import Prepared
+from counterfoil_core.arithmetic.families.table import LOOPS
 from counterfoil_core.kernels.cpu import convolving, correlating
 from counterfoil_core.kernels.cpu.correlating import Geometry
 from counterfoil_core.kernels.cpu.tiles import COLUMNS, LANES

@@ -16,7 +16,7 @@ from counterfoil.training.order import OrderDraft
 from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.interpreter import StepResult
 from counterfoil_core.arithmetic.compute.operation import Compute, Operation, make_operation
-from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.arithmetic.families.table import DEFINITIONS
 from counterfoil_core.arithmetic.machine import open_machine
 from counterfoil_core.arithmetic.otherwise import exact_imitations
 from counterfoil_core.arithmetic.otherwise.perturbed import exactly_perturbed
@@ -71,7 +71,7 @@ def test_no_imitation_shows(imitation: str) -> None:
 
 def test_every_kind_is_imitated() -> None:
     called = {name.split(".")[1] for name, _ in CALLS} | functions.FUNCTIONS
-    assert SINGLES.keys() <= called
+    assert DEFINITIONS.keys() <= called
 
 
 LONG = [wild((3, 3000), 7), wild((3000, 4), 8)]
@@ -99,7 +99,7 @@ def test_control_other_forms_of_products_are_used(monkeypatch: pytest.MonkeyPatc
         used.add(profile.matrices)
         return arguments["self"] @ arguments["mat2"]
 
-    monkeypatch.setattr(exact_imitations, "SINGLES", {"mm": product})
+    monkeypatch.setattr(exact_imitations, "DEFINITIONS", {"mm": product})
     for imitation in ("rewritten-0", "rewritten-1"):
         imitated(imitation, "aten.mm.default", LONG)
     assert used <= sound - {OWN.matrices}

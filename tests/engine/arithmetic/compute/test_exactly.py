@@ -13,9 +13,9 @@ from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.operation import make_operation
+from counterfoil_core.arithmetic.families.pointwise import DEFINITIONS, OF_NUMBERS
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.operators.node import Node, TensorType, Value
-from counterfoil_core.operators.pointwise.exact import OF_NUMBERS, SINGLES
 
 
 def computed(name: str, *args: Any) -> Tensor:
@@ -70,7 +70,7 @@ def test_what_is_settled_of_an_operator_changes_no_bit(data: st.DataObject) -> N
     node = Node(f"aten.{kind}.Tensor", (one[0], other[0]), kwargs, (said,), 2, "", "forward")
     operation = make_operation(node)
     args, named = [one[1], other[1]], operation.named([one[1], other[1]], dict(kwargs))
-    expected = SINGLES["div"](named, Profile(20)) if kind == "div" else OF_NUMBERS[kind](named)
+    expected = DEFINITIONS["div"](named, Profile(20)) if kind == "div" else OF_NUMBERS[kind](named)
     compute = exactly(Profile(20))
     for _ in range(2):
         found = compute(operation, args.copy(), dict(kwargs))

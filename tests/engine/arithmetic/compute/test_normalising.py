@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.compute.forms.pieces import Run, natively
+from counterfoil_core.arithmetic.families.parts import Run, natively
 from counterfoil_core.kernels.cpu import normalising, summing
 from counterfoil_core.operators import sums
 from support.error_bounds import allowances, worst

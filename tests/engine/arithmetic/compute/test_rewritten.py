@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.operation import native
-from counterfoil_core.arithmetic.grid.scales import pointwise
+from counterfoil_core.arithmetic.families import pointwise
 from counterfoil_core.arithmetic.otherwise.perturbed import perturbed
 from counterfoil_core.arithmetic.otherwise.rewriting import VARIANTS, rewritten_kinds
 from counterfoil_core.operators.catalogue import classify

@@ -22,7 +22,7 @@ from support.triton_device import ON_DEVICE
 
 CPU = torch.device("cpu")
 # The loops of a step; the log is packed on the host, from what came of the device.
-MODULES = tuple(f"counterfoil_core.{name}" for name in ("kernels.", "arithmetic.compute.", "arithmetic.grid.magnitude"))
+MODULES = tuple(f"counterfoil_core.{name}" for name in ("kernels.", "arithmetic.compute.", "arithmetic.families."))
 
 
 def out_of_reach(monkeypatch: pytest.MonkeyPatch) -> int:

@@ -8,10 +8,9 @@ import pytest
 from torch import Tensor
 
 from counterfoil_core.arithmetic.admission import read_program
+from counterfoil_core.arithmetic.beforehand import LIMITS, check_exact, check_single
 from counterfoil_core.arithmetic.compute.operation import make_operation
-from counterfoil_core.arithmetic.exact.admission import check_exact, check_single
-from counterfoil_core.arithmetic.exact.limits import LIMITS
-from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.arithmetic.families.table import DEFINITIONS
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.canonical import float_text
 from counterfoil_core.base.errors import CancelledError, ProgramError
@@ -67,7 +66,7 @@ def test_terms_are_counted_as_the_rules_count_them(call: Any, counted: tuple[lis
     arguments = types_by_name(node, types)
     operation = make_operation(node)
     limited = LIMITS[node.entry.kind]
-    SINGLES[node.entry.kind](operation.named(args, {}), Profile(20, Form.FLOAT64, Form.FLOAT64, Form.FLOAT64))
+    DEFINITIONS[node.entry.kind](operation.named(args, {}), Profile(20, Form.FLOAT64, Form.FLOAT64, Form.FLOAT64))
     assert set(counted[0]) == set(limited.products(arguments))
     assert set(counted[1]) == set(limited.terms(arguments))
 

@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from counterfoil_core.arithmetic.beforehand import LIMITS
 from counterfoil_core.arithmetic.compute.operation import make_operation
-from counterfoil_core.arithmetic.exact.limits import LIMITS
-from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.arithmetic.families.table import DEFINITIONS
 from counterfoil_core.kernels.exact import forms
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.kernels.exact.products import Form
@@ -21,7 +21,7 @@ from support.definite_reference import same_bits
 
 def computed(name: str, args: list[Any], profile: Profile) -> list[Tensor]:
     operation = make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
-    rule = SINGLES[operation.node.entry.kind]
+    rule = DEFINITIONS[operation.node.entry.kind]
     return listed(rule(operation.named(args, {}), profile))
 
 
@@ -46,7 +46,7 @@ def test_operators(name: str, args: list[Any]) -> None:
 
 def test_every_kind_is_called() -> None:
     called = {name.split(".")[1] for name, _ in CALLS}
-    missing = SINGLES.keys() - called
+    missing = DEFINITIONS.keys() - called
     # The other functions of one number are in test_functions.py.
     assert missing <= {
         "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erfc", "exp2", "expm1", "log10", "log1p",
@@ -56,7 +56,7 @@ def test_every_kind_is_called() -> None:
 
 def test_composites_have_no_rule() -> None:
     for kind in ("_softmax", "addmm", "mean", "native_layer_norm", "gelu", "lerp", "addcmul"):
-        assert kind not in SINGLES
+        assert kind not in DEFINITIONS
 
 
 def test_forms_are_chosen_by_what_the_processor_has(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +90,7 @@ def test_forms_are_chosen_by_what_the_processor_has(monkeypatch: pytest.MonkeyPa
 def test_what_must_be_lowered_first_is_no_operation(name: str, args: list[Any], what: str) -> None:
     if not what:
         operation = make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
-        rule = SINGLES["index_add"]
+        rule = DEFINITIONS["index_add"]
         with pytest.raises(AssertionError, match="product"):
             rule(operation.named(args, {"alpha": 2}), Profile(20))
         return
@@ -99,4 +99,4 @@ def test_what_must_be_lowered_first_is_no_operation(name: str, args: list[Any], 
 
 
 def test_what_is_computed_is_what_has_limits() -> None:
-    assert SINGLES.keys() == LIMITS.keys()
+    assert DEFINITIONS.keys() == LIMITS.keys()

@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
 from counterfoil.training.order import OrderDraft
-from counterfoil_core.arithmetic.grid import magnitude
+from counterfoil_core.arithmetic.families import magnitude
+from counterfoil_core.arithmetic.families.magnitudecache import Known
 from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
-from counterfoil_core.arithmetic.grid.known import Known
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
 from counterfoil_core.arithmetic.machine import Machine
 from counterfoil_core.kernels.cpu.measuring import ALL, SQUARES, TOTAL

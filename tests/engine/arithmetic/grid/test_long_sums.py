@@ -12,8 +12,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.compute.forms.pieces import Run, natively
-from counterfoil_core.arithmetic.compute.forms.table import FORMS
+from counterfoil_core.arithmetic.families.parts import Run, natively
+from counterfoil_core.arithmetic.families.table import FORMS
 from counterfoil_core.arithmetic.grid.margin import bounds_of, kinds_without_bound, margin_bits, site_margins
 from counterfoil_core.base.precision import Precision
 from counterfoil_core.operators import sums

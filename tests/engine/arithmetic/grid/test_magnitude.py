@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.grid.magnitude import (
+from counterfoil_core.arithmetic.families.magnitude import (
     Vectors,
     along,
     channels,

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from counterfoil.cli import main
 from counterfoil_core.arithmetic.compute.operation import make_operation, native
+from counterfoil_core.arithmetic.families.table import SCALES, scale_rule
 from counterfoil_core.arithmetic.grid import margin as guaranteed
 from counterfoil_core.arithmetic.grid.margin import (
     Margin,
@@ -24,7 +25,6 @@ from counterfoil_core.arithmetic.grid.margin import (
     margin_bits,
     site_margins,
 )
-from counterfoil_core.arithmetic.grid.scales.rules import RULES, scale_rule
 from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
 from counterfoil_core.base.errors import BundleError
 from counterfoil_core.base.precision import PROFILES, Precision
@@ -825,7 +825,7 @@ def test_control_a_scale_that_forgets_cancelled_terms_breaks_the_bound(monkeypat
     x = make("cancelling", 60)
     check = call("sum.default", x, want=lambda: [np.array(exact(x).sum(), object)])
     assert worst_share(check) <= 1.0
-    monkeypatch.setattr(f"{__name__}.scale_rule", lambda entry: RULES["output"])
+    monkeypatch.setattr(f"{__name__}.scale_rule", lambda entry: SCALES["output"])
     assert worst_share(check) > 1.0
 
 
@@ -888,7 +888,7 @@ def test_gelu_and_logit_stay_within_the_margin_of_every_mode(name: str, where: s
     (output,) = listed(native(make_operation(node), [x], {}))
     error = max(each(lambda a, b: abs(a - b), exact(output), each(UNARY[name][0], exact(x))))
     arguments = {"self": x}
-    for rule, holds in ((scale_rule(node.entry), True), (RULES["output"], False)):
+    for rule, holds in ((scale_rule(node.entry), True), (SCALES["output"], False)):
         (size,) = rule(arguments, [output])
         tau = 2.0 ** (math.frexp(float(size))[1] - 1 - margin.bits)
         assert (error <= 0.375 * tau) is holds, "the control is the rule that was"
@@ -900,7 +900,7 @@ def test_control_the_usual_scale_of_gelu_breaks_it_where_all_arguments_are_negat
     x = -6.0 - make("plain", 40).abs()
     check = call("gelu.default", x, want=lambda: [each(UNARY["gelu"][0], exact(x))])
     assert worst_share(check) <= 1.0
-    monkeypatch.setattr(f"{__name__}.scale_rule", lambda entry: RULES["output"])
+    monkeypatch.setattr(f"{__name__}.scale_rule", lambda entry: SCALES["output"])
     assert worst_share(check) > 1.0
 
 

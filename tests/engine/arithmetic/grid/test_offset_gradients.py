@@ -14,7 +14,7 @@ from counterfoil.training import trial
 from counterfoil.training.gradients import gradients
 from counterfoil.training.order import OrderDraft
 from counterfoil_core.arithmetic.compute.operation import native
-from counterfoil_core.arithmetic.grid.scales.rules import scale_rule
+from counterfoil_core.arithmetic.families.table import scale_rule
 from counterfoil_core.base.precision import Precision
 from counterfoil_core.kernels.grid import scale_exponent
 from support.offset import Normed, gradients_of, offset_data, offset_order

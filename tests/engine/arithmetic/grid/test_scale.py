@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from counterfoil_core.arithmetic.compute.operation import native
-from counterfoil_core.arithmetic.grid.scales import convolutions
-from counterfoil_core.arithmetic.grid.scales.rules import MAGNITUDES, RULES, scale_rule
+from counterfoil_core.arithmetic.families import convolutions
+from counterfoil_core.arithmetic.families.table import MAGNITUDES, SCALES, scale_rule
 from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
 from counterfoil_core.kernels.grid import ZERO_SCALE, scale_exponent
 from counterfoil_core.operators.catalogue import allowed_names, classify
@@ -48,7 +48,7 @@ def test_every_rounded_operator_has_a_call() -> None:
 
 def test_every_rule_is_used_and_exists() -> None:
     used = {rule_of(call) for calls in EVERY.values() for call in calls}
-    assert used == {*RULES, MAGNITUDES}
+    assert used == {*SCALES, MAGNITUDES}
 
 
 @pytest.mark.parametrize("call", CASES)

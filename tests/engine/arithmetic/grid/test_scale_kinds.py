@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.operation import native
-from counterfoil_core.arithmetic.grid.scales.rules import RULES, scale_rule
+from counterfoil_core.arithmetic.families.table import SCALES, scale_rule
 from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
 from counterfoil_core.base.precision import PROFILES
 from counterfoil_core.kernels.grid import ZERO_SCALE, scale_exponent
@@ -58,7 +58,7 @@ def test_float32_results_are_bounded_and_stay_within_a_quarter_of_the_margin(cal
 def test_scales_of_tiny_float32_numbers_do_not_vanish() -> None:
     """Their squares are below float32's range."""
     x = t(4, 5).float() * 2.0**-100
-    (size,) = RULES["mm"]({"self": x, "mat2": x.t()}, [x @ x.t()])
+    (size,) = SCALES["mm"]({"self": x, "mat2": x.t()}, [x @ x.t()])
     assert 0.0 < float(size) < 2.0**-190
 
 
@@ -84,8 +84,8 @@ def test_a_gradient_is_measured_by_the_gradient_that_arrives(kind: str) -> None:
 
 def test_gelu_and_logit_are_measured_by_the_terms_that_they_add() -> None:
     for kind in ("gelu", "logit"):
-        assert scale_rule(classify(f"aten.{kind}.default")) is RULES["inputs"]
-    assert scale_rule(classify("aten.exp.default")) is RULES["output"]
+        assert scale_rule(classify(f"aten.{kind}.default")) is SCALES["inputs"]
+    assert scale_rule(classify("aten.exp.default")) is SCALES["output"]
 
 
 @pytest.mark.parametrize(("reduction", "terms"), [(0, 1), (1, 1), (2, 4)])
@@ -102,7 +102,7 @@ def test_small_gradients_survive_gelu_on_bfloat16s_grid() -> None:
     (close,) = scale_rule(classify("aten.gelu_backward.default"))(
         {"grad_output": g, "self": x, "approximate": "none"}, [out]
     )
-    (usual,) = RULES["inputs"]({"grad_output": g, "self": x}, [out])
+    (usual,) = SCALES["inputs"]({"grad_output": g, "self": x}, [out])
     quantum = [2.0 ** (math.floor(math.log2(float(size))) - 4 - 7) for size in (close, usual)]
     typical = float(out.abs().median())
     assert quantum[0] < typical / 16

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil_core.arithmetic.exact.operators import SINGLES
+from counterfoil_core.arithmetic.families.table import DEFINITIONS
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.operators.judging.numbers import NotExactError
 from counterfoil_core.operators.pointwise.judge.singles import FUNCTION_KINDS, value_of
@@ -94,7 +94,7 @@ FUNCTIONS_OF_TWO = ("pow", "atan2", "xlogy")
 
 @pytest.mark.parametrize("kind", sorted(FUNCTION_KINDS))
 def test_functions_at_the_ends_of_their_range(kind: str) -> None:
-    rule = SINGLES[kind]
+    rule = DEFINITIONS[kind]
     if kind in FUNCTIONS_OF_TWO:
         pairs = list(itertools.product(SPECIAL, repeat=2))
         first, second = (torch.tensor(column) for column in zip(*pairs, strict=True))

@@ -5,7 +5,7 @@ division as a product with the reciprocal, softmax in one pass. All of it confor
 (docs/numerics.md): IEEE 754, any order of additions, functions within 8 units in the last place. There are two
 variants: 0 adds one after another, 1 as binary trees and with other formulas where an operator has several.
 
-Long sums have a form of their own (:mod:`counterfoil_core.arithmetic.compute.forms`); its pieces are computed in this
+Long sums have a form of their own (:mod:`counterfoil_core.arithmetic.families`); its pieces are computed in this
 way, and ``prod`` leaves no freedom at all.
 """
 

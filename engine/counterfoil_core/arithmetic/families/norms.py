@@ -1,14 +1,16 @@
-"""Scales of batch, layer and group norm, and of their gradients."""
+"""Batch, layer and group norm and their gradients: scales, and forms in two passes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.grid.magnitude import (
+from counterfoil_core.arithmetic.families.buffered import combined
+from counterfoil_core.arithmetic.families.magnitude import (
     Magnitudes,
     Measured,
     Sizes,
@@ -21,12 +23,26 @@ from counterfoil_core.arithmetic.grid.magnitude import (
     normalised_sizes,
     top_of,
 )
-from counterfoil_core.arithmetic.grid.scales.shared import SQUARED_ERROR, Arguments, Outputs, Rule, Scale, add
-from counterfoil_core.kernels.cpu import formulas
+from counterfoil_core.arithmetic.families.parts import (
+    SQUARED_ERROR,
+    Form,
+    Outputs,
+    Run,
+    Scale,
+    ScaleRule,
+    add,
+    mean_of,
+    natively,
+    total,
+)
+from counterfoil_core.kernels.cpu import formulas, normalising
 from counterfoil_core.kernels.cpu.measuring import LARGEST, TOTAL
+from counterfoil_core.operators.sums import Arguments
+
+# Scales of batch, layer and group norm, and of their gradients.
 
 
-def _batch_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+def _batch_norm_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Batch norm: the size before the mean is taken off, times the factor that follows.
 
     The variance's error is relative to std * max|x|, the reciprocal root's to rstd^2 * max|x| (derivative of x^-1/2).
@@ -49,7 +65,7 @@ def _batch_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     return scales
 
 
-def _batch_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+def _batch_norm_backward_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Gradients of batch norm: sizes before g's mean and g's projection on x are taken off."""
     g, x, weight, trained = (arguments[name] for name in ("grad_out", "input", "weight", "train"))
     if trained:
@@ -68,12 +84,12 @@ def _batch_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sca
     return scales
 
 
-def _layer_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+def _layer_norm_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Layer norm: as batch norm, with rows in the place of channels."""
     return _row_norm_scales(_rows(arguments["input"], arguments["normalized_shape"]), arguments, outputs)
 
 
-def _layer_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+def _layer_norm_backward_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Gradients of layer norm: rows for the input's, columns for weight and bias."""
     rstd = arguments["rstd"].flatten()
     g, x = (arguments[name].reshape(rstd.numel(), -1) for name in ("grad_out", "input"))
@@ -81,18 +97,18 @@ def _layer_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sca
     sizes = matrix_sizes(g)
     one, other = _columns(sizes), _columns(normalised)
     return [
-        None if outputs[0] is None else _row_gradient(sizes, normalised, rstd, arguments["weight"], g.shape[1]),
+        None if outputs[0] is None else _row_gradient_scale(sizes, normalised, rstd, arguments["weight"], g.shape[1]),
         None if outputs[1] is None else _largest_norms(one, other),
         None if outputs[2] is None else one.top(TOTAL),
     ]
 
 
-def _group_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+def _group_norm_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Group norm: as layer norm, a row for each sample and group."""
     return _row_norm_scales(_group_rows(arguments["input"], arguments), arguments, outputs)
 
 
-def _group_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+def _group_norm_backward_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Gradients of group norm."""
     g, rstd = arguments["grad_out"], arguments["rstd"].flatten()
     x = _group_rows(arguments["input"], arguments)
@@ -102,7 +118,7 @@ def _group_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sca
     if outputs[0] is not None:
         rows = _group_rows(g, arguments)
         sizes = normalised_sizes(x[None], arguments["mean"].flatten(), rstd)
-        scales[0] = _row_gradient(matrix_sizes(rows), sizes, rstd, arguments["weight"], rows.shape[1])
+        scales[0] = _row_gradient_scale(matrix_sizes(rows), sizes, rstd, arguments["weight"], rows.shape[1])
     if outputs[1] is not None:
         scales[1] = _largest_norms(g_channels, along(normalised.reshape(g.shape), 1))
     if outputs[2] is not None:
@@ -226,7 +242,7 @@ def _largest_norms(one: Magnitudes | Vectors, other: Magnitudes | Vectors) -> Te
     return top_of(one.norm * other.norm)
 
 
-def _row_gradient(
+def _row_gradient_scale(
     g: Sizes | Measured, normalised: Sizes | Measured, rstd: Tensor, weight: Tensor | None, length: int
 ) -> Tensor | float:
     """Scale of the input's gradient: of g ``[rows, length]``, its mean, and its projection on the normalised row."""
@@ -238,11 +254,164 @@ def _group_rows(x: Tensor, arguments: Arguments) -> Tensor:
     return x.reshape(int(arguments["N"]) * int(arguments["group"]), -1)
 
 
-RULES: Mapping[str, Rule] = {
-    "batch_norm": _batch_norm,
-    "batch_norm_backward": _batch_norm_backward,
-    "layer_norm": _layer_norm,
-    "layer_norm_backward": _layer_norm_backward,
-    "group_norm": _group_norm,
-    "group_norm_backward": _group_norm_backward,
+SCALES: Mapping[str, ScaleRule] = {
+    "batch_norm": _batch_norm_scale,
+    "batch_norm_backward": _batch_norm_backward_scale,
+    "layer_norm": _layer_norm_scale,
+    "layer_norm_backward": _layer_norm_backward_scale,
+    "group_norm": _group_norm_scale,
+    "group_norm_backward": _group_norm_backward_scale,
 }
+
+
+def _moments(run: Run, x: Tensor, axes: Sequence[int], eps: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return centred values, mean, variance and reciprocal deviation; the last three keep their axes."""
+    mean = mean_of(run, x, axes, keepdim=True)
+    centred = combined(torch.sub, x, mean)
+    variance = mean_of(run, combined(torch.mul, centred, centred), axes, keepdim=True)
+    return centred, mean, variance, run("aten.rsqrt.default", variance + eps)
+
+
+def _affine(values: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    """Multiply by a weight and add a bias, in place; both have the axes of ``values``."""
+    if weight is not None:
+        values = values.mul_(weight)
+    return values if bias is None else values.add_(bias)
+
+
+def _as_channels(values: Tensor | None, axes: int) -> Tensor | None:
+    return None if values is None else values.reshape(-1, *[1] * (axes - 2))
+
+
+def _batch_norm_form(run: Run, a: Arguments) -> Any:
+    """Batch norm in training, in two passes."""
+    if run is natively and normalising.takes_batch_norm(a):
+        return normalising.batch_norm(a)
+    x, momentum = a["input"], a["momentum"]
+    axes = [axis for axis in range(x.dim()) if axis != 1]
+    centred, mean, variance, rstd = _moments(run, x, axes, a["eps"])
+    out = _affine(centred.mul_(rstd), _as_channels(a["weight"], x.dim()), _as_channels(a["bias"], x.dim()))
+    mean, variance, rstd = mean.flatten(), variance.flatten(), rstd.flatten()
+    if "running_mean" not in a:
+        return out, mean, rstd
+    count = x.numel() // max(x.shape[1], 1)
+    unbiased = variance * (count / max(count - 1, 1))
+    return (
+        out,
+        mean,
+        rstd,
+        a["running_mean"] * (1.0 - momentum) + mean * momentum,
+        a["running_var"] * (1.0 - momentum) + unbiased * momentum,
+    )
+
+
+def _batch_norm_backward_form(run: Run, a: Arguments) -> Any:
+    """Gradients of batch norm: sums of g and of g (x - mean)."""
+    if run is natively and normalising.takes_batch_norm_backward(a):
+        return normalising.batch_norm_backward(a)
+    g, x, mask, training = a["grad_out"], a["input"], a["output_mask"], a["train"]
+    axes = [axis for axis in range(x.dim()) if axis != 1]
+    if training:
+        mean, rstd = a["save_mean"], a["save_invstd"]
+    else:
+        mean, rstd = a["running_mean"], run("aten.rsqrt.default", a["running_var"] + a["eps"])
+    shape = [1, -1] + [1] * (x.dim() - 2)
+    centred, spread = combined(torch.sub, x, mean.reshape(shape)), rstd.reshape(shape)
+    summed = total(run, g, axes, keepdim=True)
+    projected = total(run, combined(torch.mul, g, centred), axes, keepdim=True)
+    to_input = None
+    if mask[0]:
+        factor = spread if a["weight"] is None else spread * a["weight"].reshape(shape)
+        if training:
+            count = float(x.numel() // max(x.shape[1], 1))
+            share = run("aten.div.Scalar", summed, count)
+            slope = run("aten.div.Scalar", projected * spread * spread, count)
+            to_input = combined(torch.sub, g, share).sub_(centred.mul_(slope)).mul_(factor)
+        else:
+            to_input = combined(torch.mul, g, factor)
+    return to_input, (projected * spread).flatten() if mask[1] else None, summed.flatten() if mask[2] else None
+
+
+def _layer_norm_form(run: Run, a: Arguments) -> Any:
+    """Layer norm in two passes."""
+    if run is natively and normalising.takes_layer_norm(a):
+        return normalising.layer_norm(a)
+    x = a["input"]
+    inner = len(a["normalized_shape"])
+    axes = list(range(x.dim() - inner, x.dim()))
+    centred, mean, _, rstd = _moments(run, x, axes, a["eps"])
+    return _affine(centred.mul_(rstd), a["weight"], a["bias"]), mean, rstd
+
+
+def _row_gradient_form(
+    run: Run, g: Tensor, normalised: Tensor, weight: Tensor | None, rstd: Tensor, axes: Sequence[int], products: Tensor
+) -> Tensor:
+    """Gradient of a normalised row: g less its mean and its projection on the row, times rstd.
+
+    ``normalised``, and ``products``, which is g times it, are overwritten.
+    """
+    weighted = g.clone() if weight is None else combined(torch.mul, g, weight)
+    projected = mean_of(run, products if weight is None else products.mul_(weight), axes, keepdim=True)
+    return weighted.sub_(mean_of(run, weighted, axes, keepdim=True)).sub_(normalised.mul_(projected)).mul_(rstd)
+
+
+def _layer_norm_backward_form(run: Run, a: Arguments) -> Any:
+    """Gradients of layer norm: rows for the input's, columns for weight and bias."""
+    if run is natively and normalising.takes_layer_norm_backward(a):
+        return normalising.layer_norm_backward(a)
+    g, x, mask = a["grad_out"], a["input"], a["output_mask"]
+    outer = x.dim() - len(a["normalized_shape"])
+    columns, rows = list(range(outer)), list(range(outer, x.dim()))
+    normalised = combined(torch.sub, x, a["mean"]).mul_(a["rstd"])
+    products = combined(torch.mul, g, normalised)
+    to_weight = total(run, products, columns) if mask[1] else None
+    return (
+        _row_gradient_form(run, g, normalised, a["weight"], a["rstd"], rows, products) if mask[0] else None,
+        to_weight,
+        total(run, g, columns) if mask[2] else None,
+    )
+
+
+def _channel_rows(values: Tensor | None, a: Arguments) -> Tensor | None:
+    """Return a tensor of channels as ``[1, groups, channels of a group, 1]``."""
+    return None if values is None else values.reshape(1, a["group"], -1, 1)
+
+
+def _grouped(x: Tensor, a: Arguments) -> Tensor:
+    """Return ``[N, C, ...]`` as ``[N, groups, channels of a group, positions]``."""
+    return x.reshape(a["N"], a["group"], a["C"] // a["group"], a["HxW"])
+
+
+def _group_norm_form(run: Run, a: Arguments) -> Any:
+    """Group norm in two passes."""
+    x = a["input"]
+    centred, mean, _, rstd = _moments(run, _grouped(x, a), [2, 3], a["eps"])
+    out = _affine(centred.mul_(rstd), _channel_rows(a["weight"], a), _channel_rows(a["bias"], a))
+    return out.reshape(x.shape), mean.reshape(a["N"], a["group"]), rstd.reshape(a["N"], a["group"])
+
+
+def _group_norm_backward_form(run: Run, a: Arguments) -> Any:
+    """Gradients of group norm."""
+    x, mask = a["input"], a["output_mask"]
+    g = _grouped(a["grad_out"], a)
+    statistics = (a["N"], a["group"], 1, 1)
+    rstd = a["rstd"].reshape(statistics)
+    normalised = (_grouped(x, a) - a["mean"].reshape(statistics)).mul_(rstd)
+    products = g * normalised
+    to_weight = total(run, products, [0, 3]).flatten() if mask[1] else None
+    to_input = None
+    if mask[0]:
+        weight = _channel_rows(a["weight"], a)
+        to_input = _row_gradient_form(run, g, normalised, weight, rstd, [2, 3], products).reshape(x.shape)
+    return to_input, to_weight, total(run, g, [0, 3]).flatten() if mask[2] else None
+
+
+FORMS: dict[str, Form] = {
+    **dict.fromkeys(("_native_batch_norm_legit_functional", "_native_batch_norm_legit"), _batch_norm_form),
+    "native_batch_norm_backward": _batch_norm_backward_form,
+    "native_layer_norm": _layer_norm_form,
+    "native_layer_norm_backward": _layer_norm_backward_form,
+    "native_group_norm": _group_norm_form,
+    "native_group_norm_backward": _group_norm_backward_form,
+}
+"""Forms by operator kind."""

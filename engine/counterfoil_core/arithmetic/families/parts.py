@@ -1,4 +1,4 @@
-"""What forms are made of: pieces that a library computes, and sums of them in blocks."""
+"""What scales, forms and definitions of several families are made of."""
 
 from __future__ import annotations
 
@@ -9,9 +9,52 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.compute.buffered import product
+from counterfoil_core.arithmetic.families.buffered import product
+from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.operators import sums
 from counterfoil_core.operators.sums import Arguments
+
+# What computes a single operation of the exact profiles.
+
+Definition = Callable[[Arguments, Profile], Any]
+"""Computes an operator by its definition, of arguments by name, with defaults; floating-point tensors are float32."""
+
+# What the scale rules of several families are made of.
+
+Outputs = Sequence[Tensor | None]
+"""What it made of them, before rounding."""
+Scale = Tensor | float | None
+"""S of an output: a number, or a zero-dimensional tensor; None for an output without floating-point values."""
+ScaleRule = Callable[[Arguments, Outputs], Sequence[Scale]]
+"""Gives the scale of each output."""
+
+SQUARED_ERROR = 2.0**-12
+"""Above every gamma_n that fits a profile, so that an error that is squared is below it times the squared size."""
+
+
+def vector_norm(x: Tensor, dims: Sequence[int] | int, order: float = 2.0) -> Tensor:
+    """Return float64 norms over some axes."""
+    result: Tensor = torch.linalg.vector_norm(x, ord=order, dim=dims, dtype=torch.float64)
+    return result
+
+
+def root(square: Tensor | float) -> Tensor | float:
+    """Return the square root."""
+    return square.sqrt() if isinstance(square, Tensor) else math.sqrt(square)
+
+
+def floating(arguments: Arguments) -> list[Tensor]:
+    """Return the floating-point tensors among arguments; those within lists are left out."""
+    return [value for value in arguments.values() if isinstance(value, Tensor) and value.is_floating_point()]
+
+
+def add(*parts: Tensor | float) -> Tensor | float:
+    """Return the sum of numbers and zero-dimensional tensors, from the left."""
+    total: Tensor | float = 0.0
+    for part in parts:
+        total = total + part
+    return total
+
 
 Run = Callable[..., Any]
 """Computes one piece: called with the name of an ATen operator and its positional arguments."""

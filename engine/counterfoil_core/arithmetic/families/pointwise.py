@@ -1,18 +1,24 @@
-"""Scales of elementwise functions and of their gradients.
-
-* Gradients are measured by the gradient that arrives. With the size of the function's argument in it, which a gradient
-  can be far below, 31 bits between S and the finest quantum would do little harm; with 13 the gradient would be rounded
-  to zero.
-* gelu and logit are of the rule ``inputs``: they err by an ulp of 1 that is multiplied by the argument, or stands in a
-  logarithm. Where every argument is below -3, or close to a half, the largest result says nothing about that.
-"""
+"""Operators that work on each element alone, and their gradients: scales and definitions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from counterfoil_core.arithmetic.grid.magnitude import largest, largest_of_new, largest_product
-from counterfoil_core.arithmetic.grid.scales.shared import Arguments, Outputs, Rule, Scale, add, floating
+import torch
+from torch import Tensor
+
+from counterfoil_core.arithmetic.families.magnitude import largest, largest_of_new, largest_product
+from counterfoil_core.arithmetic.families.parts import Definition, Outputs, Scale, ScaleRule, add, floating
+from counterfoil_core.kernels.exact import elementwise, functions
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.operators.sums import Arguments
+
+# Scales. Gradients are measured by the gradient that arrives. With the size of the function's argument in it, which a
+# gradient can be far below, 31 bits between S and the finest quantum would do little harm; with 13 the gradient would
+# be rounded to zero.
+# gelu and logit are of the rule `inputs`: they err by an ulp of 1 that is multiplied by the argument, or stands in a
+# logarithm. Where every argument is below -3, or close to a half, the largest result says nothing about that.
 
 _TANH_SLOPE = 0.8
 """sqrt(2 / pi) of GELU's tanh form, rounded up."""
@@ -72,7 +78,7 @@ def _elu_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     return [largest(arguments["grad_output"]) * max(1.0, coefficient) + largest_of_new(outputs[0])]
 
 
-RULES: Mapping[str, Rule] = {
+SCALES: Mapping[str, ScaleRule] = {
     "output": _output,
     "inputs": _inputs,
     "terms": _terms,
@@ -82,3 +88,57 @@ RULES: Mapping[str, Rule] = {
     "glu_backward": _glu_backward,
     "elu_backward": _elu_backward,
 }
+
+
+def _divide(arguments: Arguments, profile: Profile) -> Tensor:
+    return elementwise.divide(arguments["self"], arguments["other"])
+
+
+def _function(kind: str) -> Definition:
+    names = functions.operand_names(kind)
+    return lambda arguments, profile: functions.evaluate(kind, *(arguments[name] for name in names))
+
+
+DEFINITIONS: Mapping[str, Definition] = {
+    "div": _divide,
+    **{kind: _function(kind) for kind in functions.FUNCTIONS},
+}
+"""By operator kind."""
+
+
+def _operands(first: Any, second: Any) -> tuple[Tensor, Tensor]:
+    """Both operands as float32 tensors: numbers take the nearest value first, and so do integers."""
+    device = next(operand.device for operand in (first, second) if isinstance(operand, Tensor))
+    found = [
+        operand.to(torch.float32) if isinstance(operand, Tensor) else elementwise.number(operand, device)
+        for operand in (first, second)
+    ]
+    return found[0], found[1]
+
+
+def _add(arguments: Arguments) -> Tensor:
+    rule = elementwise.add if arguments["alpha"] == 1 else elementwise.subtract
+    return rule(*_operands(arguments["self"], arguments["other"]))
+
+
+def _subtract(arguments: Arguments) -> Tensor:
+    rule = elementwise.subtract if arguments["alpha"] == 1 else elementwise.add
+    return rule(*_operands(arguments["self"], arguments["other"]))
+
+
+def _subtract_from(arguments: Arguments) -> Tensor:
+    x, other = _operands(arguments["self"], arguments["other"])
+    return elementwise.subtract(other, x) if arguments["alpha"] == 1 else elementwise.add(other, x)
+
+
+def _multiply(arguments: Arguments) -> Tensor:
+    return elementwise.multiply(*_operands(arguments["self"], arguments["other"]))
+
+
+OF_NUMBERS: Mapping[str, Callable[[Arguments], Tensor]] = {
+    "add": _add,
+    "sub": _subtract,
+    "rsub": _subtract_from,
+    "mul": _multiply,
+}
+"""Operators of class exact whose numbers become tensors first; alpha is 1 or -1."""

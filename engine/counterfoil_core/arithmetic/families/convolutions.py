@@ -1,24 +1,43 @@
-"""Scales of convolutions and of their gradients."""
+"""Convolutions and their gradients: scales, compiled loops, weight gradients in parts, definitions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.grid.magnitude import along, energy, largest, largest_window, top_of
-from counterfoil_core.arithmetic.grid.scales.shared import Arguments, Outputs, Rule, Scale, add, root, vector_norm
-from counterfoil_core.kernels.cpu import formulas
+from counterfoil_core.arithmetic.families.magnitude import along, energy, largest, largest_window, top_of
+from counterfoil_core.arithmetic.families.parts import (
+    Definition,
+    Form,
+    Outputs,
+    Run,
+    Scale,
+    ScaleRule,
+    add,
+    natively,
+    root,
+    total,
+    vector_norm,
+)
+from counterfoil_core.kernels.cpu import convolving, formulas
 from counterfoil_core.kernels.cpu.measuring import ALL, SQUARES, TOTAL
+from counterfoil_core.kernels.exact import convolutions
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.kernels.exact.geometry import Geometry
+from counterfoil_core.operators import sums
+from counterfoil_core.operators.sums import Arguments, spatial
+
+# Scales of convolutions and of their gradients.
 
 _MOST_TAPS = 1 << 16
 """Places that the tables of an axis hold at most; beyond them a library's convolution finds the sums."""
 
 
-def _convolution(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+def _convolution_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Convolutions: largest norm of the input under the kernel times largest norm of a kernel."""
     x, weight, groups = arguments["input"], arguments["weight"], arguments["groups"]
     if arguments["transposed"]:
@@ -33,7 +52,7 @@ def _convolution(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     return [add(product, largest(arguments["bias"]))]
 
 
-def _convolution_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+def _convolution_backward_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Gradients of convolutions, by the same inequality over the axes that each of them sums."""
     g, x, weight, groups = (arguments[n] for n in ("grad_output", "input", "weight", "groups"))
     scales: list[Scale] = [None, None, None]
@@ -192,7 +211,148 @@ def _input_channel_norms(weight: Tensor, groups: int) -> Tensor | float:
     return vector_norm(weight.reshape(groups, weight.shape[0] // groups, weight.shape[1], -1), (1, 3))
 
 
-RULES: Mapping[str, Rule] = {
-    "convolution": _convolution,
-    "convolution_backward": _convolution_backward,
+SCALES: Mapping[str, ScaleRule] = {
+    "convolution": _convolution_scale,
+    "convolution_backward": _convolution_backward_scale,
 }
+
+# Convolutions in compiled loops, and gradients of convolutions in parts.
+
+
+def looped(a: Arguments) -> Tensor | None:
+    """Compute a convolution in compiled loops; None where they do not take its arguments."""
+    convolution, given = convolving.convolution_of(a), (a["input"], a["weight"], a["bias"])
+    return convolution.output(*given) if convolution is not None and convolution.takes(*given) else None
+
+
+def looped_backward(a: Arguments) -> list[Any] | None:
+    """Compute the gradients of a convolution in compiled loops; None where they do not take its arguments."""
+    g, x, weight, mask = a["grad_output"], a["input"], a["weight"], a["output_mask"]
+    convolution = convolving.convolution_of(a)
+    if convolution is None or not convolution.takes_gradient(g, x, weight):
+        return None
+    parts = sums.WeightParts(a)
+    results: list[Any] = [None, None, None]
+    if mask[0]:
+        results[0] = convolution.by_input(g, weight)
+    if mask[1]:
+        whole = parts.rows >= g.shape[2]
+        results[1] = convolution.by_weight(g, x, parts.samples) if whole else _by_weight(natively, a)
+    if mask[2]:
+        results[2] = convolving.by_bias(g)
+    return results
+
+
+def _convolution_backward_form(run: Run, a: Arguments) -> Any:
+    """Gradients of convolutions: the weight's in parts of samples, or of rows of a sample; the bias's in blocks."""
+    if run is natively and (found := looped_backward(a)) is not None:
+        return found
+    g, mask = a["grad_output"], a["output_mask"]
+    results: list[Any] = [None, None, None]
+    if mask[0]:
+        results[0] = _library(run, a, g, a["input"], _settings(a), [True, False, False])[0]
+    if mask[1]:
+        results[1] = _by_weight(run, a)
+    if mask[2]:
+        results[2] = total(run, g, [axis for axis in range(g.dim()) if axis != 1])
+    return results
+
+
+def _by_weight(run: Run, a: Arguments) -> Tensor | None:
+    summed: Tensor | None = None
+    for g, x, settings in _weight_parts(a, _settings(a)):
+        part = _library(run, a, g, x, settings, [False, True, False])[1]
+        summed = part if summed is None else summed.add_(part)
+    return summed
+
+
+def _settings(a: Arguments) -> tuple[Any, ...]:
+    return a["stride"], a["padding"], a["dilation"], a["transposed"], a["output_padding"], a["groups"]
+
+
+def _library(run: Run, a: Arguments, g: Tensor, x: Tensor, settings: Sequence[Any], mask: Sequence[bool]) -> Any:
+    return run("aten.convolution_backward.default", g, x, a["weight"], a["bias_sizes"], *settings, mask)
+
+
+def _weight_parts(a: Arguments, settings: Sequence[Any]) -> Any:
+    """Yield gradient, input and settings of each part of a convolution's weight gradient."""
+    g, x = a["grad_output"], a["input"]
+    parts = sums.WeightParts(a)
+    rows, batch = g.shape[2], g.shape[0]
+    for start in range(0, batch, parts.samples):
+        count = min(parts.samples, batch - start)
+        some_g, some_x = g.narrow(0, start, count), x.narrow(0, start, count)
+        if a["transposed"] or parts.rows >= rows:
+            yield some_g, some_x, settings
+            continue
+        stride, padding, dilation, *rest = settings
+        axes = x.dim() - 2
+        step, pad, spread = (sums.spatial(values, axes)[0] for values in (stride, padding, dilation))
+        reach = (a["weight"].shape[2] - 1) * spread + 1
+        # Rows that the kernel lays over the edge are zeros.
+        padded = torch.constant_pad_nd(some_x, [0, 0] * (axes - 1) + [pad, pad])
+        unpadded = [0, *sums.spatial(padding, axes)[1:]]
+        for row in range(0, rows, parts.rows):
+            height = min(parts.rows, rows - row)
+            under = padded.narrow(2, row * step, (height - 1) * step + reach)
+            yield some_g.narrow(2, row, height), under, (stride, unpadded, dilation, *rest)
+
+
+FORMS: dict[str, Form] = {"convolution_backward": _convolution_backward_form}
+"""Forms by operator kind."""
+LOOPS: dict[str, Callable[[Arguments], Any]] = {
+    "aten.convolution.default": looped,
+    "aten.convolution_backward.default": looped_backward,
+}
+"""Compiled loops by operator."""
+
+
+def _geometry(arguments: Arguments) -> Geometry:
+    axes = arguments["weight"].dim() - 2
+    stride, padding, dilation = (tuple(spatial(arguments[name], axes)) for name in ("stride", "padding", "dilation"))
+    return Geometry(stride, padding, dilation, arguments["groups"])
+
+
+def _convolution_defined(arguments: Arguments, profile: Profile) -> Tensor:
+    assert arguments["bias"] is None, "a bias is an operation of its own"
+    x, weight, geometry = arguments["input"], arguments["weight"], _geometry(arguments)
+    if not arguments["transposed"]:
+        return convolutions.convolution(x, weight, geometry, profile.bits, profile.kernels)
+    size = [
+        (length - 1) * stride - 2 * padding + dilation * (taps - 1) + extra + 1
+        for length, stride, padding, dilation, taps, extra in zip(
+            x.shape[2:],
+            geometry.stride,
+            geometry.padding,
+            geometry.dilation,
+            weight.shape[2:],
+            spatial(arguments["output_padding"], weight.dim() - 2),
+            strict=True,
+        )
+    ]
+    return convolutions.input_gradient(x, weight, size, geometry, profile.bits, profile.kernels)
+
+
+def _convolution_backward_defined(arguments: Arguments, profile: Profile) -> tuple[Tensor | None, ...]:
+    g, x, weight, geometry = (*(arguments[name] for name in ("grad_output", "input", "weight")), _geometry(arguments))
+    wanted, kernel, settings = arguments["output_mask"], weight.shape[2:], (geometry, profile.bits, profile.kernels)
+    assert not wanted[2], "the gradient of a bias is an operation of its own"
+    results: list[Tensor | None] = [None, None, None]
+    if arguments["transposed"]:
+        if wanted[0]:
+            results[0] = convolutions.convolution(g, weight, *settings)
+        if wanted[1]:
+            results[1] = convolutions.weight_gradient(x, g, kernel, *settings)
+    else:
+        if wanted[0]:
+            results[0] = convolutions.input_gradient(g, weight, x.shape[2:], *settings)
+        if wanted[1]:
+            results[1] = convolutions.weight_gradient(g, x, kernel, *settings)
+    return tuple(results)
+
+
+DEFINITIONS: Mapping[str, Definition] = {
+    "convolution": _convolution_defined,
+    "convolution_backward": _convolution_backward_defined,
+}
+"""By operator kind."""

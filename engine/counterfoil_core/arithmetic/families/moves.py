@@ -1,15 +1,32 @@
-"""Gradients of windows by the definition of the exact profiles."""
+"""Gradients of paddings, windows and folding, which are sums of copies: scales and definitions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+import torch
 from torch import Tensor
 
+from counterfoil_core.arithmetic.families.magnitude import largest
+from counterfoil_core.arithmetic.families.parts import Definition, Outputs, Scale, ScaleRule
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.kernels.exact.sums import total_of_overlaps
-from counterfoil_core.operators.exact import Arguments, Rule
+from counterfoil_core.operators.sums import Arguments
+
+# Scales of the gradients of paddings, windows and folding: sums of copies of a gradient.
+
+
+def over_magnitudes(kind: str) -> ScaleRule:
+    """Return the rule of such an operator: the same operator over magnitudes, so exactly the terms that meet."""
+
+    def magnitudes(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+        function = getattr(torch.ops.aten, kind).default
+        # The gradient comes first.
+        gradient, *others = (argument.name for argument in function._schema.arguments)
+        return [largest(function(arguments[gradient].abs(), *(arguments[name] for name in others)))]
+
+    return magnitudes
 
 
 def _col2im(arguments: Arguments, profile: Profile) -> Tensor:
@@ -37,5 +54,5 @@ def _unfold_backward(arguments: Arguments, profile: Profile) -> Tensor:
     return found.movedim(-1, axis).contiguous()
 
 
-SINGLES: Mapping[str, Rule] = {"col2im": _col2im, "unfold_backward": _unfold_backward}
+DEFINITIONS: Mapping[str, Definition] = {"col2im": _col2im, "unfold_backward": _unfold_backward}
 """By operator kind."""

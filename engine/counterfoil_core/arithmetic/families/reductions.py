@@ -1,23 +1,149 @@
-"""Sums, means, norms, products, variances, running sums and softmaxes in blocks."""
+"""Operators over axes (sums, spreads, norms, the softmax family): scales, forms in blocks, definitions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.compute.forms.pieces import Form, Run, cast, cut, mean_of, reduced, total
+from counterfoil_core.arithmetic.families.magnitude import (
+    along,
+    largest,
+    largest_column_total,
+    largest_of_new,
+    largest_row_total,
+    top_of,
+)
+from counterfoil_core.arithmetic.families.parts import (
+    SQUARED_ERROR,
+    Definition,
+    Form,
+    Outputs,
+    Run,
+    Scale,
+    ScaleRule,
+    add,
+    cast,
+    cut,
+    mean_of,
+    reduced,
+    total,
+    vector_norm,
+)
+from counterfoil_core.kernels.cpu.measuring import TOTAL
+from counterfoil_core.kernels.exact import sums as exact_sums
+from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.operators import sums
 from counterfoil_core.operators.sums import Arguments
+
+# Scales of operators over axes: sums, spreads, norms and the softmax family's gradients.
+
+
+def _sum_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Sums: the largest sum of magnitudes, which bounds every partial sum in every order."""
+    x = arguments["self"]
+    return [_total(x, _axes(arguments, x))]
+
+
+def _mean(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Means: the same, divided by the number of terms."""
+    x = arguments["self"]
+    axes = _axes(arguments, x)
+    return [_total(x, axes) / max(_length(x, axes), 1)]
+
+
+def _cumsum_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Running sums: as the whole sum."""
+    return [_total(arguments["self"], [arguments["dim"]])]
+
+
+def _prod_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Products: an error relative to the result."""
+    return [largest_of_new(outputs[0])]
+
+
+def _var(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Variances: an error relative to the result, and the square of the mean's; var_mean gives the mean as well."""
+    top = largest(arguments["self"])
+    return [add(largest_of_new(outputs[0]), top * top * SQUARED_ERROR), top][: len(outputs)]
+
+
+def _std(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Deviations: where all values are nearly the same, the mean's error is what is left of them."""
+    return [add(largest(arguments["self"]), largest_of_new(outputs[0]))]
+
+
+def _vector_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Norms: sums of non-negative terms, so the error is relative to the result."""
+    return [largest_of_new(outputs[0])]
+
+
+def _softmax_backward_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Softmax, y * (g - sum(g * y)): twice the largest of y times that of g, since y sums to 1 along the axis."""
+    return [2.0 * largest(arguments["output"]) * largest(arguments["grad_output"])]
+
+
+def _log_softmax_backward_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Log softmax, g - exp(y) * sum(g): the sum of magnitudes of g along the axis bounds each term."""
+    g = arguments["grad_output"]
+    return [add(largest(g), _total(g, [arguments["dim"]]))]
+
+
+def _axes(arguments: Arguments, x: Tensor) -> list[int]:
+    dims = arguments.get("dim")
+    if dims is None or (isinstance(dims, (list, tuple)) and not dims):
+        return list(range(x.dim()))
+    return [dims] if isinstance(dims, int) else list(dims)
+
+
+def _total(x: Tensor, axes: Sequence[int]) -> Tensor | float:
+    """Largest sum of magnitudes over the axes."""
+    if x.numel() == 0:
+        return 0.0
+    if not x.is_floating_point():
+        x = x.to(torch.float64)
+    if not x.dim():
+        return x.abs().double()
+    kept = [axis for axis in range(x.dim()) if axis not in {a % x.dim() for a in axes}]
+    if len(kept) == 1:
+        return along(x, kept[0], TOTAL).top(TOTAL)
+    if kept and kept == list(range(len(kept))):
+        compiled = largest_row_total(x, len(kept))
+        if compiled is not None:
+            return compiled
+    if kept and kept == list(range(x.dim() - len(kept), x.dim())):
+        compiled = largest_column_total(x, x.dim() - len(kept))
+        if compiled is not None:
+            return compiled
+    return top_of(vector_norm(x, list(axes), 1.0))
+
+
+def _length(x: Tensor, axes: Sequence[int]) -> int:
+    return math.prod(x.shape[axis] for axis in axes) if x.dim() else 1
+
+
+SCALES: Mapping[str, ScaleRule] = {
+    "sum": _sum_scale,
+    "mean": _mean,
+    "cumsum": _cumsum_scale,
+    "prod": _prod_scale,
+    "var": _var,
+    "std": _std,
+    "norm": _vector_norm,
+    "softmax_backward": _softmax_backward_scale,
+    "log_softmax_backward": _log_softmax_backward_scale,
+}
+
+# Sums, means, norms, products, variances, running sums and softmaxes in blocks.
 
 _LARGEST_EXPONENT = 2200
 """Beyond this exponent a float64 number is zero or infinite whatever its significand."""
 
 
-def _sum(run: Run, a: Arguments) -> Any:
+def _sum_form(run: Run, a: Arguments) -> Any:
     return total(run, cast(a["self"], a), sums.reduced_axes(a), keepdim=bool(a.get("keepdim")))
 
 
@@ -43,7 +169,7 @@ def _norm(run: Run, a: Arguments) -> Any:
     return result if keep or not axes else result.squeeze(tuple(axes))
 
 
-def _prod(run: Run, a: Arguments) -> Any:
+def _prod_form(run: Run, a: Arguments) -> Any:
     """Products of significands, halved again and again, beside sums of exponents: neither overflows nor vanishes."""
     x = cast(a["self"], a)
     axes = sums.reduced_axes(a)
@@ -85,7 +211,7 @@ def _deviation(run: Run, a: Arguments) -> Any:
     return run("aten.sqrt.default", _variance(run, a)[0])
 
 
-def _cumsum(run: Run, a: Arguments) -> Any:
+def _cumsum_form(run: Run, a: Arguments) -> Any:
     """Running sums within blocks, and the running sums of the blocks before."""
     x, axis = cast(a["self"], a), a["dim"] % a["self"].dim()
     length = x.shape[axis]
@@ -134,24 +260,24 @@ def _logsumexp(run: Run, a: Arguments) -> Any:
     return result if a.get("keepdim") or not axes else result.squeeze(tuple(axes))
 
 
-def _softmax_backward(run: Run, a: Arguments) -> Any:
+def _softmax_backward_form(run: Run, a: Arguments) -> Any:
     g, y = a["grad_output"], a["output"]
     projected = total(run, g * y, [a["dim"] % g.dim()], keepdim=True)
     return (g - projected).mul_(y)
 
 
-def _log_softmax_backward(run: Run, a: Arguments) -> Any:
+def _log_softmax_backward_form(run: Run, a: Arguments) -> Any:
     g = a["grad_output"]
     summed = total(run, g, [a["dim"] % g.dim()], keepdim=True)
     return run("aten.exp.default", a["output"]).mul_(summed).neg_().add_(g)
 
 
 FORMS: dict[str, Form] = {
-    "sum": _sum,
+    "sum": _sum_form,
     "mean": _mean_form,
     **dict.fromkeys(("linalg_vector_norm", "norm"), _norm),
-    "prod": _prod,
-    "cumsum": _cumsum,
+    "prod": _prod_form,
+    "cumsum": _cumsum_form,
     "var": lambda run, a: _variance(run, a)[0],
     "var_mean": _variance,
     "std": _deviation,
@@ -159,7 +285,23 @@ FORMS: dict[str, Form] = {
     "_safe_softmax": _safe_softmax,
     "_log_softmax": _log_softmax,
     "logsumexp": _logsumexp,
-    "_softmax_backward_data": _softmax_backward,
-    "_log_softmax_backward_data": _log_softmax_backward,
+    "_softmax_backward_data": _softmax_backward_form,
+    "_log_softmax_backward_data": _log_softmax_backward_form,
 }
 """Forms by operator kind."""
+
+
+def _sum_defined(arguments: Arguments, profile: Profile) -> Tensor:
+    axes = arguments.get("dim")
+    # Of no axes, torch sums all; a tensor without any lets them be named.
+    axes = axes if arguments["self"].dim() else None
+    return exact_sums.total(arguments["self"], axes or None, keepdim=arguments.get("keepdim", False))
+
+
+def _cumsum_defined(arguments: Arguments, profile: Profile) -> Tensor:
+    x = arguments["self"]
+    return exact_sums.running_total(x, arguments["dim"]) if x.dim() else exact_sums.total(x)
+
+
+DEFINITIONS: Mapping[str, Definition] = {"sum": _sum_defined, "cumsum": _cumsum_defined}
+"""By operator kind."""

@@ -4,7 +4,8 @@ On the CPU one compiled pass (:mod:`counterfoil_core.kernels.cpu.measuring`) giv
 columns of a matrix at once; elsewhere plain torch reductions do. They need not agree to the last bit: a scale is used
 through its exponent alone, and the replay accepts an exponent that is off by one.
 
-What is known of a value of the program is not measured again (:mod:`counterfoil_core.arithmetic.grid.known`).
+What is known of a value of the program is not measured again
+(:mod:`counterfoil_core.arithmetic.families.magnitudecache`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.grid.known import Known, Matrices
+from counterfoil_core.arithmetic.families.magnitudecache import Known, Matrices
 from counterfoil_core.kernels import devices
 from counterfoil_core.kernels.cpu import formulas, measuring
 from counterfoil_core.kernels.cpu.measuring import ALL, PART, SQUARES, TOTAL, measure

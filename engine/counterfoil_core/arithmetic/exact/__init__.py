@@ -1,1 +1,0 @@
-"""The exact profiles: operators by their definitions, without a log."""
