@@ -4,8 +4,12 @@ import builtins
 import gc
 import os
 import shutil
+import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,8 +119,10 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["TRITON_INTERPRET"] = "1"
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first; skip what cannot run here, and say why."""
+    """Put the longest files first; leave a few cases of what is sampled; skip what cannot run here, and say why."""
+    _sample(items)
     places = {HERE / name: place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
     reasons = {"gpu": _no_gpu(), "xvfb": None if shutil.which("Xvfb") else "Xvfb is not installed"}
@@ -124,6 +130,60 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for marker, reason in reasons.items():
             if reason and item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _sample(items: list[pytest.Item]) -> None:
+    """Of a test marked ``sampled`` a few cases stay, and the others are slow.
+
+    Of several parametrizations each value stays once, together with another value of the others each time; with
+    ``sampled(count)`` so many of these cases, spread evenly.
+    """
+    cases: dict[tuple[Path, str], list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sampled") and not item.get_closest_marker("slow"):
+            cases.setdefault((item.path, item.nodeid.partition("[")[0]), []).append(item)
+    for of_one in cases.values():
+        diagonal = _diagonal(of_one)
+        count = min([*of_one[0].get_closest_marker("sampled").args, len(diagonal)])
+        kept = {diagonal[(2 * number + 1) * len(diagonal) // (2 * count)] for number in range(count)}
+        for item in of_one:
+            if item not in kept:
+                item.add_marker(pytest.mark.slow)
+
+
+def _diagonal(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Cases of one test in which each value of each parametrization occurs, as few as there can be."""
+    names = [item.callspec._idlist for item in items]
+    axes = [list(dict.fromkeys(axis)) for axis in zip(*names, strict=True)]
+    longest = max(range(len(axes)), key=lambda place: len(axes[place]))
+    kept = []
+    for item, given in zip(items, names, strict=True):
+        along = axes[longest].index(given[longest])
+        if all(name == axis[along % len(axis)] for name, axis in zip(given, axes, strict=True)):
+            kept.append(item)
+    return kept
+
+
+_EVERY_MOMENT = False
+"""Whether the test that runs wants a step traced at other moments, too."""
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Trace a step once, unless the test asks for more; a third of what a capture takes is the other trace."""
+    global _EVERY_MOMENT
+    _EVERY_MOMENT = item.get_closest_marker("every_moment") is not None
+
+
+def _trace_at_first_only() -> None:
+    from counterfoil.program import steadily
+    from counterfoil.program.steadiness import Moments, moments_asked
+
+    @contextmanager
+    def moments() -> Iterator[Callable[[], Any]]:
+        with moments_asked() as asked:
+            yield lambda: asked() if _EVERY_MOMENT else Moments(0)
+
+    steadily.moments_asked = moments
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -152,6 +212,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """
     if len(session.items) > MANY:
         import torch._dynamo  # noqa: F401
+    if "counterfoil.program.steadily" in sys.modules:
+        _trace_at_first_only()
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)

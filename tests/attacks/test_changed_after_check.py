@@ -142,6 +142,7 @@ def test_a_record_is_changed_after_the_check(tmp_path, digits_job, trainer_key, 
     unsigned(result, trainer_key)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "dataset",
     [

@@ -59,6 +59,7 @@ def unsigned_or_right(result, key, digest: Digest) -> None:
         assert report.outcome is Outcome.VERIFIED, report.reason
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("part", PARTS)
 def test_one_bit_flips_and_stays(digits_job, tmp_path, trainer_key, monkeypatch, cache, moment, part):

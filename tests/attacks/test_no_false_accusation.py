@@ -72,6 +72,7 @@ def assert_clean(found: Replay) -> None:
     assert (found.disputed, found.contradictions, found.omissions) == (0, 0, 0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("machine", [m for m in IN_PROCESS if m.name in QUICK_MACHINES], ids=lambda m: m.name)
 @pytest.mark.parametrize("job", QUICK_JOBS)
 def test_a_few_machines(recorded, job, machine):

@@ -30,6 +30,7 @@ def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
     return image
 
 
+@lru_cache(maxsize=256)
 def icon(name: str, colour: str, disabled: str | None = None) -> QIcon:
     """An icon in all the sizes that the window uses."""
     result = QIcon()

@@ -305,6 +305,7 @@ REFUSED: dict[str, tuple[Make, str, str]] = {
 }
 
 
+@pytest.mark.every_moment
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused_says_why(name: str) -> None:
     make, words, remedy = REFUSED[name]

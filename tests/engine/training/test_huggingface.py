@@ -144,6 +144,7 @@ def test_the_network_would_be_noticed(no_network: list[object]) -> None:
     assert len(no_network) == 1
 
 
+@pytest.mark.slow
 def test_padding_changes_nothing_of_the_loss(models: Path, rows: Callable[..., Path], tmp_path: Path) -> None:
     """The loss of the recorded step is the mean over each row's own tokens, as transformers gives it unpadded."""
     import transformers
@@ -165,6 +166,7 @@ def test_padding_changes_nothing_of_the_loss(models: Path, rows: Callable[..., P
     assert draft.manifest.data["attention_mask"].dtype == "uint8"
 
 
+@pytest.mark.slow
 def test_a_classifier_takes_names_of_labels(models: Path, rows: Callable[..., Path], tmp_path: Path) -> None:
     (*_,) = events = list(prepare_events(models / "bert", rows(LABELLED), QUICK))
     prepared = events[-1]

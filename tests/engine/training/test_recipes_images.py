@@ -59,6 +59,7 @@ def jobs(tmp_path_factory, trainer_key) -> Callable[[str], Job]:
     return job
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("perturbation", ["reversed", "split"])
 @pytest.mark.parametrize("name", ORDERS)
 def test_replay_is_bit_exact_on_other_hardware(jobs, name, perturbation):
