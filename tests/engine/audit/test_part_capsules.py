@@ -138,6 +138,7 @@ def groups_of(path: Path) -> set[str]:
 # Who is right.
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("profile", PROFILED)
 @pytest.mark.parametrize("lie", LIES)
 def test_a_lie_becomes_a_capsule_that_anybody_can_confirm(
@@ -161,6 +162,7 @@ def test_a_lie_becomes_a_capsule_that_anybody_can_confirm(
     assert (TENSOR in audit.finding.sentence) == (lie == "sum")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("about", "step"), [(0, 1), (3, LIE), (UPDATE, 1), (UPDATE, LIE), (TENSOR, LIE), ("loss", 1)])
 def test_a_part_that_is_right_is_rejected(job: Job, about: Any, step: int, tmp_path: Path) -> None:
     contents = crafted_part(job.run, step, about)
@@ -313,6 +315,7 @@ FORGED: dict[str, tuple[str, Forgery, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", FORGED)
 def test_what_was_not_signed_is_refused(evidence: Callable[[str], CapsuleContents], name: str, tmp_path: Path) -> None:
     lie, forge, sentence = FORGED[name]

@@ -48,6 +48,7 @@ def larger_job(tmp_path_factory, trainer_key) -> Job:
     return record_job(tmp_path_factory.mktemp("larger"), draft, trainer_key)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("perturbation", [None, *PERTURBATIONS])
 @pytest.mark.parametrize("job", ["digits_job", "gpt2_job"])
 def test_an_honest_run_is_verified(request, job, perturbation):

@@ -75,6 +75,7 @@ def test_a_run_holds_a_record_for_each_share_under_the_leaf_of_its_step(job: Job
         assert OrderManifest.from_bytes(manifest.to_bytes()) == manifest
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("cut", [0, 15, 16, 100, -1])
 def test_bytes_of_shares_that_are_cut_are_none(job: Job, cut: int) -> None:
     with BundleReader.open(job.run) as reader:
@@ -132,6 +133,7 @@ def test_workers_come_to_the_same(job: Job, tmp_path: Path, monkeypatch: pytest.
 # Lies.
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("lie", "around", "part", "operator"),
     [

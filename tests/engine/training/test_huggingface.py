@@ -224,6 +224,7 @@ def test_a_text_file_is_packed_and_trains_under_an_exact_profile(models: Path, t
     verified(tmp_path, draft)
 
 
+@pytest.mark.slow
 def test_the_batches_of_a_fine_tuning_are_divided_into_shares(
     models: Path, rows: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
