@@ -106,6 +106,7 @@ def evidence(lied: Callable[[str], tuple[Audited, CapsuleContents]]) -> Callable
     return lambda name: lied(name)[1]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", LIES)
 def test_a_capsule_names_the_part_before_it_is_judged(
     name: str, evidence: Callable[[str], CapsuleContents], tmp_path: Path
@@ -475,6 +476,7 @@ def both_say(run: Path, order: Path, tmp_path: Path) -> tuple[Dispute, Dispute]:
     return report.dispute, ruling.dispute
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("unreadable", "named"), [(SHARES, 2), (3, 2), (2, 2), (1, 1)], ids=["update", "share 3", "share 2", "share 1"]
 )
@@ -505,6 +507,7 @@ def test_so_it_is_of_their_combination(job: Job, lie: Any, named: str, tmp_path:
         assert (found.step, found.part, found.signer) == (step, named, "")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("edit", [3e38, np.inf])
 def test_a_stored_state_from_which_no_share_comes_to_a_result(
     job: Job, edit: float, tmp_path: Path, trainer_key: SigningKey

@@ -102,6 +102,7 @@ def test_without_the_clients_order_the_verdict_says_so(digits_job):
     assert result.check(CheckNumber.ORDER).state is CheckState.WARNING
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("recorded", PERTURBATIONS)
 def test_a_run_recorded_on_other_hardware_is_verified_here(tmp_path, trainer_key, recorded):
     job = record_job(tmp_path, digits_order(steps=3), trainer_key, perturbation=recorded)

@@ -211,6 +211,7 @@ def test_replay_is_bit_exact_on_other_hardware(name: str, tmp_path: Path, traine
         assert report.steps_replayed == 3
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.kinds])
 def test_control_the_operators_are_there(name: str) -> None:
     program = draft_of(name).program

@@ -114,6 +114,7 @@ def test_without_the_log_it_is_not(job: Job, tmp_path: Path, trainer_key: Signin
     assert (found.step, found.part) == (LIE, "share 2")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("stopped", [1, 3])
 def test_a_recording_that_was_stopped_goes_on_to_the_same_root(
     job: Job, stopped: int, tmp_path: Path, trainer_key: SigningKey
@@ -225,6 +226,7 @@ def test_chosen_shares_of_chosen_steps_verify_nothing_and_say_so(job: Job) -> No
     assert (report.steps_replayed, report.dispute) == (0, None)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("shares", "found"), [((2,), True), ((0, 2), True), ((0, 1, 3), False)])
 def test_a_lie_in_a_chosen_share_is_disputed_and_one_in_another_is_not_seen(
     job: Job, shares: tuple[int, ...], found: bool, tmp_path: Path, trainer_key: SigningKey
