@@ -32,7 +32,6 @@ PLAIN_IMPORT = builtins.__import__
 
 LONGEST_FIRST = (
     "attacks/test_no_false_accusation.py",
-    "engine/kernels/test_switches.py",
     "engine/operators/test_definitions.py",
     "app/test_real_flow.py",
     "frozen/test_frozen.py",
@@ -88,7 +87,6 @@ LONGEST_FIRST = (
     "engine/program/test_decompositions.py",
     "attacks/test_changed_after_check.py",
     "test_fuzz.py",
-    "benchmarks/test_accuracy.py",
     "engine/audit/test_exact_arbiter_every_place.py",
     "app/test_looks.py",
     "engine/signer/test_terminal.py",
