@@ -167,9 +167,26 @@ _EVERY_MOMENT = False
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Trace a step once, unless the test asks for more; a third of what a capture takes is the other trace."""
+    """Trace a step once, unless the test asks for more; a third of what a capture takes is the other trace.
+
+    Let what writes orders be a fork, unless the test is of the process.
+    """
     global _EVERY_MOMENT
     _EVERY_MOMENT = item.get_closest_marker("every_moment") is not None
+    if _FORKS is not None:
+        _FORKS.forks = item.get_closest_marker("own_process") is None
+
+
+_FORKS: Any = None
+"""What starts processes."""
+
+
+def _fork_programs() -> None:
+    global _FORKS
+    from counterfoil.talk import process
+    from support.forked_programs import Subprocess
+
+    process.subprocess = _FORKS = Subprocess()
 
 
 def _trace_at_first_only() -> None:
@@ -212,6 +229,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         import torch._dynamo  # noqa: F401
     if "counterfoil.program.steadily" in sys.modules:
         _trace_at_first_only()
+    if sys.platform == "linux":
+        _fork_programs()
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
