@@ -1,6 +1,6 @@
 """Processes that write orders, as forks of one that has loaded torch: to load it takes longer than what they do.
 
-A server for each hash seed and each set of flags of Python forks twice, so that the process of the tests, which adopts
+A server for each environment that libraries are loaded in forks twice, so that the process of the tests, which adopts
 orphans meanwhile, is the parent: it waits for the program, and kills it, as for one that it started.
 """
 
@@ -22,8 +22,14 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-PROGRAMS = ("counterfoil.cli.orderprogram", "counterfoil.training.secondlook")
+PROGRAMS = (
+    "counterfoil.cli.orderprogram",
+    "counterfoil.training.following.plainrun",
+    "counterfoil.training.secondlook",
+)
 """Modules whose processes are forks: they close no box, hold no secret, and are used for one order."""
+_LOADING = ("PYTHON", "TORCH", "PYTORCH", "ATEN", "OMP", "MKL", "KMP", "ONEDNN", "OPENBLAS", "NUMBA", "TRITON", "CUDA")
+"""What variables begin with that count when Python starts, or a library is loaded."""
 _ADOPT_ORPHANS = 36
 """PR_SET_CHILD_SUBREAPER of Linux."""
 _MOST_BYTES = 2**17
@@ -59,7 +65,9 @@ class _Forked(subprocess.Popen):  # type: ignore[type-arg]
         from counterfoil.talk import programs
 
         place = list(args).index(os.path.abspath(programs.__file__))
-        server = _server(tuple(args[:place]), env.get("PYTHONHASHSEED", ""))
+        server = _server(
+            tuple(args[:place]), tuple(sorted(item for item in env.items() if item[0].startswith(_LOADING)))
+        )
         given = [own if own != -1 else number for number, own in enumerate((p2cread, c2pwrite, errwrite))]
         job = {
             "arguments": args[place:],
@@ -80,19 +88,16 @@ class _Forked(subprocess.Popen):  # type: ignore[type-arg]
 
 
 @cache
-def _server(interpreter: tuple[str, ...], hashing: str) -> socket.socket:
+def _server(interpreter: tuple[str, ...], loading: tuple[tuple[str, str], ...]) -> socket.socket:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    flags = [flag for flag in interpreter[1:] if not hashing or flag != "-E"]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    if hashing:
-        environment["PYTHONHASHSEED"] = hashing
+    rest = {name: value for name, value in os.environ.items() if not name.startswith(_LOADING)}
     subprocess.Popen(
-        [interpreter[0], *flags, __file__, str(theirs.fileno())],
+        [*interpreter, __file__, str(theirs.fileno())],
         pass_fds=(theirs.fileno(),),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        env=environment,
+        # A process that has several threads cannot be copied.
+        env={**rest, **dict(loading), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     )
     theirs.close()
     return ours
