@@ -19,7 +19,7 @@ PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 
 help:
 	@echo "make demo         order, record and replay an honest and a tampered run of digit training"
 	@echo "make example      fine-tune a small language model: ordered, recorded, audited, delivered; docs/example.md"
-	@echo "make test         format, lint, types, import contracts and tests, as CI runs them"
+	@echo "make test         format, lint and tests; CI checks types beside them"
 	@echo "make test-all     the same with the slow tests"
 	@echo "make coverage     the tests once more, with the lines and branches that none of them reaches"
 	@echo "make lint         format, lint, types and import contracts only"
@@ -79,12 +79,11 @@ types: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Types take a minute on one core: they are checked beside the tests. Either fails the whole.
 test: style
-	$(MAKE) --no-print-directory -j 2 types tests
+	$(MAKE) --no-print-directory tests
 
 test-all: style
-	$(MAKE) --no-print-directory -j 2 types tests CHOSEN=
+	$(MAKE) --no-print-directory tests CHOSEN=
 
 tests: setup
 	$(PYTEST) $(CHOSEN)

@@ -4,8 +4,12 @@ import builtins
 import gc
 import os
 import shutil
+import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +32,6 @@ PLAIN_IMPORT = builtins.__import__
 
 LONGEST_FIRST = (
     "attacks/test_no_false_accusation.py",
-    "engine/kernels/test_switches.py",
     "engine/operators/test_definitions.py",
     "app/test_real_flow.py",
     "frozen/test_frozen.py",
@@ -84,7 +87,6 @@ LONGEST_FIRST = (
     "engine/program/test_decompositions.py",
     "attacks/test_changed_after_check.py",
     "test_fuzz.py",
-    "benchmarks/test_accuracy.py",
     "engine/audit/test_exact_arbiter_every_place.py",
     "app/test_looks.py",
     "engine/signer/test_terminal.py",
@@ -115,8 +117,10 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["TRITON_INTERPRET"] = "1"
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first; skip what cannot run here, and say why."""
+    """Put the longest files first; leave a few cases of what is sampled; skip what cannot run here, and say why."""
+    _sample(items)
     places = {HERE / name: place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
     reasons = {"gpu": _no_gpu(), "xvfb": None if shutil.which("Xvfb") else "Xvfb is not installed"}
@@ -124,6 +128,77 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for marker, reason in reasons.items():
             if reason and item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _sample(items: list[pytest.Item]) -> None:
+    """Of a test marked ``sampled`` a few cases stay, and the others are slow.
+
+    Of several parametrizations each value stays once, together with another value of the others each time; with
+    ``sampled(count)`` so many of these cases, spread evenly.
+    """
+    cases: dict[tuple[Path, str], list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sampled") and not item.get_closest_marker("slow"):
+            cases.setdefault((item.path, item.nodeid.partition("[")[0]), []).append(item)
+    for of_one in cases.values():
+        diagonal = _diagonal(of_one)
+        count = min([*of_one[0].get_closest_marker("sampled").args, len(diagonal)])
+        kept = {diagonal[(2 * number + 1) * len(diagonal) // (2 * count)] for number in range(count)}
+        for item in of_one:
+            if item not in kept:
+                item.add_marker(pytest.mark.slow)
+
+
+def _diagonal(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Cases of one test in which each value of each parametrization occurs, as few as there can be."""
+    names = [item.callspec._idlist for item in items]
+    axes = [list(dict.fromkeys(axis)) for axis in zip(*names, strict=True)]
+    longest = max(range(len(axes)), key=lambda place: len(axes[place]))
+    kept = []
+    for item, given in zip(items, names, strict=True):
+        along = axes[longest].index(given[longest])
+        if all(name == axis[along % len(axis)] for name, axis in zip(given, axes, strict=True)):
+            kept.append(item)
+    return kept
+
+
+_EVERY_MOMENT = False
+"""Whether the test that runs wants a step traced at other moments, too."""
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Trace a step once, unless the test asks for more; a third of what a capture takes is the other trace.
+
+    Let what writes orders be a fork, unless the test is of the process.
+    """
+    global _EVERY_MOMENT
+    _EVERY_MOMENT = item.get_closest_marker("every_moment") is not None
+    if _FORKS is not None:
+        _FORKS.forks = item.get_closest_marker("own_process") is None
+
+
+_FORKS: Any = None
+"""What starts processes."""
+
+
+def _fork_programs() -> None:
+    global _FORKS
+    from counterfoil.talk import process
+    from support.forked_programs import Subprocess
+
+    process.subprocess = _FORKS = Subprocess()
+
+
+def _trace_at_first_only() -> None:
+    from counterfoil.program import steadily
+    from counterfoil.program.steadiness import Moments, moments_asked
+
+    @contextmanager
+    def moments() -> Iterator[Callable[[], Any]]:
+        with moments_asked() as asked:
+            yield lambda: asked() if _EVERY_MOMENT else Moments(0)
+
+    steadily.moments_asked = moments
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -152,6 +227,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """
     if len(session.items) > MANY:
         import torch._dynamo  # noqa: F401
+    if "counterfoil.program.steadily" in sys.modules:
+        _trace_at_first_only()
+    if sys.platform == "linux":
+        _fork_programs()
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)

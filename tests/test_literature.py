@@ -135,6 +135,7 @@ def test_it_is_verified_on_imitated_hardware(recorded: Mapping[str, Job], name: 
     assert report.steps_replayed == STEPS
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", LITERATURE)
 def test_it_is_verified_under_an_exact_profile(name: str, tmp_path: Path, trainer_key: SigningKey) -> None:
     job = record_job(tmp_path, LITERATURE[name](2, PROFILES["exact-20"]), trainer_key)
@@ -301,6 +302,7 @@ def found_at_the_step(run: Path, order: Path, folder: Path) -> None:
     assert (ruled.outcome, ruled.step) == (AdjudicationOutcome.CONFIRMED, LIE)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("profile", ["float64-24", "exact-20"])
 @pytest.mark.parametrize("lie", [without_attack, without_second_gradient, without_teacher, without_mask])
 def test_a_cheaper_step_is_found(lie: Any, profile: str, tmp_path: Path, trainer_key: SigningKey) -> None:

@@ -28,6 +28,7 @@ def test_a_tutorial_shows_what_it_is_about(page: str, called: set[str]) -> None:
     assert {command.split()[1] for command, _ in examples(text(page))} == called
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("page", ON_THE_COMMAND_LINE)
 def test_the_lines_of_a_tutorial_do_what_it_says(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -168,6 +168,7 @@ def text_size_again(qapp: QApplication) -> Iterator[None]:
     apply_text_size(qapp, 100)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("percent", "enlarged"), [(100, "text"), (150, "text"), (150, "all"), (200, "all")])
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_the_window_fits_a_small_screen(
@@ -204,6 +205,7 @@ def test_the_window_fits_a_small_screen(
     assert clipped(window.header) == []
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_dialogs_fit_a_screen_on_which_everything_is_twice_as_large(
     settings: Settings,

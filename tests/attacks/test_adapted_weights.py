@@ -103,6 +103,7 @@ def test_a_merge_is_followed_from_input_to_sum(way):
         assert use == AdapterUse(SCALES[way], (False, False, False))
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("way", WRONG)
 def test_what_no_merge_stands_for_is_refused(way):
     program = _adapted_order(way).program

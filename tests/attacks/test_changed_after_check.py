@@ -63,6 +63,7 @@ def poisoned(part: str, order: Path) -> tuple[str, bytes, object]:
     return dataset, stored(other), lie
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("part", ["labels", "schedule", "scalars"])
 def test_another_order_is_shown_after_the_check(tmp_path, digits_job, trainer_key, monkeypatch, part):
     """Trained on something else than ordered; the file holds what was ordered only while it is checked."""
@@ -77,6 +78,7 @@ def test_another_order_is_shown_after_the_check(tmp_path, digits_job, trainer_ke
     unsigned(result, trainer_key)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("part", "parts"), [("labels", ALL_PARTS), ("schedule", ALL_PARTS), ("scalars", ("state",))], ids=str
 )
@@ -128,6 +130,7 @@ def test_another_state_is_shown_after_the_check(tmp_path, digits_job, trainer_ke
     unsigned(result, trainer_key)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("dataset", "row"), [("/run/log", None), ("/run/fingerprints", 2)])
 @pytest.mark.parametrize("hide", [True, False])
 def test_a_record_is_changed_after_the_check(tmp_path, digits_job, trainer_key, monkeypatch, dataset, row, hide):
@@ -142,6 +145,7 @@ def test_a_record_is_changed_after_the_check(tmp_path, digits_job, trainer_key, 
     unsigned(result, trainer_key)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "dataset",
     [

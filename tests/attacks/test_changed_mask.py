@@ -39,6 +39,7 @@ def cheat(folder: Path, path: str, choose: Any, key: SigningKey) -> Job:
         return record_job(folder, draft, key)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("path", KINDS)
 @pytest.mark.parametrize("choose", [a_number, unmasked, masked])
 def test_the_operator_is_named(path: str, choose: Any, tmp_path: Path, trainer_key: SigningKey) -> None:

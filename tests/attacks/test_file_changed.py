@@ -59,6 +59,7 @@ def unsigned_or_right(result, key, digest: Digest) -> None:
         assert report.outcome is Outcome.VERIFIED, report.reason
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("part", PARTS)
 def test_one_bit_flips_and_stays(digits_job, tmp_path, trainer_key, monkeypatch, cache, moment, part):
@@ -71,6 +72,7 @@ def test_one_bit_flips_and_stays(digits_job, tmp_path, trainer_key, monkeypatch,
     unsigned_or_right(result, trainer_key, Digest.of_file(digits_job.run))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("part", PARTS)
 def test_one_bit_flips_and_flips_back(digits_job, tmp_path, trainer_key, monkeypatch, cache, part):
     """At the end the file is what it was at the start, so no digest made then can tell."""

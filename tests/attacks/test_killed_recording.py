@@ -130,6 +130,7 @@ def test_killed_two_hundred_times_it_ends_with_the_same_run_root(killing: Killin
     assert kills >= 200
 
 
+@pytest.mark.sampled(3)
 @posix
 @pytest.mark.parametrize("write", [1, 2, 7, 8, 9, 21])
 def test_killed_in_the_middle_of_a_write(killing: Killing, tmp_path: Path, write: int) -> None:
@@ -354,6 +355,7 @@ def tear(path: Path, lost: int) -> None:
     path.write_bytes(path.read_bytes()[:-lost])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_is_damaged_is_found_and_computed_again(stopped: Stopped, change: str) -> None:
     damage, kept, state = CHANGES[change]

@@ -72,6 +72,7 @@ def failing(error: Exception, after: int = 40):
     return compute
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("error", [*SHORTAGES.values(), *FAILURES.values()], ids=[*SHORTAGES, *FAILURES])
 def test_an_audit_that_cannot_go_on_concludes_nothing(digits_job, trainer_key, tmp_path, monkeypatch, error):
     expected = MemoryShortageError if error in SHORTAGES.values() else DeviceFailureError

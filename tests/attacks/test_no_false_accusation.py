@@ -72,6 +72,7 @@ def assert_clean(found: Replay) -> None:
     assert (found.disputed, found.contradictions, found.omissions) == (0, 0, 0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("machine", [m for m in IN_PROCESS if m.name in QUICK_MACHINES], ids=lambda m: m.name)
 @pytest.mark.parametrize("job", QUICK_JOBS)
 def test_a_few_machines(recorded, job, machine):
@@ -109,6 +110,7 @@ def test_on_a_gpu(recorded, job, perturbation):
     assert_clean(replay(job, *recorded(job), Machine("gpu", perturbation=perturbation, device="cuda:0")))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("job", QUICK_JOBS)
 def test_control_a_machine_beyond_the_margin_is_noticed(recorded, job):
     """Errors of 2^-12 in every rounded operator are no honest hardware: the counts above could have come out bad."""
@@ -183,6 +185,7 @@ def test_results_are_kept_and_not_measured_again(tmp_path):
         measure(tmp_path, [first], 3)
 
 
+@pytest.mark.slow
 def test_every_kind_of_rounded_operator_is_replayed():
     """Under every imitation: what its last bits are decides nothing. A profile or margin changes no operator."""
     plain = [job for job in JOBS if not job.endswith((", calibrated margins", ", float32-bfloat16"))]

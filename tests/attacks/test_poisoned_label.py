@@ -79,6 +79,7 @@ def test_only_the_first_dispute_is_wanted(poisoned, digits_job):
     assert result.report.dispute.tensors
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("perturbation", PERTURBATIONS)
 def test_a_dispute_is_the_same_on_other_hardware(poisoned, digits_job, perturbation):
     disputed(poisoned, digits_job.order, 3, perturbation=perturbation)

@@ -27,7 +27,7 @@ def machine() -> Machine:
     return open_machine("cpu", 1)
 
 
-@pytest.fixture(params=["digits", "gpt"])
+@pytest.fixture(params=["digits", pytest.param("gpt", marks=pytest.mark.slow)])
 def task(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
     """A task whose operators are captured once: its seeds and precisions change none."""
     for recipe in (digits, gpt2):

@@ -84,6 +84,7 @@ def test_runs_give_the_stored_values(name: str, made: Path) -> None:
     assert without_logs(stored) == without_logs(fresh)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", RUNS)
 def test_runs_are_verified(name: str) -> None:
     report = audited(STORED / f"{name}.cfoil").report
@@ -93,6 +94,7 @@ def test_runs_are_verified(name: str) -> None:
     assert (report.corrections > 0) == (name == "convolution")
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_same_again(made: Path, tmp_path: Path) -> None:
     assert main(["vectors", "--out", str(tmp_path / "again")]) == 0
     for path in made.iterdir():

@@ -36,6 +36,7 @@ def done(pieces: Pieces) -> dict[str, object]:
     return {"record": pieces.record().values, "audit": pieces.audit().values}
 
 
+@pytest.mark.slow
 def test_a_training_is_recorded_and_audited_whole(done: dict[str, dict[str, object]]) -> None:
     assert done["audit"]["outcome"] == "VERIFIED"
     assert [(row["step"], row["equal"]) for row in done["audit"]["steps"]] == [(1, True), (2, True)]  # type: ignore[attr-defined]

@@ -36,6 +36,7 @@ def test_the_stored_files_have_the_golden_digests(name):
     assert golden.job_path(name).stat().st_size < 200_000
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("perturbation", [None, *PERTURBATIONS])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_stored_run_is_verified_on_every_machine(name, perturbation):

@@ -30,13 +30,13 @@ def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
     return image
 
 
+@lru_cache(maxsize=256)
 def icon(name: str, colour: str, disabled: str | None = None) -> QIcon:
     """An icon in all the sizes that the window uses."""
     result = QIcon()
     for size in _SIZES:
-        drawn = pixmap(name, colour, size)
         for mode in (QIcon.Mode.Normal, QIcon.Mode.Selected):  # Qt would tint a selected one, and so hide its colour
-            result.addPixmap(drawn, mode)
+            result.addPixmap(pixmap(name, colour, size), mode)
         if disabled is not None:
             result.addPixmap(pixmap(name, disabled, size), QIcon.Mode.Disabled)
     return result

@@ -66,6 +66,7 @@ def test_a_poisoned_label_behind_a_forged_fingerprint_is_wrong_by_exact_arithmet
     assert element.error < 1 < element.midpoint
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "kind", ["convolution", "_native_batch_norm_legit_functional", "addmm", "convolution_backward"]
 )
@@ -272,6 +273,7 @@ def off(kinds: tuple[str, ...], relative: float) -> Any:
     return compute
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["_log_softmax", "mean", "convolution", "addmm"])
 def test_a_machine_that_is_always_wrong_alike_accuses_nobody(monkeypatch, digits_job, kind):
     """The second replay cannot tell: a function that is wrong is wrong in any order of summation."""

@@ -262,6 +262,7 @@ def say(message): write_frame(sys.stdout.buffer, encode([message]))
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "says",
     [

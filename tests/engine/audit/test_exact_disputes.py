@@ -148,6 +148,7 @@ def test_the_self_test_finds_a_machine_that_errs_by_one_unit(job: Job, kind: str
         assert audited(job.run, job.order).report.outcome is Outcome.ERROR
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["mm", "exp", "sum", "embedding_dense_backward"])
 def test_control_a_machine_that_errs_by_one_unit_shows(job: Job, kind: str) -> None:
     """Its own arithmetic confirms nothing: another form of products gives other results."""
@@ -194,6 +195,7 @@ def simulated(job: Job, path: Path, key: SigningKey, trainer: Trainer) -> Audite
     return audited(record_malicious(job.order, path, key, trainer), job.order)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["mm", "exp", "sum", "embedding_dense_backward"])
 def test_one_wrong_element_is_found_and_named(job: Job, tmp_path: Path, trainer_key: SigningKey, kind: str) -> None:
     cheat = OneElement(STEP, kind=kind)
@@ -290,6 +292,7 @@ def test_the_verdict_says_so(job: Job, tmp_path: Path, trainer_key: SigningKey) 
 # Capsules.
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("cheat", [OneElement(STEP), FlippedBit(STEP), FLIP], ids=["element", "bit", "label"])
 def test_a_capsule_is_confirmed(job: Job, tmp_path: Path, trainer_key: SigningKey, cheat: Any) -> None:
     run = tmp_path / "run.cfoil"

@@ -76,6 +76,7 @@ def jobs(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) -> M
     return {scale: job(scale) for scale in SCALES}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("scale", SCALES)
 def test_poisoned_labels_are_disputed(
     jobs: Mapping[float, Job], tmp_path: Path, trainer_key: SigningKey, scale: float
@@ -89,6 +90,7 @@ def test_poisoned_labels_are_disputed(
     assert (report.dispute.step, report.dispute.finding.right) == (STEP, Right.REPLAY)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("scale", SCALES)
 def test_honest_machines_are_verified(jobs: Mapping[float, Job], scale: float) -> None:
     """The control."""

@@ -106,6 +106,7 @@ def evidence(lied: Callable[[str], tuple[Audited, CapsuleContents]]) -> Callable
     return lambda name: lied(name)[1]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", LIES)
 def test_a_capsule_names_the_part_before_it_is_judged(
     name: str, evidence: Callable[[str], CapsuleContents], tmp_path: Path
@@ -138,6 +139,7 @@ def groups_of(path: Path) -> set[str]:
 # Who is right.
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("profile", PROFILED)
 @pytest.mark.parametrize("lie", LIES)
 def test_a_lie_becomes_a_capsule_that_anybody_can_confirm(
@@ -161,6 +163,7 @@ def test_a_lie_becomes_a_capsule_that_anybody_can_confirm(
     assert (TENSOR in audit.finding.sentence) == (lie == "sum")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("about", "step"), [(0, 1), (3, LIE), (UPDATE, 1), (UPDATE, LIE), (TENSOR, LIE), ("loss", 1)])
 def test_a_part_that_is_right_is_rejected(job: Job, about: Any, step: int, tmp_path: Path) -> None:
     contents = crafted_part(job.run, step, about)
@@ -313,6 +316,7 @@ FORGED: dict[str, tuple[str, Forgery, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", FORGED)
 def test_what_was_not_signed_is_refused(evidence: Callable[[str], CapsuleContents], name: str, tmp_path: Path) -> None:
     lie, forge, sentence = FORGED[name]
@@ -472,6 +476,7 @@ def both_say(run: Path, order: Path, tmp_path: Path) -> tuple[Dispute, Dispute]:
     return report.dispute, ruling.dispute
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("unreadable", "named"), [(SHARES, 2), (3, 2), (2, 2), (1, 1)], ids=["update", "share 3", "share 2", "share 1"]
 )
@@ -502,6 +507,7 @@ def test_so_it_is_of_their_combination(job: Job, lie: Any, named: str, tmp_path:
         assert (found.step, found.part, found.signer) == (step, named, "")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("edit", [3e38, np.inf])
 def test_a_stored_state_from_which_no_share_comes_to_a_result(
     job: Job, edit: float, tmp_path: Path, trainer_key: SigningKey

@@ -74,6 +74,7 @@ def test_states_and_losses_are_those_of_the_run_that_keeps_them(pair: Pair) -> N
         assert kept.manifest.digest != again.manifest.digest
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("perturbation", [None, "rewritten"])
 def test_it_is_verified_on_other_hardware_too(pair: Pair, perturbation: str | None) -> None:
     report = verified(pair.again.run, pair.again.order, perturbation=perturbation)

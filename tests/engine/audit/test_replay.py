@@ -48,6 +48,7 @@ def larger_job(tmp_path_factory, trainer_key) -> Job:
     return record_job(tmp_path_factory.mktemp("larger"), draft, trainer_key)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("perturbation", [None, *PERTURBATIONS])
 @pytest.mark.parametrize("job", ["digits_job", "gpt2_job"])
 def test_an_honest_run_is_verified(request, job, perturbation):
@@ -101,6 +102,7 @@ def test_without_the_clients_order_the_verdict_says_so(digits_job):
     assert result.check(CheckNumber.ORDER).state is CheckState.WARNING
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("recorded", PERTURBATIONS)
 def test_a_run_recorded_on_other_hardware_is_verified_here(tmp_path, trainer_key, recorded):
     job = record_job(tmp_path, digits_order(steps=3), trainer_key, perturbation=recorded)

@@ -75,6 +75,7 @@ def test_a_run_holds_a_record_for_each_share_under_the_leaf_of_its_step(job: Job
         assert OrderManifest.from_bytes(manifest.to_bytes()) == manifest
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("cut", [0, 15, 16, 100, -1])
 def test_bytes_of_shares_that_are_cut_are_none(job: Job, cut: int) -> None:
     with BundleReader.open(job.run) as reader:
@@ -113,6 +114,7 @@ def test_without_the_log_it_is_not(job: Job, tmp_path: Path, trainer_key: Signin
     assert (found.step, found.part) == (LIE, "share 2")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("stopped", [1, 3])
 def test_a_recording_that_was_stopped_goes_on_to_the_same_root(
     job: Job, stopped: int, tmp_path: Path, trainer_key: SigningKey
@@ -132,6 +134,7 @@ def test_workers_come_to_the_same(job: Job, tmp_path: Path, monkeypatch: pytest.
 # Lies.
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("lie", "around", "part", "operator"),
     [
@@ -223,6 +226,7 @@ def test_chosen_shares_of_chosen_steps_verify_nothing_and_say_so(job: Job) -> No
     assert (report.steps_replayed, report.dispute) == (0, None)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("shares", "found"), [((2,), True), ((0, 2), True), ((0, 1, 3), False)])
 def test_a_lie_in_a_chosen_share_is_disputed_and_one_in_another_is_not_seen(
     job: Job, shares: tuple[int, ...], found: bool, tmp_path: Path, trainer_key: SigningKey

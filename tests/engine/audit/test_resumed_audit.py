@@ -71,6 +71,7 @@ def uninterrupted() -> Callable[[Job], list[Event]]:
     return cache(lambda job: whole(request_of(job)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("steps", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("which", ["digits_job", "cheat"])
 def test_stopped_after_any_step(which, steps, tmp_path, request, uninterrupted):

@@ -98,6 +98,7 @@ def resigned(report, key, **changes):
     return sign_statement(make_statement(statement["subject"], VERDICT.predicate, statement["predicate"]), key)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "changes",
     [

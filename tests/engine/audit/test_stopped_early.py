@@ -109,6 +109,7 @@ def test_a_rule_that_does_not_fire_leaves_every_byte_of_the_claim(tmp_path: Path
     assert f"has {ORDERED} of {ORDERED} ordered steps. That the order's rule ends it there" in part.reason
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("stopped", [1, 4, 6, ENDS])
 def test_a_recording_that_was_stopped_ends_at_the_same_step(job, stopped, tmp_path, trainer_key):
     """Also one that was stopped when its last step was done, and the run not made of it yet."""

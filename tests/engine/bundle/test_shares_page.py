@@ -221,6 +221,7 @@ class UpdatesWithHalf(SharedSteps):
         return super().update_part({name: total / np.float32(2) for name, total in combined.items()})
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("liar", "part"),
     [

@@ -86,6 +86,7 @@ def test_the_command_that_is_shown_writes_the_same_order(tmp_path: Path, monkeyp
     assert told.order_bytes == (tmp_path / "told.cfoil").stat().st_size
 
 
+@pytest.mark.own_process
 def test_a_script_is_ordered_in_its_folder_with_its_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "train it.py").write_text(SCRIPT_TEXT)
     asked = {"compare": "1", "answer": "no train.py:3=yes", "network": "no"}

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ENGINE = Path(__file__).parents[1]
 FILES = (
     "kernels/test_regions.py",
@@ -46,6 +48,7 @@ def ran(*command: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_no_loop_looks_outside_its_memory() -> None:
     """In one process for both switches: each loop is compiled anew with checks, where no such build is kept."""
     files = [str(ENGINE / name) for name in FILES]

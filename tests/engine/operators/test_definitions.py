@@ -98,7 +98,9 @@ def describe(index: int) -> str:
     return f"{call.name} {shown} {call.kwargs}"
 
 
-@pytest.mark.parametrize("capability", CAPABILITIES)
+@pytest.mark.parametrize(
+    "capability", [CAPABILITIES[0], *(pytest.param(name, marks=pytest.mark.slow) for name in CAPABILITIES[1:])]
+)
 def test_the_library_gives_the_same_on_every_instruction_set(capability: str) -> None:
     if capability == "avx512" and torch.backends.cpu.get_cpu_capability() != "AVX512":
         pytest.skip("this processor has no AVX-512")

@@ -117,6 +117,7 @@ def test_what_is_logged_changes_no_program(name: str) -> None:
     assert captured(TAKEN[name]).program.digest == PLAIN
 
 
+@pytest.mark.every_moment
 def test_a_placeholder_never_looks_like_a_number() -> None:
     LOGGED.clear()
     for name in ("format", "format of an item", "percent", "accuracy", "numpy", "numpy of results", "best"):

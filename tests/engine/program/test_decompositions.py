@@ -77,6 +77,7 @@ LINEAR = [
 MODES = {3: "linear", 4: "bilinear", 5: "trilinear"}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("align", [False, True])
 @pytest.mark.parametrize(("shape", "settings"), LINEAR)
 def test_linear_interpolation(shape: tuple[int, ...], settings: dict[str, Any], align: bool) -> None:
@@ -89,6 +90,7 @@ def test_linear_interpolation(shape: tuple[int, ...], settings: dict[str, Any], 
         torch.testing.assert_close(got.float(), want.float(), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("mode", ["nearest", "nearest-exact"])
 @pytest.mark.parametrize(
     ("shape", "several"),
@@ -162,6 +164,7 @@ def test_softplus(beta: float, threshold: float) -> None:
         torch.testing.assert_close(got.float(), want.float(), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "function",
     [

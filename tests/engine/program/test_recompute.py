@@ -89,6 +89,7 @@ def unlike(program: Program) -> Counter[str]:
     return Counter(node.operator for node in program.nodes)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("segments", [2, 3, 7, 100, AUTO])
 @pytest.mark.parametrize("name", MODELS)
 def test_state_and_loss_are_the_same_bit_for_bit(name, segments):
@@ -162,6 +163,7 @@ def test_the_last_segment_is_kept_and_nothing_is_computed_thrice():
     assert not [node for node in last if node.operator in ("aten.addmm.default", "aten.tanh.default", UNIFORM)]
 
 
+@pytest.mark.slow
 def test_a_deep_model_takes_a_fraction_of_the_memory():
     step = capture_on(deep(nn.Tanh, lambda: nn.Dropout(0.1), layers=40, width=4), (256, 4))
     made = finish(recomputing(step.program, AUTO, 8))

@@ -74,6 +74,7 @@ def by_the_clock(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
     return mean_square(model, batch) * (time.time() % 1e9)
 
 
+@pytest.mark.every_moment
 @pytest.mark.parametrize("given", [{"rule": Clock()}, {"objective": by_the_clock}], ids=["update", "gradient"])
 def test_neither_program_may_hang_on_a_moment(given: dict[str, Any]) -> None:
     with pytest.raises(ProgramError, match="another one when it is captured a second time"):

@@ -22,6 +22,8 @@ from counterfoil.program.update import Sgd
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.operators.node import TensorType
 
+pytestmark = pytest.mark.every_moment
+
 BATCH = {"x": TensorType("float32", (4, 3)), "y": TensorType("int64", (4,))}
 Factor = Callable[[], Any]
 

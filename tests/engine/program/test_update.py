@@ -247,6 +247,7 @@ def test_groups_may_have_rules_of_different_kinds():
     assert "learning rate" not in rule.describe()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("parts", [2, 3, 12])
 def test_accumulation_over_micro_batches(parts):
     reference = Reference(lambda model: torch.optim.SGD(model.parameters(), momentum=0.9))

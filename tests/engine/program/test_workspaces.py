@@ -129,6 +129,7 @@ def measured() -> dict[str, int]:
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CASES)
 def test_a_step_takes_no_more_than_is_counted_and_not_much_less(name: str, measured: dict[str, int]) -> None:
     counted = estimate(CASES[name](), 4, exact_bits=BITS).bytes
@@ -137,6 +138,7 @@ def test_a_step_takes_no_more_than_is_counted_and_not_much_less(name: str, measu
     assert counted <= 3 * measured[name] + SLACK
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ("function", "total")])
 def test_control_without_what_is_needed_inside_it_takes_more_than_is_counted(
     name: str, measured: dict[str, int]

@@ -89,6 +89,7 @@ def by_torch(make: Make, draft: Any, scheduler: Any = None, model: nn.Module | N
         return trained_by_torch(model, optimizer, scheduled(draft), scheduler(optimizer) if scheduler else None)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_an_optimizer_trains_as_it_does_itself(name: str) -> None:
     make = OPTIMIZERS[name]
@@ -305,6 +306,7 @@ REFUSED: dict[str, tuple[Make, str, str]] = {
 }
 
 
+@pytest.mark.every_moment
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused_says_why(name: str) -> None:
     make, words, remedy = REFUSED[name]
@@ -338,6 +340,7 @@ def test_thousands_of_steps_are_quick_and_can_be_stopped() -> None:
         next(drafting)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("make", "precision"),
     [
@@ -359,6 +362,7 @@ def test_a_run_of_it_is_verified(make: Make, precision: Any, tmp_path: Path, tra
     assert report.steps_replayed == 4
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["schedule-free AdamW", "AdaBelief", "two"])
 def test_a_loop_hands_the_state_back(name: str, tmp_path: Path, trainer_key: SigningKey) -> None:
     make = two if name == "two" else OPTIMIZERS[name]

@@ -23,7 +23,7 @@ from support.jobs import audited, record_job
 from support.malicious import Train, Trainer, record_malicious
 
 STEPS = 3
-QUICK = ("digits-cnn", "logistic", "gpt2", "own model (LSTM)")
+QUICK = ("digits-cnn", "logistic", "own model (LSTM)")
 EACH = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in ORDERS]
 
 

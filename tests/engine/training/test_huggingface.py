@@ -144,6 +144,7 @@ def test_the_network_would_be_noticed(no_network: list[object]) -> None:
     assert len(no_network) == 1
 
 
+@pytest.mark.slow
 def test_padding_changes_nothing_of_the_loss(models: Path, rows: Callable[..., Path], tmp_path: Path) -> None:
     """The loss of the recorded step is the mean over each row's own tokens, as transformers gives it unpadded."""
     import transformers
@@ -165,6 +166,7 @@ def test_padding_changes_nothing_of_the_loss(models: Path, rows: Callable[..., P
     assert draft.manifest.data["attention_mask"].dtype == "uint8"
 
 
+@pytest.mark.slow
 def test_a_classifier_takes_names_of_labels(models: Path, rows: Callable[..., Path], tmp_path: Path) -> None:
     (*_,) = events = list(prepare_events(models / "bert", rows(LABELLED), QUICK))
     prepared = events[-1]
@@ -222,6 +224,7 @@ def test_a_text_file_is_packed_and_trains_under_an_exact_profile(models: Path, t
     verified(tmp_path, draft)
 
 
+@pytest.mark.slow
 def test_the_batches_of_a_fine_tuning_are_divided_into_shares(
     models: Path, rows: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -286,6 +286,7 @@ def test_training_on_tokens_from_public_weights_is_replayed_bit_for_bit(tmp_path
         assert (report.contradictions, report.omissions) == (0, 0)
 
 
+@pytest.mark.slow
 def test_the_public_size_has_124_million_parameters_and_is_captured():
     size = SIZES["124M"]
     with torch.device("meta"):

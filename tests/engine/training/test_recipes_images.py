@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -46,6 +47,15 @@ ORDERS: dict[str, Callable[[], OrderDraft]] = {
     "small vgg": lambda: order_vgg(COLOUR, LABELS, layout=TINY_VGG_SMALL, **SMALL),
 }
 
+QUICK = ("basic blocks", "vgg")
+EACH = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in ORDERS]
+
+
+@cache
+def drafted(name: str) -> OrderDraft:
+    """One of the orders; nobody changes it."""
+    return ORDERS[name]()
+
 
 @pytest.fixture(scope="module")
 def jobs(tmp_path_factory, trainer_key) -> Callable[[str], Job]:
@@ -53,14 +63,15 @@ def jobs(tmp_path_factory, trainer_key) -> Callable[[str], Job]:
 
     def job(name: str) -> Job:
         if name not in made:
-            made[name] = record_job(tmp_path_factory.mktemp("images"), ORDERS[name](), trainer_key)
+            made[name] = record_job(tmp_path_factory.mktemp("images"), drafted(name), trainer_key)
         return made[name]
 
     return job
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("perturbation", ["reversed", "split"])
-@pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.parametrize("name", EACH)
 def test_replay_is_bit_exact_on_other_hardware(jobs, name, perturbation):
     job = jobs(name)
     report = audited(job.run, job.order, perturbation=perturbation).report
@@ -69,23 +80,23 @@ def test_replay_is_bit_exact_on_other_hardware(jobs, name, perturbation):
     assert report.steps_replayed == 2
 
 
-@pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.parametrize("name", EACH)
 def test_control_there_are_decisions_to_follow(jobs, name):
     """The logs are not empty, so the perturbations above had something to follow."""
     with BundleReader.open(jobs(name).run) as reader:
         assert sum(reader.log_entries().tolist()) > 0
 
 
-@pytest.mark.parametrize("name", ["basic blocks", "small vgg"])
+@pytest.mark.parametrize("name", QUICK)
 def test_control_flipped_labels_are_disputed_at_their_step(tmp_path, trainer_key, name):
-    job = record_job(tmp_path, ORDERS[name](), trainer_key, tamper=LabelFlip(2))
+    job = record_job(tmp_path, drafted(name), trainer_key, tamper=LabelFlip(2))
     result = audited(job.run, job.order)
     assert result.report.outcome is Outcome.DISPUTED
     assert result.of(DisputeLocated)[0].dispute.step == 2
 
 
 def test_one_seed_gives_one_order_and_another_another():
-    first, again = ORDERS["vgg"](), ORDERS["vgg"]()
+    first, again = drafted("vgg"), ORDERS["vgg"]()
     other = order_vgg(COLOUR, LABELS, layout=TINY_VGG, **(SMALL | {"seed": 5}))
     assert first.manifest.digest == again.manifest.digest != other.manifest.digest
 

@@ -32,6 +32,7 @@ def job(tmp_path_factory, trainer_key, table) -> Job:
     return record_job(tmp_path_factory.mktemp("logistic"), draft, trainer_key)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("perturbation", PERTURBATIONS)
 def test_replay_is_bit_exact_on_other_hardware(job, perturbation):
     report = audited(job.run, job.order, perturbation=perturbation).report

@@ -56,6 +56,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.own_process
 def test_a_step_that_goes_through_a_set_of_names_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["order", "--from", written(tmp_path, "job_of_a_set", repr(NAMES)), "--out", "job.cfoil"]
     assert main(command) == 3

@@ -83,6 +83,7 @@ def in_float64(model: nn.Module, optimizer: Optimizer) -> tuple[nn.Module, Optim
     return model, optimizer
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["SGD", "AdamW", "Adagrad", "RMSprop", "NAdam", "Adamax", "groups"])
 def test_an_optimizer_that_has_made_steps_goes_on(name: str) -> None:
     model = network()

@@ -231,8 +231,8 @@ CALIBRATED = replace(Precision(), proven=False)
     [
         *((name, PROFILES[profile]) for name in ("digits-cnn", "gpt2", "logistic") for profile in COARSE_AND_FINE),
         *((name, CALIBRATED) for name in ("digits-cnn", "gpt2", "logistic")),
-        ("vgg11", PROFILES["float64-24"]),
-        ("resnet", PROFILES["float64-18"]),
+        pytest.param("vgg11", PROFILES["float64-24"], marks=pytest.mark.slow),
+        pytest.param("resnet", PROFILES["float64-18"], marks=pytest.mark.slow),
     ],
 )
 def test_no_recipe_is_warned_of(name: str, precision: Precision) -> None:

@@ -161,6 +161,7 @@ def same_step(name: str, compute: Compute) -> bool:
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("imitation", IMITATIONS)
 @pytest.mark.parametrize("name", DRAFTS)
 def test_no_imitation_shows_in_a_step(name: str, imitation: str) -> None:

@@ -43,6 +43,7 @@ def error(found: Tensor, exact: Tensor) -> float:
     return float((found - exact).norm() / exact.norm())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("proven", [False, True])
 @pytest.mark.parametrize("ratio", RATIOS)
 def test_the_grid_errs_no_more_than_float32(ratio: float, proven: bool) -> None:

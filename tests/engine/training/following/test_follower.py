@@ -16,6 +16,8 @@ from torch.utils.data.dataloader import _BaseDataLoaderIter
 from counterfoil_core.base.errors import CounterfoilError, DataError, ProgramError
 from support.followed import followed, ordered, plain, recorded, write_script
 
+pytestmark = pytest.mark.every_moment
+
 _CLASSIFIER = """
     import torch
     from torch import nn

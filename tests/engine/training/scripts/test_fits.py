@@ -21,6 +21,8 @@ from counterfoil_core.values.outcome import Outcome
 from support.bundles import test_key
 from support.jobs import audited, record_job, record_run
 
+pytestmark = pytest.mark.every_moment
+
 L = pytest.importorskip("lightning", reason="the library lightning is not installed")
 BY_VALUE: dict[str, Any] = {"max_epochs": 3, "gradient_clip_val": 0.01, "gradient_clip_algorithm": "value"}
 

@@ -22,6 +22,8 @@ from support import small_models
 from support.bundles import test_key
 from support.jobs import audited, record_job, record_run
 
+pytestmark = pytest.mark.every_moment
+
 transformers = pytest.importorskip("transformers", reason="the library transformers is not installed")
 pytest.importorskip("accelerate", reason="the Trainer needs the library accelerate")
 

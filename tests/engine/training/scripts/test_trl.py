@@ -16,7 +16,7 @@ from support.bundles import test_key
 from support.jobs import audited, record_run
 
 pytest.importorskip("trl", reason="the library trl is not installed")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.every_moment]
 
 SFT = """
 import sys
