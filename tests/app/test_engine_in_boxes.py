@@ -54,6 +54,7 @@ from counterfoil_app.engine.port import (
 from counterfoil_app.engine.process import EngineWords, ProcessEngine
 from counterfoil_app.engine.sample import SampleKind
 from counterfoil_app.engine.worker import ReportedError
+from counterfoil_core.base.errors import CancelledError
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.statement.verdict import sign_verdict
 from support.boxes import closed, enclosure_of
@@ -131,6 +132,28 @@ def test_a_dispute_stays_where_it_is_while_files_are_looked_at(
     *_, finished = engine.adjudicate(capsule, digits_job.order, "cpu", 1, CancelToken())
     assert isinstance(finished, AdjudicationFinished)
     assert finished.report.outcome.value == "CONFIRMED"
+
+
+def test_files_are_looked_at_side_by_side_and_that_is_stopped(
+    engine: ProcessEngine, digits_job: Job, tmp_path: Path
+) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("no run")
+    gone = tmp_path / "gone.cfoil"
+    told = {each.path: each for each in engine.incoming((digits_job.run, digits_job.order, text, gone), CancelToken())}
+    kinds = {path.name: each.found.kind for path, each in told.items() if each.found is not None}
+    assert kinds == {
+        digits_job.run.name: FileUse.RUN, digits_job.order.name: FileUse.ORDER, text.name: FileUse.OTHER,
+    }  # fmt: skip
+    assert told[gone].failure is not None
+    assert "no file" in told[gone].failure.sentence
+    many, token = [tmp_path / f"{number}.txt" for number in range(300)], CancelToken()
+    answers = engine.incoming(many, token)
+    next(answers)
+    token.cancel()
+    with pytest.raises(CancelledError):
+        list(answers)
+    assert engine.recognise(digits_job.order).kind is FileUse.ORDER
 
 
 class Impatient(ProcessEngine):
@@ -250,7 +273,7 @@ def test_the_processes_end_with_the_window(digits_job: Job) -> None:
              (task / "children").read_text().split()]  # fmt: skip
     assert inner
     os.kill(broker, signal.SIGKILL)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120  # one that loads torch hears of it when that is done
     while any(Path("/proc", each).exists() for each in inner):
         assert time.monotonic() < deadline
         time.sleep(0.1)
