@@ -64,3 +64,13 @@ def test_what_comes_meanwhile_is_looked_at_next(
     window.open_files(paths[20:23])
     engine.open_gates()
     qtbot.waitUntil(lambda: len(window.queue.entries) == 12, timeout=30_000)
+
+
+def test_a_window_that_is_closed_looks_at_no_more(
+    window: MainWindow, engine: FakeEngine, qtbot: QtBot, paths: list[Path]
+) -> None:
+    look_at(window, engine, qtbot, paths)
+    window.close()
+    assert not window.dropping.incoming.working
+    qtbot.waitUntil(lambda: not window.session.busy)
+    assert not window.queue.entries

@@ -120,8 +120,10 @@ class FarEngine(ProcessEngine):
 
     def incoming(self, paths: Sequence[Path], cancel: CancelToken) -> Iterator[Incoming]:
         """Say what files are: those of that machine, and those of this that are read here; raises CancelledError."""
-        here = [path for path in paths if path not in self.files and path.exists()]
-        if far := [path for path in paths if path not in set(here)]:
+        far, here = list[Path](), list[Path]()
+        for path in paths:
+            (far if path in self.files or not path.exists() else here).append(path)
+        if far:
             yield from super().incoming(far, cancel)
         for told in self._here.incoming(here, cancel) if here else ():
             if told.found is None or told.found.kind in HERE:

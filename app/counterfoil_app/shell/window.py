@@ -637,6 +637,7 @@ class MainWindow(QMainWindow):
             return
         self.recordings.shut_down()
         self.shell.samples.cancel()
+        self.dropping.incoming.stop()
         if self.session.busy:
             self._closing = True
             event.ignore()
