@@ -46,7 +46,7 @@ class Flatness:
         milliseconds: Median time of a step, in ms.
         slowdown: Median time of a step in the last quarter over that in the first.
         bytes_per_step: By how much memory grows in a step, by a line of least squares.
-        more_files: Most open files at the end over most at the start.
+        more_files: Median of open files in the last quarter over that in the first.
     """
 
     milliseconds: float
@@ -81,7 +81,7 @@ def flatness(samples: Samples) -> Flatness:
         1e3 * float(np.median(later[:, 1])),
         float(np.median(last[:, 1]) / np.median(first[:, 1])),
         float(slope),
-        int(last[:, 3].max() - first[:, 3].max()),
+        int(np.median(last[:, 3]) - np.median(first[:, 3])),
     )
 
 

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,7 +39,9 @@ from counterfoil import (
 )
 from counterfoil.audit.recognition import FileUse
 from counterfoil.signing.privatekeys import generate_key, key_from_seed
+from counterfoil.talk import table
 from counterfoil.talk.port import Enclosure
+from counterfoil.talk.process import Process, Start
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_app.engine.broker import _device
 from counterfoil_app.engine.port import (
@@ -48,9 +51,10 @@ from counterfoil_app.engine.port import (
     LookRequest,
     ProvidersRequest,
 )
-from counterfoil_app.engine.process import ProcessEngine
+from counterfoil_app.engine.process import EngineWords, ProcessEngine
 from counterfoil_app.engine.sample import SampleKind
 from counterfoil_app.engine.worker import ReportedError
+from counterfoil_core.base.errors import CancelledError
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.statement.verdict import sign_verdict
 from support.boxes import closed, enclosure_of
@@ -130,6 +134,96 @@ def test_a_dispute_stays_where_it_is_while_files_are_looked_at(
     assert finished.report.outcome.value == "CONFIRMED"
 
 
+def test_files_are_looked_at_side_by_side_and_that_is_stopped(
+    engine: ProcessEngine, digits_job: Job, tmp_path: Path
+) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("no run")
+    gone = tmp_path / "gone.cfoil"
+    told = {each.path: each for each in engine.incoming((digits_job.run, digits_job.order, text, gone), CancelToken())}
+    kinds = {path.name: each.found.kind for path, each in told.items() if each.found is not None}
+    assert kinds == {
+        digits_job.run.name: FileUse.RUN, digits_job.order.name: FileUse.ORDER, text.name: FileUse.OTHER,
+    }  # fmt: skip
+    assert told[gone].failure is not None
+    assert "no file" in told[gone].failure.sentence
+    many, token = [tmp_path / f"{number}.txt" for number in range(300)], CancelToken()
+    answers = engine.incoming(many, token)
+    next(answers)
+    token.cancel()
+    with pytest.raises(CancelledError):
+        list(answers)
+    assert engine.recognise(digits_job.order).kind is FileUse.ORDER
+
+
+class Impatient(ProcessEngine):
+    """An engine whose broker waits for seconds where that of the window waits for minutes."""
+
+    def _start(self) -> Process:
+        code = (
+            "from counterfoil_app.engine import broker\n"
+            "broker.IDLE_SECONDS, broker.SPARE_SECONDS = 2.0, {True: 0.0, False: 0.1}\n"
+            "broker.main()\n"
+        )
+        return Process(table.BROKER, EngineWords(), Start([sys.executable, "-c", code], shows_errors=True))
+
+    def computing(self) -> list[int]:
+        """Resident MiB of the processes that have loaded torch, largest first."""
+        sizes = []
+        for process in _children(self.process_id):
+            with suppress(OSError):
+                if "libtorch" in Path(f"/proc/{process}/maps").read_text():
+                    sizes.append(int(Path(f"/proc/{process}/statm").read_text().split()[1]) >> 8)
+        return sorted(sizes, reverse=True)
+
+
+def _children(process: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def until(engine: Impatient, count: int) -> None:
+    deadline = time.monotonic() + 120
+    while len(engine.computing()) != count:
+        assert time.monotonic() < deadline, engine.computing()
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def impatient() -> Iterator[Impatient]:
+    engine = Impatient()
+    yield engine
+    engine.close()
+
+
+def test_what_computes_ends_when_nobody_asks_and_is_loaded_again(
+    impatient: Impatient, digits_job: Job, tampered: Path, tmp_path: Path
+) -> None:
+    """Evidence that lies nowhere else is not let go of; what has none is."""
+    for run, outcome in ((digits_job.run, Outcome.VERIFIED), (tampered, Outcome.DISPUTED)):
+        report = report_of(audited(impatient, AuditRequest(run, digits_job.order, threads=1)))
+        assert report.outcome is outcome
+        time.sleep(1.0)
+    busy = impatient.computing()
+    until(impatient, 1)
+    impatient.write_capsule(report, tmp_path / "dispute.cfoil")
+    impatient.release()
+    until(impatient, 0)
+    assert sum(busy) > 300, "control: they held memory, in MiB"
+    assert impatient.recognise(digits_job.run).kind is FileUse.RUN
+    assert report_of(audited(impatient, AuditRequest(digits_job.run, threads=1))).outcome is Outcome.VERIFIED
+
+
+def test_what_computed_ends_when_another_file_is_looked_at(
+    impatient: Impatient, digits_job: Job, tampered: Path
+) -> None:
+    report_of(audited(impatient, AuditRequest(digits_job.run, threads=1)))
+    impatient.release()
+    before = set(_children(impatient.process_id))
+    impatient.outline(tampered)
+    until(impatient, 1)
+    assert not all(each in _children(impatient.process_id) for each in before)
+
+
 def test_a_replay_is_gone_on_with(engine: ProcessEngine, trainer_key: SigningKey, tmp_path: Path) -> None:
     long = record_job(tmp_path, digits_order(steps=60, checkpoint_every=2), trainer_key)
     request = AuditRequest(long.run, long.order, threads=1)
@@ -179,7 +273,7 @@ def test_the_processes_end_with_the_window(digits_job: Job) -> None:
              (task / "children").read_text().split()]  # fmt: skip
     assert inner
     os.kill(broker, signal.SIGKILL)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120  # one that loads torch hears of it when that is done
     while any(Path("/proc", each).exists() for each in inner):
         assert time.monotonic() < deadline
         time.sleep(0.1)

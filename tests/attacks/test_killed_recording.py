@@ -167,19 +167,42 @@ def test_killed_just_before_the_run_gets_its_name(killing: Killing, tmp_path: Pa
 
 
 @posix
-@pytest.mark.parametrize(("later", "options"), [(2, ("--resume", "--force")), (4, ("--force",))])
+@pytest.mark.parametrize(
+    ("later", "options", "code"),
+    [(2, (), 4), (2, ("--resume",), 0), (3, ("--resume",), 0), (4, ("--resume",), 0), (4, ("--force",), 0)],
+)
 def test_killed_after_the_run_got_its_name(
-    killing: Killing, tmp_path: Path, later: int, options: tuple[str, ...]
+    killing: Killing, tmp_path: Path, later: int, options: tuple[str, ...], code: int
 ) -> None:
-    """The run is there. Its recording can still be gone on with, or is none any more, and is in nobody's way."""
+    """The run is there and its recording too, or what is left of it: the next command removes that, and says so."""
     run = tmp_path / "run.cfoil"
     assert killing.train(run, kill_at_write=killing.writes + later).code is None
-    check_run(killing, run)
+    before = run.read_bytes()
     assert recording_folder(run).is_dir()
     ended = killing.train(run, *options)
-    assert ended.code == 0, ended.said
+    assert ended.code == code, ended.said
+    said = " ".join(ended.said.split())
+    assert f"Removed {recording_folder(run)}, which a training left behind" in said
+    assert ("exists already" in said) is (code == 4)
     assert not recording_folder(run).exists()
+    assert (run.read_bytes() == before) is ("--force" not in options), "a run that is complete is not made again"
     check_run(killing, run)
+
+
+@posix
+def test_a_recording_is_not_removed_for_a_run_that_is_another_one(killing: Killing, tmp_path: Path) -> None:
+    run, later = tmp_path / "run.cfoil", tmp_path / "later.cfoil"
+    for path, write in ((run, killing.writes), (later, 12)):
+        assert killing.train(path, kill_at_write=write).code is None
+    shutil.copy(killing.folder / "first.cfoil", later)
+    (tmp_path / "run.cfoil").write_bytes(b"no run at all")
+    for path in (run, later):
+        names = sorted(each.name for each in recording_folder(path).iterdir())
+        ended = killing.train(path, "--resume")
+        assert ended.code == 4
+        assert "exists already" in ended.said
+        assert "Removed" not in ended.said
+        assert sorted(each.name for each in recording_folder(path).iterdir()) == names
 
 
 @posix

@@ -21,7 +21,9 @@ from counterfoil.audit.operatorlook import SAID, value_of
 from counterfoil.audit.tensorsides import compare_sides
 from counterfoil.audit.values.delivery import DeliveryProgress
 from counterfoil.signing.comparedsteps import comparison_path
+from counterfoil.talk.failure import Failure
 from counterfoil_app.engine import recordings as rec
+from counterfoil_app.engine.incoming import Incoming
 from counterfoil_app.engine.port import Engine, KnownRequest, ReadRevocations, VerdictReading
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, sample_files
 from counterfoil_app.engine.search import search
@@ -91,6 +93,8 @@ class FakeEngine(MadeUpRun, Engine):
 
     gate: threading.Event = field(default_factory=threading.Event)  #: Replays wait here before every step.
     halt: int | None = None  #: The gate closes before this step.
+    looking_gate: threading.Event = field(default_factory=threading.Event)  #: Waits here before it looks at a file.
+    looking_halt: int | None = None  #: That gate closes before so manieth a file.
     crew: tuple[cf.WorkerState, ...] = ()  #: What workers do, if a replay is to have any.
     inspect_gate: threading.Event = field(default_factory=threading.Event)  #: Inspection waits here.
     #: Inspection waits here between its first summary and the whole one.
@@ -129,6 +133,7 @@ class FakeEngine(MadeUpRun, Engine):
             self.recording_begun,
             self.record_gate,
             self.facts_gate,
+            self.looking_gate,
         ):
             gate.set()
 
@@ -233,7 +238,17 @@ class FakeEngine(MadeUpRun, Engine):
         other = digest("other order") if path.name.startswith("other") else held.order.digest
         return replace(held, run=None, order=replace(held.order, digest=other))
 
-    def on_recognise(self, path):
+    def on_incoming(self, paths, cancel):
+        for number, path in enumerate(paths):
+            if number == self.looking_halt:
+                self.looking_gate.clear()
+            self._wait(self.looking_gate, cancel)
+            try:
+                yield Incoming(path, self.recognised(path))
+            except cf.CounterfoilError as error:
+                yield Incoming(path, None, Failure.of(error))
+
+    def recognised(self, path):
         if path.name in self.order_errors and not path.exists():
             raise self.order_errors[path.name]
         kind = next((kind for ending, kind in KINDS.items() if path.name.endswith(ending)), cf.FileUse.RUN)
@@ -269,6 +284,9 @@ class FakeEngine(MadeUpRun, Engine):
         if not path.parent.is_dir():
             raise cf.CounterfoilError(f"There is no folder {path.parent}.", remedy="Choose another.")
         path.write_text(f"step {report.dispute.step}")
+
+    def on_release(self):
+        pass
 
     def on_carry_capsule(self):
         yield b"a dispute capsule"

@@ -4,7 +4,9 @@ A process in a box computes for the files that it was started for, and for no ot
 gets another process. So each starts without having seen anything of a stranger's, loads what it needs, closes its box,
 and takes calls until one comes that it is not let do. Spare ones are kept loaded, so that nobody waits for the loading.
 Files are looked at by a process of their own: a replay's evidence stays where it is, and what a replay loads takes
-seconds, which the first figures of a run do not wait for.
+seconds, which the first figures of a run do not wait for. What computes holds hundreds of MiB: it ends when another
+file is looked at, and with the spare one when nobody has asked for minutes, unless it has evidence that lies nowhere
+else.
 
 The broker itself reads nothing of a stranger's but to copy it, and nothing of what the processes say to the window,
 which reads that as a stranger's.
@@ -15,7 +17,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -44,17 +46,21 @@ from counterfoil_core.base.sentence import say
 SPARE_SECONDS = {True: 0.0, False: 3.0}
 """How long after the last call in a new box the next process is started that only looks, and that computes: loading
 what computes keeps a processor busy for seconds."""
+IDLE_SECONDS = 180.0
+"""So long after the last call what computes is kept loaded."""
 _KEPT_CALLS = 8
 """So many of the last calls may still ask for something: those that nobody waits for any more come to their end."""
 
 
-@dataclass
+@dataclass(eq=False)
 class _Inner:
     """A process that computes."""
 
     scratch: Path  #: The folder that both sides share.
     enclosure: Enclosure | None = None  #: Its box; None before it is closed.
     answers: dict[int, Answers] = field(default_factory=dict)  #: What answers it, by call.
+    at_work: set[int] = field(default_factory=set)  #: The calls that it has not come to the end of.
+    holds: bool = False  #: Whether it may have in memory what a later call needs.
     process: Process = field(init=False)
 
 
@@ -73,9 +79,12 @@ class Broker:
         self._called: _Inner | None = None
         """Whom the last call went to: whatever another one says belongs to calls that nobody waits for."""
         self._spares: dict[bool, _Inner] = {}
+        self._apart: list[_Inner] = []
+        """Those that start a process for each file."""
         self._later: dict[bool, threading.Timer] = {}
+        self._rest: threading.Timer | None = None
         self._closed = False
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def get_ready(self) -> None:
         """Start a process that looks at files, before anybody has named one."""
@@ -86,7 +95,10 @@ class Broker:
         message = decode(frame, Question)
         if isinstance(message, Call):
             traits, arguments = TRAITS.get(message.name, Traits()), _arguments(message)
-            inner = self._called = self._process_for(message.name, traits, arguments)
+            with self._lock:  # what rests ends beside this
+                inner = self._called = self._process_for(message.name, traits, arguments)
+                inner.at_work.add(message.number)
+                inner.holds = traits.leaves or (inner.holds and message.name != Engine.release.__name__)
             inner.answers[message.number] = _answers(inner.scratch, message.name, traits, arguments)
             while len(inner.answers) > _KEPT_CALLS:
                 inner.answers.pop(min(inner.answers)).close()
@@ -97,11 +109,12 @@ class Broker:
         """End all processes, which may come to the end of what they do."""
         with self._lock:
             self._closed = True
-            for timer in self._later.values():
-                timer.cancel()
-            inners = [*self._slots.values(), *self._spares.values()]
+            for timer in (*self._later.values(), self._rest):
+                if timer is not None:
+                    timer.cancel()
+            inners = [*self._slots.values(), *self._spares.values(), *self._apart]
         for inner in inners:
-            if inner.enclosure is None:  # it does nothing yet
+            if inner.enclosure is None and not inner.at_work:  # it does nothing yet
                 inner.process.kill()
             inner.process.hang_up()
         for inner in inners:
@@ -109,6 +122,11 @@ class Broker:
             remove_scratch(inner.scratch)
 
     def _process_for(self, name: str, traits: Traits, arguments: Mapping[str, Any]) -> _Inner:
+        if traits.apart:  # who starts processes has no box, and is asked nothing else
+            apart = self._take_spare(True)
+            self._apart.append(apart)
+            self._make_spare_after(True)
+            return apart
         current = self._slots.get(traits.beside)
         if traits.early:  # asked before anybody knows which files there will be
             return self._slots.setdefault(traits.beside, current or self._take_spare(traits.beside))
@@ -122,20 +140,38 @@ class Broker:
             if before is not None:
                 if name == "audit_followed":  # by another process, since the run was not there for the first
                     _take_part(before.scratch, current.scratch)
-                threading.Thread(target=self._retire, args=(before,), daemon=True).start()
-        self._enclose(current, replace(wanted, scratch=str(current.scratch)))
+                self._begin_to_retire(before)
+            if traits.beside:
+                self._end_computing(wanted)
+        current.enclosure = replace(wanted, scratch=str(current.scratch))
+        current.process.enclose(current.enclosure)
+        self._make_spare_after(True)
+        if not traits.own:  # what is one's own is recorded, or examined, by itself
+            self._make_spare_after(False)
         return current
 
-    def _enclose(self, inner: _Inner, enclosure: Enclosure) -> None:
-        inner.enclosure = enclosure
-        inner.process.enclose(enclosure)
+    def _make_spare_after(self, light: bool) -> None:
+        if light in self._later:
+            self._later[light].cancel()
+        self._later[light] = _after(SPARE_SECONDS[light], self._make_spare, light)
+
+    def _end_computing(self, wanted: Enclosure | None = None) -> None:
+        """End the process that computes where it does nothing and has nothing that is needed, and not this box."""
+        inner = self._slots.get(False)
+        if inner is None or inner.at_work or inner.holds:
+            return
+        if wanted is None or not (inner.enclosure is None or inner.enclosure.lets(wanted)):
+            self._begin_to_retire(self._slots.pop(False))
+
+    def _rest_now(self) -> None:
+        """Nobody has asked for a while: what computes is loaded again when somebody does."""
         with self._lock:
-            for light, seconds in SPARE_SECONDS.items():
-                if light in self._later:
-                    self._later[light].cancel()
-                self._later[light] = threading.Timer(seconds, self._make_spare, [light])
-                self._later[light].daemon = True
-                self._later[light].start()
+            if self._closed or any(inner.at_work for inner in self._slots.values()):
+                return
+            self._end_computing()
+            if (spare := self._spares.pop(False, None)) is not None:
+                spare.process.kill()
+                self._begin_to_retire(spare)
 
     def _make_spare(self, light: bool) -> None:
         with (
@@ -150,8 +186,11 @@ class Broker:
             spare = self._spares.pop(light, None)
         return spare if spare is not None and spare.process.alive else self._started(light)
 
-    def _retire(self, inner: _Inner) -> None:
+    def _begin_to_retire(self, inner: _Inner) -> None:
         inner.process.hang_up()
+        threading.Thread(target=self._retire, args=(inner,), daemon=True).start()
+
+    def _retire(self, inner: _Inner) -> None:
         inner.process.wait()
         remove_scratch(inner.scratch)
 
@@ -168,6 +207,7 @@ class Broker:
             delivery: tuple[object, ...] = ()
             with suppress(FormError):  # the window, for which it is, says so
                 delivery = decode(said, Delivery)
+            self._note_ends(inner, delivery)
             match delivery:
                 case (Call(name=name) as asked,) if name in QUESTIONS.names:
                     self._answer(inner, process, asked)
@@ -175,10 +215,23 @@ class Broker:
                     with self._writing, suppress(OSError, ValueError):
                         write_frame(self._answers, said)
             return
+        inner.at_work.clear()
         process.kill()  # where it says too much
         code = process.wait()
         if inner is self._called and not process.closed:
             _end_as(code)
+
+    def _note_ends(self, inner: _Inner, delivery: tuple[object, ...]) -> None:
+        ended = {message.number for message in delivery if isinstance(message, Returned | Raised)}
+        if ended:
+            with self._lock:
+                inner.at_work -= ended
+                if inner in self._apart and not self._closed:
+                    self._apart.remove(inner)
+                    self._begin_to_retire(inner)
+                if self._rest is not None:
+                    self._rest.cancel()
+                self._rest = None if self._closed else _after(IDLE_SECONDS, self._rest_now)
 
     def _answer(self, inner: _Inner, process: Process, asked: Call) -> None:
         try:
@@ -200,6 +253,13 @@ def main() -> None:
     while (frame := read_frame(questions, table.BROKER.hears)) is not None:
         broker.hand_on(frame)
     broker.close()
+
+
+def _after(seconds: float, work: Callable[..., None], *arguments: Any) -> threading.Timer:
+    timer = threading.Timer(seconds, work, arguments)
+    timer.daemon = True
+    timer.start()
+    return timer
 
 
 def _arguments(call: Call) -> Mapping[str, Any]:

@@ -21,10 +21,12 @@ or what computes too."""
 def main() -> None:
     """Carry out calls until the window hangs up: what the engine's process is."""
     line = Line(table.ENGINE, ENGINE, newest=PROGRESS, leaves=False)
-    engine = Engine()
+    engine = Engine(forks=sys.argv[1:] == [LIGHT])
     if sys.argv[1:] == [LIGHT]:
         import counterfoil.audit.overview
         import counterfoil.audit.recognition
+        import counterfoil.sandbox.apart
+        import counterfoil.sandbox.kernel
         import counterfoil.training.previews
     elif sys.argv[1:]:
         import counterfoil.audit.boxed.asking

@@ -10,16 +10,18 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from counterfoil import AuditReport, CancelToken, CounterfoilError, FileUse, Recognised, TrustStore, __version__
+from counterfoil import AuditReport, CancelToken, CounterfoilError, FileUse, TrustStore, __version__
 from counterfoil.base.wholefiles import whole_file
 from counterfoil.talk import table
+from counterfoil.talk.failure import Failure
 from counterfoil.talk.process import Process, Start
 from counterfoil.talk.programs import program_environment
+from counterfoil_app.engine.incoming import Incoming
 from counterfoil_app.engine.port import TRAITS, VerdictReading
 from counterfoil_app.engine.process import EngineWords, ProcessEngine
 from counterfoil_core.base.sentence import say
@@ -116,21 +118,22 @@ class FarEngine(ProcessEngine):
         super().close()
         self._here.close()
 
-    def recognise(self, path: Path) -> Recognised:
-        """Say what a file is: one of that machine, or one of this that is read here.
-
-        Raises:
-            CounterfoilError: It cannot be read, or lies here and is needed there.
-        """
-        if path in self.files or not path.exists():
-            return super().recognise(path)
-        found = self._here.recognise(path)
-        if found.kind not in HERE:
-            raise CounterfoilError(
-                say("{0} lies on this machine, and the engine works on {1}.", path, self.place.name),
+    def incoming(self, paths: Sequence[Path], cancel: CancelToken) -> Iterator[Incoming]:
+        """Say what files are: those of that machine, and those of this that are read here; raises CancelledError."""
+        far, here = list[Path](), list[Path]()
+        for path in paths:
+            (far if path in self.files or not path.exists() else here).append(path)
+        if far:
+            yield from super().incoming(far, cancel)
+        for told in self._here.incoming(here, cancel) if here else ():
+            if told.found is None or told.found.kind in HERE:
+                yield told
+                continue
+            error = CounterfoilError(
+                say("{0} lies on this machine, and the engine works on {1}.", told.path, self.place.name),
                 remedy=say("Copy it there, and open it by its path there; or start the window without --engine."),
             )
-        return found
+            yield Incoming(told.path, None, Failure.of(error))
 
     def read_verdict(
         self, path: Path, store: TrustStore, bundle: Path | None, statements: Sequence[Path]

@@ -69,6 +69,7 @@ from counterfoil.audit.boxed.files import PART_NAME
 from counterfoil.audit.values.handed import HandedOut
 from counterfoil.talk.port import Port
 from counterfoil_app.engine import recordings
+from counterfoil_app.engine.incoming import Incoming, look_apart, look_at_each
 from counterfoil_app.engine.recordings import (
     FollowingEvent,
     KnownFollow,
@@ -247,6 +248,8 @@ class Traits:
     statements: bool = False  #: Looks through the folders of the verdicts that it is given.
     comparison: bool = False  #: Reads what lies beside an order as its comparison with a script.
     later: str = ""  #: A field of its request that names what is made meanwhile, and is not read.
+    apart: bool = False  #: Carried out by a process of its own, which starts one for each file and then ends.
+    leaves: bool = False  #: Leaves in memory what a later question needs, until :meth:`Engine.release` is asked.
 
 
 def question(
@@ -278,10 +281,14 @@ class Engine:
     Args:
         outside: How a process in a box reaches what lies outside; None in one that does all itself.
         scratch: Where it puts what came out right of a recording that is followed; a folder of its own unless given.
+        forks: Whether this process may fork, having one thread and no box.
     """
 
-    def __init__(self, outside: LocalOutside | None = None, scratch: Path | None = None) -> None:
+    def __init__(
+        self, outside: LocalOutside | None = None, scratch: Path | None = None, *, forks: bool = False
+    ) -> None:
         self._outside = outside
+        self._forks = forks
         self._scratch = scratch
         self._own_scratch: TemporaryDirectory[str] | None = None
         self._last: counterfoil.AuditFinished | None = None
@@ -358,7 +365,7 @@ class Engine:
         """Return what is kept of an earlier replay of this run, to go on from; raises CounterfoilError."""
         return counterfoil.find_progress(keeping(request), order, run_root, self._outside)
 
-    @question()
+    @question(leaves=True)
     def audit(self, request: Asked, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
         yield from self._audited(keeping(request), cancel)
@@ -371,7 +378,7 @@ class Engine:
                 event = replace(self._last, evidence=None)
             yield event
 
-    @question(later="run")
+    @question(later="run", leaves=True)
     def follow(self, request: KnownFollow, cancel: CancelToken) -> Iterator[FollowingEvent]:
         """Follow a recording that lies there, until its run is made or a step is not what was ordered.
 
@@ -385,7 +392,7 @@ class Engine:
                 known = size
                 yield size
 
-    @question()
+    @question(leaves=True)
     def audit_followed(self, request: KnownFollow, cancel: CancelToken) -> Iterator[Event]:
         """Audit the run that the recording came to which was followed last; raises CounterfoilError."""
         yield from self._audited(with_key(request).audit(self._part), cancel)
@@ -448,10 +455,18 @@ class Engine:
             self._scratch = Path(self._own_scratch.name)
         return self._scratch / PART_NAME
 
-    @question(beside=True)
+    @question(beside=True, early=True, apart=True)
+    def incoming(self, paths: Sequence[Path], cancel: CancelToken) -> Iterator[Incoming]:
+        """Say what files are, by their content, in any order; raises CancelledError."""
+        return (look_apart if self._forks else look_at_each)(paths, cancel)
+
     def recognise(self, path: Path) -> Recognised:
-        """Say what a file is, by its content; raises CounterfoilError."""
-        return counterfoil.recognise(path)
+        """Say what one file is; raises CounterfoilError."""
+        (told,) = self.incoming((path,), CancelToken())
+        if told.failure is not None:
+            raise told.failure.error
+        assert told.found is not None
+        return told.found
 
     @question(beside=True)
     def find(self, place: Path, wanted: Wanted, cancel: CancelToken) -> Iterator[SearchProgress]:
@@ -621,7 +636,7 @@ class Engine:
             )
         )
 
-    @question()
+    @question(beside=True)
     def preview(self, report: Signable, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
         if isinstance(report, AdjudicationReport):
@@ -726,6 +741,11 @@ class Engine:
                     yield piece
         finally:
             carried.unlink(missing_ok=True)
+
+    @question()
+    def release(self) -> None:
+        """Let go of the evidence of the last audit: there is none, or its capsule lies in a file."""
+        self._last = None
 
     def _evidence(self, report: AuditReport) -> counterfoil.CapsuleContents:
         """The evidence of a dispute; raises CounterfoilError where it is that of another one."""

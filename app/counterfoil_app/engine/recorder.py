@@ -15,6 +15,7 @@ from shlex import quote
 import counterfoil
 from counterfoil import CancelToken, CounterfoilError
 from counterfoil.base.wholefiles import check_target, whole_file, write_whole
+from counterfoil.training.recording import remove_finished
 from counterfoil.training.recordingfolder import has_published, recording_folder
 from counterfoil_app.engine.recordings import (
     HEADS_EVERY,
@@ -61,6 +62,7 @@ def record_run(request: RecordRequest, sign: Sign, cancel: CancelToken) -> Itera
     Raises:
         CounterfoilError: As :func:`counterfoil.record`; or a run lies there already.
     """
+    remove_finished(request.run)
     check_target(request.run, what=say("the run"), replace=False)
     if request.heads is not None and not (request.resume and has_published(request.run)):
         check_target(request.heads, what=say("the tree heads"), replace=False)

@@ -279,9 +279,10 @@ def _keep(engine: Engine, file: Path, finished: Finished, new: bool) -> None:
 
 
 def _keep_capsule(engine: Engine, report: AuditReport, file: Path) -> None:
-    if report.dispute is not None and report.dispute.stands_alone:
-        with suppress(CounterfoilError):  # evidence that makes no capsule, or a disk that is full: the result is kept
+    with suppress(CounterfoilError):  # evidence that makes no capsule, or a disk that is full: the result is kept
+        if report.dispute is not None and report.dispute.stands_alone:
             engine.write_capsule(report, capsule_of(file))
+        engine.release()
 
 
 def _held(finished: Finished) -> _Held:

@@ -9,13 +9,15 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from counterfoil import AuditReport, CounterfoilError, FileUse, Outcome, Recognised
+from counterfoil import AuditReport, CancelToken, FileUse, Outcome, Recognised
+from counterfoil_app.engine.incoming import Incoming
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import beside, name_of
 from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks import words
 from counterfoil_app.model.bundle_queue import BundleQueue
 from counterfoil_app.model.history import kept_capsule
+from counterfoil_app.model.incoming import IncomingFiles
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.sample_maker import user_sample_folder
@@ -233,7 +235,6 @@ class Files(QObject):
             use(path)
 
 
-MOST_FILES = 1000
 FORESEEN_FILES = 8
 
 
@@ -281,21 +282,38 @@ class Dropping(QObject):
         self._files = files
         self._verdicts = verdicts
         self._settings = settings
+        self.incoming = IncomingFiles(session.ask, self)
+        self.incoming.found.connect(self._use)
+        self.incoming.changed.connect(self._look)
 
     def place(self, paths: Sequence[Path]) -> None:
         """Use files for what they are; :attr:`placed` or :attr:`failed` follows."""
-        if paths:
-            self._session.ask(partial(_recognise, paths=tuple(paths[:MOST_FILES])), self._recognised)
+        self.incoming.take(paths)
+
+    def stop(self) -> None:
+        """Look at no more files, and use none of them."""
+        if self.incoming.working:
+            self.incoming.stop()
+            self.placed.emit(self.tr("Stopped: none of the {0} files is used.").format(self.incoming.total))
+
+    def _look(self) -> None:
+        if self.incoming.failure is not None and not self.incoming.working:
+            self.failed.emit(self.incoming.failure)
 
     def foresee(self, paths: Sequence[Path], tell: Callable[[Sequence[str]], None]) -> None:
         """Say what will become of files that are dragged over the window; nothing while the worker is at something."""
         if paths and len(paths) <= FORESEEN_FILES and not self._session.busy:
-            self._session.ask(partial(_recognise, paths=tuple(paths)), lambda result: tell(self._foreseen(result)))
+            question = partial(_look_at, paths=tuple(paths))
+            self._session.ask(question, lambda result: tell(self._foreseen(result)))
 
     def _foreseen(self, result: JobResult) -> list[str]:
         if not isinstance(result.value, tuple):
             return []
         alone = len(result.value) == 1
+        return [self.sentence(each, alone=alone) for each in result.value if each.found is not None]
+
+    def sentence(self, told: Incoming, *, alone: bool = False) -> str:
+        """Say what a file is, and where it comes alone what becomes of it."""
         fates = {
             FileUse.RUN: self.tr("{0} is a run: it is opened.") if alone else self.tr("{0} is a run."),
             FileUse.ORDER: self.tr("{0} is an order: a run is compared with it."),
@@ -310,20 +328,16 @@ class Dropping(QObject):
             FileUse.PRIVATE_KEY: self.tr("{0} is a private key: you are asked whether you sign with it."),
             FileUse.OTHER: self.tr("{0} is no file that Counterfoil reads."),
         }
-        known = [each for each in result.value if isinstance(each, Recognised)]
-        return [fates[each.kind].format(name_of(each.path)) for each in known]
+        said = self.tr("{0} cannot be read.") if told.found is None else fates[told.found.kind]
+        return said.format(name_of(told.path))
 
-    def _recognised(self, result: JobResult) -> None:
-        if result.failure is not None:
-            self.failed.emit(result.failure)
-            return
-        assert isinstance(result.value, tuple)
+    def _use(self, told: tuple[Incoming, ...]) -> None:
         found: Found = {use: [] for use in FileUse}
-        for each in result.value:
-            if isinstance(each, Failure):
-                self.failed.emit(each)
-            else:
-                found[each.kind].append(each)
+        for each in told:
+            if each.found is not None:
+                found[each.found.kind].append(each.found)
+            elif each.failure is not None:
+                self.failed.emit(_failure(each.failure.error))
         said = [
             *self._use_orders(found),
             *self._use_keys(found),
@@ -468,12 +482,13 @@ class Dropping(QObject):
         return []
 
 
-def _recognise(engine: Engine, paths: tuple[Path, ...]) -> tuple[Recognised | Failure, ...]:
+def _look_at(engine: Engine, paths: tuple[Path, ...]) -> tuple[Incoming, ...]:
     """In the worker thread."""
-    found: list[Recognised | Failure] = []
-    for path in paths:
-        try:
-            found.append(engine.recognise(path))
-        except CounterfoilError as error:
-            found.append(Failure.of(error))
-    return tuple(found)
+    return tuple(engine.incoming(paths, CancelToken()))
+
+
+def _failure(error: Exception) -> Failure:
+    try:
+        raise error
+    except Exception as raised:
+        return Failure.of(raised)

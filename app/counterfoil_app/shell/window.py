@@ -58,6 +58,7 @@ from counterfoil_app.views.frame import WINDOW_FRAME, Frame
 from counterfoil_app.views.header import OFFERED, HeaderView
 from counterfoil_app.views.home import HomeView
 from counterfoil_app.views.identity import IdentityDialog
+from counterfoil_app.views.incoming import IncomingView
 from counterfoil_app.views.inquiry import CapsuleDialog, DeliveryDialog
 from counterfoil_app.views.inspections_dialog import InspectionsDialog
 from counterfoil_app.views.merkle import MerkleView
@@ -258,6 +259,7 @@ class MainWindow(QMainWindow):
         self.queue_view = QueueView(
             self.queue, theme, tuple(commands.several("add_to_queue", "start_queue", "stop_queue", "sign_queue"))
         )
+        self.incoming = IncomingView(self.dropping.incoming, self.dropping.sentence)
         self.message = label("", "muted")
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
 
@@ -270,7 +272,7 @@ class MainWindow(QMainWindow):
         for page in (self.home, self.message, self.desk):
             self.stack.addWidget(page)
         centre = QWidget()
-        shown = (self.header, self.strip, (self.stack, 1))
+        shown = (self.header, self.strip, (self.stack, 1), self.incoming)
         self._column = layouts.column(*shown, inside=centre, margins=layouts.NONE, spacing=0)
         self.stack.setMinimumHeight(scaled(LEAST_VIEW_PIXELS))
         self._frame = Frame(centre)
@@ -293,6 +295,7 @@ class MainWindow(QMainWindow):
         session.devices_changed.connect(menus.show_devices)
         follow(self._exported, session.exports.finished, self.verdicts.handed_over)
         session.misnamed.connect(self._misnamed)
+        self.incoming.cancelled.connect(self.dropping.stop)
         self.dropping.belonging.connect(self.clerk.note_recognised)
         self.orders.ordered.connect(self.clerk.note_order)
         self.orders.record_wanted.connect(self.recordings.record)
@@ -634,6 +637,7 @@ class MainWindow(QMainWindow):
             return
         self.recordings.shut_down()
         self.shell.samples.cancel()
+        self.dropping.incoming.stop()
         if self.session.busy:
             self._closing = True
             event.ignore()

@@ -155,8 +155,10 @@ def train(
     from counterfoil.training.recordingfolder import has_published
 
     out, force = file.out, file.force
-    published = has_published(out)
     written = Written(out)
+    if not written.has(out) and _is_complete(order, out, resume=resume):
+        return
+    published = has_published(out)
     check_writable(out, written.may_replace(out, force=force, going_on=resume))
     if heads is not None:
         # The heads that a recording published are added to when it goes on.
@@ -205,6 +207,35 @@ def train(
         )
     console.print(f"Run root {finished.run_root.hex}")
     console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")
+
+
+def _is_complete(order: Path, out: Path, *, resume: bool) -> bool:
+    """Remove what a training left behind that was ended when its run had its name; whether nothing is left to do."""
+    from counterfoil.training.recordingfolder import recording_folder
+
+    folder = recording_folder(out)
+    if not folder.is_dir():
+        return False
+    from counterfoil.training.recording import remove_finished
+    from counterfoil_core.bundle.reader import BundleReader
+
+    claim = remove_finished(out)
+    if claim is None:
+        return False
+    console = terminal.console()
+    console.print(
+        f"Removed {shown(str(folder))}, which a training left behind that was ended at its very end: "
+        f"{shown(str(out))} is complete.",
+        soft_wrap=True,
+    )
+    # The other ranks wait for this one, and end with it where it fails.
+    if not resume or launch() is not None:
+        return False
+    with BundleReader.open(order) as reader:
+        if reader.manifest.digest != claim.order:
+            return False
+    console.print(f"Run root {claim.run_root.hex}")
+    return True
 
 
 @contextmanager

@@ -9,7 +9,6 @@ import socket
 import struct
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version as version_of
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 import platformdirs
 
 from counterfoil import __version__
+from counterfoil.base.bounded import within
 from counterfoil.base.sealing import state_home
 from counterfoil.doctor.installed import compare_installation
 from counterfoil.doctor.seen import Folder, Package, System
@@ -67,21 +67,19 @@ def look_at_name() -> tuple[str, str]:
 
     It is the only name that is asked for. A name service that is not there may answer late: so long nobody waits.
     """
-    said: list[tuple[str, str]] = []
 
-    def ask() -> None:
+    def ask() -> tuple[str, str]:
         name = socket.getfqdn()
         try:
             socket.getaddrinfo(name, None)
         except (OSError, UnicodeError) as error:  # the latter for what cannot be a name
-            said.append((name, getattr(error, "strerror", None) or str(error)))
-        else:
-            said.append((name, ""))
+            return name, getattr(error, "strerror", None) or str(error)
+        return name, ""
 
-    asking = threading.Thread(target=ask, name="name", daemon=True)
-    asking.start()
-    asking.join(NAME_SECONDS)
-    return said[0] if said else (socket.gethostname(), say("no answer within {0:.0f} seconds", NAME_SECONDS))
+    try:
+        return within(NAME_SECONDS, ask)
+    except TimeoutError:
+        return socket.gethostname(), say("no answer within {0:.0f} seconds", NAME_SECONDS)
 
 
 def _processors() -> int | None:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import hashlib
 import urllib.error
 import urllib.request
+from http.client import HTTPException
 from pathlib import Path
+from typing import Any
 
+from counterfoil.base.bounded import within
+from counterfoil.remote.reasons import reason_of
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import read_input
+from counterfoil_core.remote.address import Address, hushed
 
-SECONDS = 30
+SECONDS = 30.0
+"""How long an answer may take, the whole of it."""
 MAX_RESPONSE = 2**20
 MAX_CERTIFICATE = 2**20
 
@@ -36,17 +42,8 @@ def request_timestamp(url: str, signature: bytes, authority: Path | None) -> byt
         raise DataError(
             "A time stamp needs the package rfc3161-client.", remedy="Install it: pip install 'counterfoil[formats]'."
         ) from error
-    if not url.startswith(("http://", "https://")):
-        raise DataError(f"{url!r} is no address of a time-stamping server.", remedy="Give one with http or https.")
     request = TimestampRequestBuilder().data(signature).nonce(nonce=True).build()
-    asked = urllib.request.Request(url, request.as_bytes(), {"Content-Type": "application/timestamp-query"})
-    try:
-        with urllib.request.urlopen(asked, timeout=SECONDS) as answer:
-            data: bytes = answer.read(MAX_RESPONSE)
-    except (urllib.error.URLError, OSError, ValueError) as error:
-        raise DataError(
-            f"The time-stamping server {url} does not answer: {error}.", remedy="Try again, or leave --timestamp out."
-        ) from error
+    data = ask_authority(url, request.as_bytes())
     try:
         response = decode_timestamp_response(data)
         info = response.tst_info
@@ -64,6 +61,54 @@ def request_timestamp(url: str, signature: bytes, authority: Path | None) -> byt
         raise
     except Exception as error:  # the library raises errors of several kinds
         raise DataError(
-            f"The answer of {url} is no time stamp of this signature: {error}.", remedy="Ask another server."
+            f"The answer of {Address(url).shown} is no time stamp of this signature: {error}.",
+            remedy="Ask another server.",
         ) from error
     return data
+
+
+def ask_authority(url: str, query: bytes) -> bytes:
+    """Send a query to a time-stamping authority, and return at most :data:`MAX_RESPONSE` bytes of its answer.
+
+    Raises:
+        DataError: It is no address, or no answer came in :data:`SECONDS`.
+    """
+    try:
+        if not url.startswith(("http://", "https://")):
+            raise ValueError
+        shown = Address(url).shown
+    except ValueError as error:
+        raise DataError(
+            f"{hushed(url)!r} is no address of a time-stamping server.", remedy="Give one with http or https."
+        ) from error
+    asked = urllib.request.Request(url, query, {"Content-Type": "application/timestamp-query"})
+    try:
+        return within(SECONDS, lambda: _answer(asked))
+    except (OSError, ValueError, HTTPException) as error:
+        raise DataError(
+            f"The time-stamping server {shown} gives no time stamp: {_why(error)}.",
+            remedy="Try again, ask another server, or leave --timestamp out.",
+            detail=repr(error),
+        ) from error
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Another server is not the one that the user named, and is asked nothing."""
+
+    def redirect_request(self, *_arguments: Any) -> None:
+        return None
+
+
+def _answer(asked: urllib.request.Request) -> bytes:
+    with urllib.request.build_opener(_NoRedirect).open(asked, timeout=SECONDS) as answer:
+        data: bytes = answer.read(MAX_RESPONSE)
+    return data
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, urllib.error.HTTPError):
+        elsewhere = ", and leads elsewhere, which is not followed" if 300 <= error.code < 400 else ""
+        return f"it answers with the status {error.code}{elsewhere}"
+    if isinstance(error, TimeoutError):
+        return f"it did not answer within {SECONDS:.0f} seconds"
+    return "its answer is none of HTTP" if isinstance(error, ValueError | HTTPException) else reason_of(error)

@@ -6,24 +6,24 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, BinaryIO
+from typing import Any
 
 import aiohttp
 import fsspec
 from fsspec.implementations.http import HTTPFileSystem
 from yarl import URL
 
-from counterfoil.remote.transfer import Patience, Transfer, TroubleError, write_copy
+from counterfoil.remote.reasons import reason_of
+from counterfoil.remote.transfer import Patience, Transfer, TroubleError
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import GivenFileError
 from counterfoil_core.base.sentence import say
-from counterfoil_core.remote.address import Address, hushed
+from counterfoil_core.remote.address import Address
 
 _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
 _NOTHING = re.compile(r"bytes \*/(\d{1,18})")
 _MARKS = ("ETag", "Last-Modified")
 """What a server may say of a file that is another one when the file is."""
-_PIECE_BYTES = 2**20
 _REDIRECTS = (301, 302, 303, 307, 308)
 _MOST_REDIRECTS = 6
 
@@ -75,19 +75,18 @@ class WebFile(Transfer):
                 raise TroubleError(say("it gives more of the file than was asked for"))
             return data
 
-    async def _copy(self, target: BinaryIO, most: int) -> None:
+    async def _whole(self, most: int) -> AsyncIterator[bytes]:
         async with self._asked(None) as answer:
             length, done = answer.content_length, 0
             if length is not None and length > most:
                 raise self._too_large(most)
-            async for piece in answer.content.iter_chunked(_PIECE_BYTES):
+            async for piece in answer.content.iter_any():
                 done += len(piece)
                 if done > most:
                     raise self._too_large(most)
-                write_copy(target, piece)
+                yield piece
             if length not in (None, done):
                 raise TroubleError(say("the connection ended in the middle of the file"))
-            self.size, self._bytes, self._requests = done, done, 1
 
     @asynccontextmanager
     async def _asked(self, piece: str | None) -> AsyncIterator[aiohttp.ClientResponse]:
@@ -114,8 +113,12 @@ class WebFile(Transfer):
             raise GivenFileError(say("The address {0} is none.", self.address.shown)) from error
         except TimeoutError:
             raise
-        except (aiohttp.ClientError, ValueError) as error:
-            raise TroubleError(hushed(f"{type(error).__name__}: {error}")) from error
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError) as error:
+            raise TroubleError(say("the connection ended in the middle of its answer")) from error
+        except (aiohttp.ClientResponseError, ValueError) as error:
+            raise TroubleError(say("its answer is none of HTTP")) from error
+        except aiohttp.ClientError as error:
+            raise TroubleError(reason_of(error)) from error
 
     def _led_to(self, answer: aiohttp.ClientResponse) -> URL:
         """Return where a redirect leads on the same server.

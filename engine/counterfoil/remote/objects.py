@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from typing import Any, BinaryIO
+from typing import Any
 
 from fsspec.asyn import AsyncFileSystem, get_loop
 from fsspec.spec import AbstractFileSystem
 
-from counterfoil.remote.transfer import Patience, Transfer, TroubleError, write_copy
+from counterfoil.remote.reasons import reason_of
+from counterfoil.remote.transfer import PIECE_BYTES, Patience, Transfer, TroubleError
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CounterfoilError, GivenFileError
 from counterfoil_core.base.sentence import say
@@ -18,7 +19,6 @@ from counterfoil_core.remote.address import Address, hushed
 
 _MARKS = ("ETag", "LastModified", "VersionId", "created")
 """What a store says of an object that is another one when the object is."""
-_PIECE_BYTES = 2**23
 
 
 class StoredFile(Transfer):
@@ -56,16 +56,14 @@ class StoredFile(Transfer):
             raise TroubleError(say("it gives another piece of the file than the one that was asked for"))
         return data
 
-    async def _copy(self, target: BinaryIO, most: int) -> None:
+    async def _whole(self, most: int) -> AsyncIterator[bytes]:
         if self.size > most:
             raise GivenFileError(
                 say("{0} has more than {1} bytes, which is the most that is read whole.", self.address.shown, most),
                 remedy=say("Download the file, and give the path of the copy."),
             )
-        for start in range(0, self.size, _PIECE_BYTES):
-            write_copy(target, await self._get(start, min(_PIECE_BYTES, self.size - start)))
-            self._requests += 1
-        self._bytes = self.size
+        for start in range(0, self.size, PIECE_BYTES):
+            yield await self._get(start, min(PIECE_BYTES, self.size - start))
 
     async def _info(self) -> tuple[int, dict[str, str]]:
         with suppress(AttributeError):  # not every store keeps listings
@@ -93,4 +91,4 @@ class StoredFile(Transfer):
         except (CounterfoilError, TimeoutError):
             raise
         except Exception as error:  # each store's library has errors of its own
-            raise TroubleError(hushed(f"{type(error).__name__}: {error}")) from error
+            raise TroubleError(hushed(str(error)) or reason_of(error)) from error

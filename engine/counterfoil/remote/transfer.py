@@ -1,18 +1,21 @@
 """Fetches pieces of a file side by side, waits no longer than is set, tries again, and stops when the user says so.
 
 The transfers run in the event loop of fsspec, in a thread of its own; whoever asks waits for them here, and looks at
-its token meanwhile.
+its token and at the clock meanwhile. A server that sends a byte now and then is never silent: so each piece has to come
+at a least rate, and all of them together as well.
 """
 
 from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, TypeVar
 
+from counterfoil.remote.reasons import reason_of
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import FileChangedError, FileReadError, FileWriteError
 from counterfoil_core.base.sentence import say
@@ -21,6 +24,8 @@ from counterfoil_core.remote.ranges import Fetched, Span
 
 AT_ONCE = 8
 """So many pieces are asked for side by side."""
+PIECE_BYTES = 2**20
+"""As much of a whole file comes at once at most."""
 LOOK_SECONDS = 0.1
 """How often the token of a caller is looked at."""
 Brought = TypeVar("Brought")
@@ -35,16 +40,24 @@ class Patience:
         slowest: Bytes a second that a piece must come with.
         tries: How often a piece is asked for.
         pause: Seconds before it is asked for again; twice as many before each further try.
+        grace: Seconds that all pieces of a file may take beside what is due to each.
+        answer: Seconds that are due to a piece beside its bytes, of those that all may take.
     """
 
     silence: float = 20.0
     slowest: int = 2**13
     tries: int = 3
     pause: float = 0.5
+    grace: float = 120.0
+    answer: float = 2.0
 
     def seconds(self, count: int) -> float:
         """Return how long so many bytes may take."""
         return self.silence + count / self.slowest
+
+    def altogether(self, pieces: int, count: int) -> float:
+        """Return how long a file may be waited for of which so many pieces, and bytes in them, were asked for."""
+        return self.grace + pieces * self.answer + count / self.slowest
 
 
 class TroubleError(Exception):
@@ -69,7 +82,9 @@ class Transfer(ABC):
         self._loop = loop
         self._patience = patience
         self._cancel = cancel or CancelToken()
-        self._bytes = self._requests = 0
+        self._bytes = self._requests = self._due = 0
+        """Bytes that came; pieces, and bytes in them, that were asked for."""
+        self._waited = 0.0
 
     @abstractmethod
     async def _open(self) -> None:
@@ -84,8 +99,8 @@ class Transfer(ABC):
         """Compare what the file is with what it was; raises TroubleError and FileChangedError."""
 
     @abstractmethod
-    async def _copy(self, target: BinaryIO, most: int) -> None:
-        """Write the whole file, of at most so many bytes; raises TroubleError and errors of ours."""
+    def _whole(self, most: int) -> AsyncIterator[bytes]:
+        """Yield the whole file, of at most so many bytes, as it comes; raises TroubleError and errors of ours."""
 
     @abstractmethod
     def close(self) -> None:
@@ -120,9 +135,17 @@ class Transfer(ABC):
         async def copied() -> None:
             target.seek(0)
             target.truncate()
-            await self._copy(target, most)
+            self._requests, done, begun = self._requests + 1, 0, self._loop.time()
+            async with asyncio.timeout(self._patience.seconds(PIECE_BYTES)) as limit:
+                async for piece in self._whole(most):
+                    done += len(piece)
+                    self._due += len(piece)
+                    limit.reschedule(begun + self._patience.seconds(done + PIECE_BYTES))
+                    write_copy(target, piece)
+            self.size = done
+            self._bytes += done
 
-        self._wait(self._patiently(copied, self.size or most))
+        self._wait(self._patiently(copied, None))
 
     def changed(self, what: str) -> FileChangedError:
         """Return the error that says that the file is another one now."""
@@ -137,6 +160,7 @@ class Transfer(ABC):
         async def piece(start: int, count: int) -> bytes:
             async with gate:
                 self._requests += 1
+                self._due += count
                 data: bytes = await self._patiently(lambda: self._get(start, count), count)
                 self._bytes += len(data)
                 return data
@@ -145,12 +169,15 @@ class Transfer(ABC):
             tasks = [group.create_task(piece(*span)) for span in spans]
         return [task.result() for task in tasks]
 
-    async def _patiently(self, work: Any, count: int) -> Any:
-        """Do some work in the time that so many bytes may take, and again where it fails in a way that may pass."""
+    async def _patiently(self, work: Any, count: int | None) -> Any:
+        """Do some work in the time that so many bytes may take, and again where it fails in a way that may pass.
+
+        Work that knows only as they come how many bytes there are has None, and looks at its time itself.
+        """
         pause = self._patience.pause
         for left in reversed(range(self._patience.tries)):
             try:
-                async with asyncio.timeout(self._patience.seconds(count)):
+                async with asyncio.timeout(None if count is None else self._patience.seconds(count)):
                     return await work()
             except (TroubleError, TimeoutError, OSError) as error:
                 if not left:
@@ -162,28 +189,51 @@ class Transfer(ABC):
     def _no_answer(self, error: Exception) -> FileReadError:
         if isinstance(error, TimeoutError):
             what = say(
-                "The server of {0} stopped answering: nothing came in {1} seconds, {2} times.",
+                "The server of {0} stopped answering: nothing came in {1} seconds, or less than {2} bytes a second, "
+                "{3} times.",
                 self.address.shown,
                 self._patience.silence,
+                self._patience.slowest,
                 self._patience.tries,
             )
         else:
-            what = say("The server of {0} cannot be read from: {1}.", self.address.shown, str(error) or repr(error))
+            why = str(error) if isinstance(error, TroubleError) else reason_of(error)
+            what = say("The server of {0} cannot be read from: {1}.", self.address.shown, why)
+        return self._unread(what, repr(error.__cause__ or error))
+
+    def _too_slow(self) -> FileReadError:
+        return self._unread(
+            say(
+                "The server of {0} is too slow: {1} bytes in {2} pieces were waited for for {3} seconds.",
+                self.address.shown,
+                self._due,
+                self._requests,
+                round(self._waited),
+            ),
+            "",
+        )
+
+    def _unread(self, what: str, detail: str) -> FileReadError:
         return FileReadError(
             say("{0} That says nothing about the file itself.", what),
             remedy=say("Try again later, or download the file and give the path of the copy."),
-            detail=repr(error),
+            detail=detail,
         )
 
     def _wait(self, work: Coroutine[Any, Any, Brought]) -> Brought:
-        """Wait for work in the loop; raises what it raises, and CancelledError."""
+        """Wait for work in the loop; raises what it raises, CancelledError, and FileReadError when all is too slow."""
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        begun, before = time.monotonic(), self._waited
         try:
             while not concurrent.futures.wait([future], LOOK_SECONDS).done:
                 self._cancel.check()
+                self._waited = before + time.monotonic() - begun
+                if self._waited > self._patience.altogether(self._requests, self._due):
+                    raise self._too_slow()
         except BaseException:
             future.cancel()
             raise
+        self._waited = before + time.monotonic() - begun
         try:
             return future.result()
         except BaseExceptionGroup as several:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -168,7 +169,10 @@ class Line(Generic[Given]):
 
         while (message := self._next(Enclosure | Question)) is not None:
             if isinstance(message, Call) and early is not None:
-                self._carry_out(message, early, CancelToken(), self._deliver)
+                token = _Hearing(self, message.number)
+                self._carry_out(message, early, token, self._deliver)
+                if token.hung_up:
+                    return None
             elif isinstance(message, Enclosure):
                 if message.open:
                     box.leave_open(message.open)
@@ -332,6 +336,26 @@ class Line(Generic[Given]):
         except (OSError, ValueError):
             self._code = 1
             return None
+
+
+class _Hearing(CancelToken):
+    """Hears by itself whether its call is stopped, in a process that has no thread for that."""
+
+    def __init__(self, line: Line[Any], number: int) -> None:
+        super().__init__()
+        self._line = line
+        self._call = number
+        self.hung_up = False
+
+    def check(self) -> None:
+        """As :class:`CancelToken`."""
+        pipe = self._line._questions
+        while not self.hung_up and select.select([pipe], [], [], 0)[0]:
+            message = self._line._next(Question)
+            self.hung_up = message is None
+            if message is None or (isinstance(message, Steer) and message.number == self._call and message.cancelled):
+                self.cancel()
+        super().check()
 
 
 class Signer(Protocol):

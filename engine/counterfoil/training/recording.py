@@ -46,13 +46,15 @@ from counterfoil_core.base import canonical
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.canonical import CanonicalError
 from counterfoil_core.base.digest import Digest
-from counterfoil_core.base.errors import FileWriteError, SignatureError
+from counterfoil_core.base.errors import CounterfoilError, FileWriteError, SignatureError
+from counterfoil_core.base.generators import finish
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.extent import Extent
+from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import OrderManifest, StepRecord
 from counterfoil_core.commit.merkle import leaf_hash
 from counterfoil_core.commit.state import state_root
-from counterfoil_core.signing.claims import TreeHead
+from counterfoil_core.signing.claims import RunClaim, TreeHead
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.signing.statements import open_said
 
@@ -537,6 +539,34 @@ class Recording:
             say("In the recording in {0} {1} is damaged.", self.folder, what),
             remedy=say("Go on with --resume: what is damaged is computed again."),
         )
+
+
+def remove_finished(run_path: str | os.PathLike[str]) -> RunClaim | None:
+    """Remove the recording of a run that is complete: a process that is killed at its very end leaves it there.
+
+    It goes only where the run's claim is signed by its trainer and has the root of all that was recorded, or where it
+    is no recording any more.
+
+    Returns:
+        The run's claim; None where there was nothing to remove, or the recording is not that of the run.
+    """
+    folder = recording_folder(run_path)
+    if not folder.is_dir() or not Path(run_path).is_file():
+        return None
+    with suppress(CounterfoilError), BundleReader.open(run_path) as run:
+        claim = open_said(RunClaim, run.claim())
+        if is_unfinished(run_path):
+            key = PublicKey.from_pem(claim.public_key.encode())
+            with Recording.open(Path(run_path), run.manifest, key) as recording:
+                history = finish(recording.check())
+                if (history.root, recording.steps) != (claim.run_root, claim.steps):
+                    return None
+                recording.discard()
+        else:
+            check_files(folder)
+            _remove(folder)
+        return claim
+    return None
 
 
 def encode_header(manifest: OrderManifest, key: PublicKey) -> bytes:

@@ -1423,8 +1423,16 @@
             <translation>Wird mit dem Auftrag {0} verglichen.</translation>
         </message>
         <message>
+            <source>Stopped: none of the {0} files is used.</source>
+            <translation>Angehalten: Keine der {0} Dateien wird verwendet.</translation>
+        </message>
+        <message>
             <source>The tree heads in {0} are compared when the run is replayed.</source>
             <translation>Die Baumköpfe in {0} werden verglichen, wenn der Lauf nachgerechnet wird.</translation>
+        </message>
+        <message>
+            <source>{0} cannot be read.</source>
+            <translation>{0} kann nicht gelesen werden.</translation>
         </message>
         <message>
             <source>{0} holds data: open the run that needs it first.</source>
@@ -2660,6 +2668,33 @@ Gerätestunden</translation>
         <message>
             <source>{0} images, with the labels {1}</source>
             <translation>{0} Bilder, mit den Klassen {1}</translation>
+        </message>
+    </context>
+    <context>
+        <name>IncomingView</name>
+        <message>
+            <source>Cancel</source>
+            <translation>Abbrechen</translation>
+        </message>
+        <message>
+            <source>Files that are looked at</source>
+            <translation>Dateien, die angesehen werden</translation>
+        </message>
+        <message>
+            <source>Files that were looked at</source>
+            <translation>Dateien, die angesehen wurden</translation>
+        </message>
+        <message>
+            <source>Stop looking at the files</source>
+            <translation>Die Dateien nicht weiter ansehen</translation>
+        </message>
+        <message>
+            <source>{0} of {1} files looked at</source>
+            <translation>{0} von {1} Dateien angesehen</translation>
+        </message>
+        <message>
+            <source>{0}, {1} left</source>
+            <translation>{0}, noch {1}</translation>
         </message>
     </context>
     <context>
@@ -8896,6 +8931,10 @@ Lauf zu finden</translation>
             <translation>Der Wert liegt in {0} bis {1}; erlaubt sind {2} bis {3}. Durch den Auftrags-Hash gebunden.</translation>
         </message>
         <message>
+            <source>It may be damaged, or made to do harm. Do not open it with other programs either.</source>
+            <translation>Sie ist vielleicht beschädigt oder soll Schaden anrichten. Öffnen Sie sie auch nicht mit anderen Programmen.</translation>
+        </message>
+        <message>
             <source>It may have been short of memory. What was judged is kept: go on with --resume.</source>
             <translation>Vielleicht fehlte ihm Speicher. Was beurteilt wurde, ist aufbewahrt: Mit --resume geht es weiter.</translation>
         </message>
@@ -12786,6 +12825,10 @@ Lauf zu finden</translation>
         <message>
             <source>What {0} holds is too long for a passphrase.</source>
             <translation>Was in {0} steht, ist zu lang für ein Passwort.</translation>
+        </message>
+        <message>
+            <source>What {0} is cannot be said: the process that looked at it ended, or took too long.</source>
+            <translation>Was {0} ist, lässt sich nicht sagen: Der Prozess, der sie angesehen hat, endete oder brauchte zu lange.</translation>
         </message>
         <message>
             <source>Where hashing is marked, a step waits for the digest of its state: fewer devices, or larger batches, take as long.</source>

@@ -9,6 +9,6 @@ from counterfoil.remote.transfer import Patience
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> Patience:
     """A server of this machine that says nothing for so long will say nothing."""
-    patience = Patience(silence=0.4, tries=2, pause=0.01)
+    patience = Patience(silence=0.4, tries=2, pause=0.01, grace=2.0)
     monkeypatch.setattr(opening, "PATIENCE", patience)
     return patience
