@@ -13,9 +13,8 @@ import os
 import random
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ import numpy as np
 
 from counterfoil.audit import overview
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.cli import main
 from counterfoil.delivery.snapshots import make_line, sign_line, take_snapshot
 from counterfoil.signing.comparedsteps import comparison_path
 from counterfoil.signing.kinds import (
@@ -72,6 +70,7 @@ from lies.subject import (
     written,
 )
 from lies.values import field_name, json_paths
+from support.asked import BUG, asked
 from support.capsules import adjudicated, crafted, evidence_of
 from support.heads import record_with_heads
 from support.jobs import Job, another_order, audited, sign_again
@@ -559,7 +558,5 @@ def _chained(lines: Sequence[Any], truth: Sequence[Any], key: SigningKey) -> lis
 
 
 def _ask(codes: Sequence[str], *arguments: str | Path) -> str:
-    with StringIO() as out, redirect_stdout(out), redirect_stderr(out):
-        code = main([str(each) for each in arguments])
-        # What escapes ends in this sentence, and in the exit code of an error.
-        return f"{CRASHED} a bug" if "This is a bug" in out.getvalue() else codes[code]
+    code, said = asked(*arguments)
+    return f"{CRASHED} a bug" if BUG in said else codes[code]

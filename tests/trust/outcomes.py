@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,6 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
 import counterfoil
-from counterfoil.cli import main
 from counterfoil.signing.kinds import Cause, DataNote, Reply, Revocation, RevocationList, Withdrawal
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.trust.afterwards import verdict_digest
@@ -37,6 +34,7 @@ from counterfoil_core.signing.statements import sign_said
 from counterfoil_core.statement.verdict import sign_adjudication, sign_verdict
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.report import AuditReport
+from support.asked import asked
 from support.capsules import crafted, crafted_part, write_capsule
 from support.jobs import Job, another_order, digits_order, record_job, sign_again
 from support.reports import adjudication_report
@@ -196,10 +194,7 @@ class Scene:
 
     def ask(self, command: str, *arguments: str) -> str:
         """Run a command; returns what it says by its exit code."""
-        out = StringIO()
-        with redirect_stdout(out), redirect_stderr(out):
-            code = main([*command.split(), *arguments, *self.trust])
-        return f"{code}"
+        return f"{asked(*command.split(), *arguments, *self.trust)[0]}"
 
 
 def scene(desk: Desk, case: Case, folder: Path) -> Scene:
@@ -391,9 +386,7 @@ def _statement(kind: str, at: Scene) -> Path:
         report = adjudication_report(AdjudicationOutcome.CONFIRMED)
         path.write_bytes(sign_adjudication(replace(report, trainer_key=at.desk.key_id("trainer")), at.signing))
     else:
-        out = StringIO()
-        with redirect_stdout(out), redirect_stderr(out):
-            main(made[kind])
+        asked(*made[kind])
     return path
 
 
