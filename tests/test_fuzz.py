@@ -19,7 +19,14 @@ from fuzz.campaign import run
 from fuzz.guided import Choices
 from fuzz.targets import Corpus, Target
 
-CASES = 40
+CASES, FILE_CASES = 40, 8
+FILES = (
+    *("run", "run that lies elsewhere", "sealed capsule", "sealing key", "public sealing key", "facts"),
+    *("statement on rules", "rules", "statement on rows", "rows", "proof of rows", "note", "withdrawal, reply"),
+    *("verdict, adjudication, verified", "certificates beside a verdict", "root certificates", "ledger", "hand-over"),
+    *("list of revoked keys", "keys that are trusted", "tree heads, inspected", "witness's log", "list of a release"),
+    *("comparison beside an order", "weights, verified", "table of data", "settings of the window"),
+)
 NAMES = (
     *("reader", "bundle", "data file", "capsule", "weights", "manifest", "program", "program, computed"),
     *("log codec, CNN", "log codec, GPT", "log codec, turns"),
@@ -32,6 +39,7 @@ NAMES = (
     *("public key", "private key", "locked key"),
     *("step file", "progress", "part of an audit"),
     *(f"{program.name}, {how}" for program in PROGRAMS for how in ("told", "says")),
+    *(f"file: {name}" for name in FILES),
 )
 
 
@@ -50,11 +58,21 @@ def test_every_target_is_named_here(targets: dict[str, Target]) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_some_cases(targets: dict[str, Target], name: str) -> None:
-    tally = run(targets[name], seed=2, first=0, count=CASES)
+    cases = FILE_CASES if name.startswith("file: ") else CASES
+    tally = run(targets[name], seed=2, first=0, count=cases)
     assert tally.failures == []
-    assert tally.cases == CASES
+    assert tally.cases == cases
     # Many changes are noticed, or what is tried would prove nothing.
-    assert tally.outcomes["refused"] > CASES / 3
+    assert tally.outcomes["refused"] > cases / 3
+
+
+@pytest.mark.slow
+def test_ten_thousand_files(targets: dict[str, Target]) -> None:
+    files = [targets[f"file: {name}"] for name in FILES]
+    each = -(-10_000 // len(files))
+    tallies = full_campaign(files, seed=1, cases=each, processes=os.cpu_count() or 1)
+    assert [story for tally in tallies.values() for story in tally.failures] == []
+    assert sum(tally.cases for tally in tallies.values()) >= 10_000
 
 
 def bad_target(read: Callable[[bytes], object], *, bound: bool = True) -> Target:
@@ -66,6 +84,13 @@ def bad_target(read: Callable[[bytes], object], *, bound: bool = True) -> Target
 
 def refuse(data: bytes) -> object:
     raise BundleError("Refused.")
+
+
+def test_a_command_that_ends_in_a_bug_is_found(targets: dict[str, Target], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzz.files.asked", lambda *_: (4, "ERROR  Counterfoil failed. This is a bug."))
+    tally = run(targets["file: facts"], 1, 0, 2)
+    assert tally.outcomes["failed"] == 2
+    assert "This is a bug" in tally.failures[0]
 
 
 def test_an_exception_of_others_is_found() -> None:

@@ -7,8 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from counterfoil_core.signing.kinds import KINDS
 from lies.campaign import Told, all_lies, tell
-from lies.subjects import CRASHED, Liar, Subject
+from lies.statements import BELIEVED, NOBODY, STOLEN
+from lies.subject import CRASHED, Subject
+from lies.subjects import Liar
 from lies.table import table
 
 LIES = 220
@@ -24,18 +27,37 @@ TRUTHS = {
     "order's file beside an honest run": "VERIFIED",
     "capsule of a cheat": "CONFIRMED",
     "capsule of an honest trainer": "REJECTED",
-    "verdict on an honest trainer, signed by its auditor": "VERIFIED",
-    "verdict on a cheat, signed by its auditor": "DISPUTED",
     "part of the audit of an honest trainer, beside an honest part": "VERIFIED",
     "part of the audit of a cheat, beside an honest part": "DISPUTED",
     "delivered weights": "DELIVERED",
-    "facts of a run, signed by who is believed": "accepted",
-    "what a run showed of rules, signed by who is believed": "accepted",
-    "what a run did with a row, signed by who is believed": "accepted",
-    "note about data, signed by nobody": "accepted",
-    "withdrawal, signed by nobody": "accepted",
-    "list of revoked keys, signed by nobody": "accepted",
+    "shares of honest parties, signed again by its party": "VERIFIED",
+    "shares of a party that cheats, signed again by its party": "DISPUTED",
+    "record of a share, signed by its party": "VERIFIED",
+    "record of what was added of a share, signed by nobody": "VERIFIED",
+    "witness's log of another training, signed by nobody": "NONE",
+    "verdict that its auditor withdrew, handed on by nobody": "REFUSED",
+    "what ranks send while they record a run": "mended",
 }
+STATEMENTS = {
+    "verdict on an honest trainer": "VERIFIED",
+    "verdict on a cheat": "DISPUTED",
+    "adjudication of a cheat's capsule": "CONFIRMED",
+    "facts of a run": "accepted",
+    "what a run showed of rules": "accepted",
+    "what a run did with a row": "accepted",
+    "note about data": "accepted",
+    "client's signature on the order, beside the run": "accepted",
+    "trainer's acceptance of the order, beside the run": "accepted",
+    "run's claim, beside the run": "accepted",
+    "tree heads": "accepted",
+    "reply to a verdict": "accepted",
+    "comparison with the script": "accepted",
+    "list of a release": "accepted",
+    "witness's log of this training": "accepted",
+}
+"""What is concluded of each where nobody changed it, and by the key of who is believed."""
+TRUTHS |= {f"{name}, signed by {who}": told for name, told in STATEMENTS.items() for who in (NOBODY, BELIEVED)}
+TRUTHS |= {f"{name}, signed by {STOLEN}": "REFUSED" for name in STATEMENTS}
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +68,11 @@ def subjects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Subject]:
 def test_without_a_lie_the_truth_is_concluded(subjects: dict[str, Subject]) -> None:
     found = {name: subjects[name].told((), random.Random(0)) for name in TRUTHS}
     assert found == TRUTHS
+
+
+def test_every_kind_of_statement_is_lied_about(subjects: dict[str, Subject]) -> None:
+    lied = {predicate for subject in subjects.values() for predicate in subject.kinds}
+    assert lied == {predicate for kind in KINDS for predicate in kind.predicates}
 
 
 def test_some_lies(subjects: dict[str, Subject]) -> None:
@@ -69,6 +96,8 @@ def test_a_lie_that_is_believed_is_seen(subjects: dict[str, Subject]) -> None:
     run = subjects["run of a cheat, signed again"]
     believing = replace(run, outcome=lambda copy: "VERIFIED")
     assert tell(believing, ("run/losses",), 0).wrong
+    stolen = subjects[f"facts of a run, signed by {STOLEN}"]
+    assert tell(replace(stolen, outcome=lambda copy: "accepted"), ("predicate.signed_at",), 0).wrong
 
     def crash(copy: object) -> str:
         raise KeyError("lie")

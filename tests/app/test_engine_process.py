@@ -154,7 +154,7 @@ def test_overview_plan_replay_and_verdict(engine: ProcessEngine, run: Path, tmp_
     elsewhere.mkdir()
     withdrawal = sign_said(Withdrawal(digest, "The wrong run.\nI am sorry.", None), auditor)
     (elsewhere / "back.json").write_bytes(withdrawal)
-    assert reading.later == Afterwards()
+    assert reading.validity.later == Afterwards()
     assert [one.reason for one in said(engine, tmp_path / "v.json", keys, elsewhere / "back.json")] == [
         "The wrong run.\nI am sorry."
     ]
@@ -171,7 +171,7 @@ def test_overview_plan_replay_and_verdict(engine: ProcessEngine, run: Path, tmp_
 
 
 def said(engine: ProcessEngine, verdict: Path, keys: TrustStore, *given: Path) -> tuple[Withdrawal, ...]:
-    return engine.read_verdict(verdict, keys, None, given).later.withdrawals
+    return engine.read_verdict(verdict, keys, None, given).validity.later.withdrawals
 
 
 def test_a_failure_keeps_its_sentence_and_details(engine: ProcessEngine, tmp_path: Path) -> None:

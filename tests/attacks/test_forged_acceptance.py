@@ -5,12 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from msgspec import structs
 
+from counterfoil.cli import main
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.signing.claims import Acceptance, SignedOrder
+from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder
 from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.kinds import ACCEPTANCE, ORDER, make_statement
 from counterfoil_core.signing.statements import open_said, sign_said
@@ -158,3 +160,21 @@ def test_no_acceptance_and_one_that_is_too_long(signed, digits_job, keys):
     put_bytes(signed, "/run/acceptance", None)
     report = audited(signed, digits_job.order).report
     assert (report.outcome, "lacks /run/acceptance" in report.reason) == (Outcome.REFUSED, True), report.reason
+
+
+def test_one_beside_the_run_that_names_another_client_is_not_that_runs(signed, keys, tmp_path, capsys):
+    path = tmp_path / "acceptance.json"
+    for name, code in (("client", 0), ("stranger", 3), (None, 3)):
+        client = None if name is None else keys[name].public.key_id
+        path.write_bytes(sign_said(Acceptance(order_of(signed), client), keys["trainer"]))
+        assert main(["verify", str(path), str(signed)]) == code, name
+    assert "one of the two was exchanged afterwards" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_claim_beside_the_run_that_counts_other_steps_is_not_that_runs(signed, keys, tmp_path):
+    path = tmp_path / "claim.json"
+    with BundleReader.open(signed) as reader:
+        claim = open_said(RunClaim, reader.claim())
+    for steps, code in ((claim.steps, 0), (claim.steps - 1, 3)):
+        path.write_bytes(sign_said(structs.replace(claim, steps=steps), keys["trainer"]))
+        assert main(["verify", str(path), str(signed)]) == code, steps

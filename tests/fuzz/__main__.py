@@ -18,6 +18,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ["OMP_NUM_THREADS"] = "1"
 
+from benchmarks.pages import write_between
+
 import counterfoil
 from fuzz.campaign import Tally, run
 from fuzz.guided import guided
@@ -25,6 +27,7 @@ from fuzz.targets import Corpus, Target
 
 HANG_SECONDS = 30.0
 """Wall-clock time after which a case is given up; a case that takes 5 s of processor time has failed already."""
+MARKER = "files"
 _PIECE = 500
 
 
@@ -127,6 +130,7 @@ def main() -> int:
         help="try N cases for each target and let coverage guide what is changed; needs atheris",
     )
     parser.add_argument("--only", default="", help="only targets whose name holds this text")
+    parser.add_argument("--write", type=Path, help=f"a page whose part '{MARKER}' is replaced by the table")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)")
     arguments = parser.parse_args()
     if arguments.guided is not None:
@@ -137,8 +141,13 @@ def main() -> int:
             parser.error(f"no target's name holds {arguments.only!r}")
         each = -(-arguments.cases // len(targets))
         tallies = campaign(targets, arguments.seed, each, arguments.processes)
-    print(f"Counterfoil {counterfoil.__version__}, Python {platform.python_version()}, seed {arguments.seed}\n")
-    print(table(tallies))
+    total = sum(tally.cases for tally in tallies.values())
+    title = f"Counterfoil {counterfoil.__version__}, Python {platform.python_version()}, seed {arguments.seed}"
+    found = f"{title}: {total:,} cases.\n\n{table(tallies)}"
+    if arguments.write is None:
+        print(found)
+    else:
+        write_between(arguments.write, MARKER, found)
     failures = [story for tally in tallies.values() for story in tally.failures]
     print("".join(f"\n- {story}" for story in failures))
     return 1 if failures else 0

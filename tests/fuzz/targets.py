@@ -71,6 +71,7 @@ from counterfoil_core.values.dispute import UPDATE
 from counterfoil_core.values.outcome import CheckState
 from counterfoil_core.values.sampling import Sample, Segment, SegmentRequest, Selection
 from counterfoil_core.values.workers import Place
+from fuzz.files import Files
 from fuzz.mutations import spoil_bytes, spoil_envelope, spoil_json, spoil_lines, spoil_pem, spoil_value
 from fuzz.spoken import spoken
 from support.bundles import make_contents, write_bundle
@@ -173,7 +174,10 @@ class Corpus:
 
     def targets(self) -> tuple[Target, ...]:
         """Every target, with what its seeds say."""
-        kinds = (self._hdf5(), self._weights(), self._records(), self._signed(), self._keys(), self._unfinished())
+        kinds = (
+            self._hdf5(), self._weights(), self._records(), self._signed(), self._keys(), self._unfinished(),
+            self._files(),
+        )  # fmt: skip
         return tuple(_known(target) for targets in kinds for target in targets)
 
     # Files of arrays.
@@ -382,6 +386,13 @@ class Corpus:
                 Target(f"heads, signed by {who}", self._heads, spoil, heads, bound=signer is not key, agrees=_all_among)
             )
         return tuple(found)
+
+    # Files of every kind, before the commands that read them.
+
+    def _files(self) -> tuple[Target, ...]:
+        files = Files(self._folder / "files", self._runs[0], self._heads[0], _spoil_file(0.3))
+        refusals = (CounterfoilError,)
+        return tuple(Target(f"file: {name}", *rest, bound=False, refusals=refusals) for name, *rest in files.readers())
 
     # Keys.
 

@@ -24,7 +24,8 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import counterfoil
 from counterfoil.base.wholefiles import write_whole
 from lies.campaign import Told, all_lies, tell
-from lies.subjects import Liar, Subject
+from lies.subject import Subject
+from lies.subjects import Liar
 from lies.table import MARKER, table, write_table
 
 _SUBJECTS: dict[str, Subject] = {}

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lies.subjects import CRASHED, Subject
+from lies.subject import CRASHED, Subject
 
 SINGLE = 0.6
 """This part of all lies is about one field each; the others are about two at once."""
@@ -52,8 +52,9 @@ def all_lies(subjects: Sequence[Subject], count: int, seed: int) -> list[tuple[s
     lies = [(places[n % len(places)][0].name, (places[n % len(places)][1],), n // len(places)) for n in range(singles)]
     seen = set()
     paired = [subject for subject in subjects if len(subject.fields) > 1]
+    weights = [len(subject.fields) for subject in paired]
     while paired and len(lies) < count:
-        subject = chance.choice(paired)
+        (subject,) = chance.choices(paired, weights)
         pair = tuple(sorted(chance.sample(sorted(subject.fields), 2)))
         number = chance.randrange(1000)
         if (subject.name, pair, number) not in seen:

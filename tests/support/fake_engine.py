@@ -609,6 +609,7 @@ class FakeEngine(MadeUpRun, Engine):
         fields = statement_of(verdict_statement(report, datetime(2026, 11, 21, 12, tzinfo=UTC)))
         verdict = cf.Verdict(read_said(VerdictStatement, fields), key_id)
         matches = None if bundle is None else bundle.name == "honest.cfoil"
-        return VerdictReading(
-            (key_id,), verdict, self.signer, matches, self.later, why_not=self.why_not, counted=self.counted
-        )
+        at, trainer = verdict.signed_at, verdict.trainer_key
+        found = cf.validity(store, (key_id, at), trainer=(trainer, at), later=self.later)
+        found = replace(found, why=(*found.why, *self.why_not))
+        return VerdictReading((key_id,), verdict, self.signer, matches, found, counted=self.counted)

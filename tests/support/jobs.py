@@ -37,6 +37,7 @@ from counterfoil_core.arithmetic.admission import read_program
 from counterfoil_core.arithmetic.machine import Machine
 from counterfoil_core.arithmetic.profiles import arithmetic_of
 from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import StepRecord, run_tree
@@ -315,6 +316,15 @@ def sign_as_client(path: Path, client: SigningKey, trainer: SigningKey | None = 
     put_bytes(path, "/order/signature", signature)
     if trainer is not None:
         sign_again(path, trainer)
+
+
+def another_order(run: Path) -> Digest:
+    """Put another title into the order of a run, which makes it another that nobody signed; returns its digest."""
+    with BundleReader.open(run) as reader:
+        manifest = replace(reader.manifest, title="Another order")
+    put_bytes(run, "/order/manifest", manifest.to_bytes())
+    put_bytes(run, "/order/signature", None)
+    return manifest.digest
 
 
 def put_bytes(path: Path, dataset: str, data: bytes | None) -> None:

@@ -16,7 +16,8 @@ from counterfoil.audit.values.delivery import ComparedTensor, DeliveryOutcome, D
 from counterfoil.audit.values.handed import HandedOut, HandedRows
 from counterfoil.audit.values.summary import ArraySummary, OrderSummary, RunSummary
 from counterfoil.signing.comparedsteps import FoundComparison
-from counterfoil_app.engine.port import NOTHING_LATER, BundlesRequest, KnownRequest
+from counterfoil.trust.validity import NOTHING_LATER
+from counterfoil_app.engine.port import BundlesRequest, KnownRequest
 from counterfoil_core.base.sentence import joined, say
 from counterfoil_core.base.stopping import StopRule
 from counterfoil_core.commit.merkle import MerkleTree, first_difference

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,6 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
 import counterfoil
-from counterfoil.cli import main
 from counterfoil.signing.kinds import Cause, DataNote, Reply, Revocation, RevocationList, Withdrawal
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.trust.afterwards import verdict_digest
@@ -37,13 +34,15 @@ from counterfoil_core.signing.statements import sign_said
 from counterfoil_core.statement.verdict import sign_adjudication, sign_verdict
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.report import AuditReport
-from support.capsules import crafted, write_capsule
-from support.jobs import digits_order, put_bytes, record_job, sign_again
+from support.asked import asked
+from support.capsules import crafted, crafted_part, write_capsule
+from support.jobs import Job, another_order, digits_order, record_job, sign_again
 from support.reports import adjudication_report
+from support.shared import shared_order
 from support.trusted import store_of
 
 PAST, FUTURE = "2020-01-01T00:00:00Z", "2099-01-01T00:00:00Z"
-PEOPLE = ("client", "trainer", "other", "auditor", "list")
+PEOPLE = ("client", "trainer", "other", "auditor", "list", "party")
 NOT_ASKED = "not asked"
 """Where nothing hangs on it."""
 
@@ -62,6 +61,11 @@ class Case:
     party: bool = False
     certificate: str = ""
 
+    @property
+    def shared(self) -> bool:
+        """Whether it is about a run of whose shares a party signed some."""
+        return self.revoked == "party"
+
 
 CASES = (
     Case("nothing"),
@@ -74,6 +78,8 @@ CASES = (
     Case("signer's key compromised", revoked="auditor"),
     Case("trainer's key compromised", revoked="trainer"),
     Case("client's key compromised", revoked="client"),
+    Case("party's key retired since", revoked="party", cause=Cause.RETIRED, since=FUTURE),
+    Case("party's key compromised", revoked="party"),
     Case("signed by the run's trainer", signer="trainer"),
     Case("signed by a party of its shares", party=True),
     Case("held against a run of another order", run="other-order"),
@@ -97,14 +103,29 @@ class Desk:
         digest = another_order(self.run("other-order"))
         sign_again(self.run("other-order"), self.keys["trainer"], order=digest)
         sign_again(self.run("other-trainer"), self.keys["other"])
+        (shared := folder / "shared").mkdir()
+        order = shared_order(2).signed_by_parties((None, self.keys["party"].public))
+        party = {1: self.keys["party"]}
+        both = record_job(shared, order, self.keys["trainer"], self.keys["client"], share_keys=party)
         write_capsule(crafted(job.run, 3), folder / "capsule.cfoil")
-        *_, self.weights = counterfoil.export_weights(job.run, folder / "model")
-        client = self.keys["client"].public
-        *_, last = counterfoil.run_audit(counterfoil.AuditRequest(job.run, client_key=client, threads=1))
-        self.report: AuditReport = last.report
+        write_capsule(crafted_part(both.run, 3, 1), shared / "capsule.cfoil")
+        self.reports = {folder: self._prepared(job), shared: self._prepared(both)}
         rules = f'[verdict]\nauditors = ["{self.key_id("auditor")}", "{self.key_id("trainer")}"]\n'
         (folder / "rules.toml").write_text(rules)
-        np.save(folder / "row.npy", first_row(job.run))
+
+    def _prepared(self, job: Job) -> AuditReport:
+        """Write the weights of a run and a row of its data beside it, and audit it."""
+        for _ in counterfoil.export_weights(job.run, job.run.with_name("model")):
+            pass
+        np.save(job.run.with_name("row.npy"), first_row(job.run))
+        client = self.keys["client"].public
+        *_, last = counterfoil.run_audit(counterfoil.AuditRequest(job.run, client_key=client, threads=1))
+        found: AuditReport = last.report
+        return found
+
+    def place(self, case: Case) -> Path:
+        """The folder of what a case is about."""
+        return self.folder / "shared" if case.shared else self.folder
 
     def run(self, name: str) -> Path:
         """A run, by its name."""
@@ -117,15 +138,6 @@ class Desk:
     def key_id(self, name: str) -> str:
         """The id of somebody's key."""
         return self.keys[name].public.key_id
-
-
-def another_order(run: Path) -> Digest:
-    """Put another title into the order of a run, which makes it another that nobody signed; returns its digest."""
-    with BundleReader.open(run) as reader:
-        manifest = replace(reader.manifest, title="Another order")
-    put_bytes(run, "/order/manifest", manifest.to_bytes())
-    put_bytes(run, "/order/signature", None)
-    return manifest.digest
 
 
 def first_row(run: Path) -> np.ndarray:
@@ -153,7 +165,17 @@ class Scene:
     @property
     def against(self) -> str:
         """The run that it is held against."""
-        return str(self.desk.run(self.case.run))
+        return str(self.place / "run.cfoil" if self.case.run == "run" else self.desk.run(self.case.run))
+
+    @property
+    def place(self) -> Path:
+        """The folder of what it is about."""
+        return self.desk.place(self.case)
+
+    @property
+    def weights(self) -> Path:
+        """The folder of the run's weights."""
+        return self.place / "model"
 
     @property
     def trust(self) -> list[str]:
@@ -172,17 +194,15 @@ class Scene:
 
     def ask(self, command: str, *arguments: str) -> str:
         """Run a command; returns what it says by its exit code."""
-        out = StringIO()
-        with redirect_stdout(out), redirect_stderr(out):
-            code = main([*command.split(), *arguments, *self.trust])
-        return f"{code}"
+        return f"{asked(*command.split(), *arguments, *self.trust)[0]}"
 
 
 def scene(desk: Desk, case: Case, folder: Path) -> Scene:
     """Write the verdict of a case, and what the reader knows of keys."""
     folder.mkdir()
     signer = desk.keys[case.signer]
-    report = replace(desk.report, parties=(desk.key_id("auditor"),)) if case.party else desk.report
+    report = desk.reports[desk.place(case)]
+    report = replace(report, parties=(desk.key_id("auditor"),)) if case.party else report
     envelope = sign_verdict(report, signer)
     if case.certificate:
         root, chain = certificates(signer, expired=True)
@@ -249,7 +269,7 @@ def _rules(at: Scene) -> str:
 
 def _weights(at: Scene) -> str:
     verdict = ("--verdict", str(at.folder / "verdict.json"), "--key", at.key)
-    return at.ask("verify-weights", str(at.desk.weights.parent), at.against, *verdict)
+    return at.ask("verify-weights", str(at.weights), at.against, *verdict)
 
 
 def _export(kind: str) -> Callable[[Scene], str]:
@@ -287,11 +307,11 @@ def _window_reads(at: Scene) -> str:
     reading = Engine().read_verdict(at.folder / "verdict.json", at.store(), Path(at.against), ())
     if not reading.bundle_matches:
         return "another run"
-    return "does not count" if reading.why_not else "counts"
+    return "counts" if reading.validity.counts else "does not count"
 
 
 def _window_weights(at: Scene) -> str:
-    asked = (at.desk.weights.parent, Path(at.against), at.folder / "verdict.json", at.store(), None, CancelToken())
+    asked = (at.weights, Path(at.against), at.folder / "verdict.json", at.store(), None, CancelToken())
     try:
         *_, found = Engine().verify_weights(*asked)
     except CounterfoilError:
@@ -348,15 +368,15 @@ def outcome(reader: str, at: Scene) -> str:
 
 def _statement(kind: str, at: Scene) -> Path:
     """A statement of a kind by the case's signer, about the run; what others read in it is made by commands."""
-    path = at.desk.folder / f"{at.case.signer}.{kind}.json"
+    path = at.place / f"{at.case.signer}.{kind}.json"
     if path.exists():  # it hangs on nothing else of the case
         return path
     key = ("--key", str(at.desk.folder / f"{at.case.signer}.pem"), "--out", str(path), "--trust", "none")
-    run = str(at.desk.run("run"))
+    run = str(at.place / "run.cfoil")
     made = {
         "facts": ["facts", run, *key],
         "rules": ["rules", str(at.desk.folder / "steps.toml"), run, *key],
-        "rows": ["locate", str(at.desk.folder / "row.npy"), run, "--row", *key],
+        "rows": ["locate", str(at.place / "row.npy"), run, "--row", *key],
     }
     if kind == "note":
         with BundleReader.open(run) as reader:
@@ -366,9 +386,7 @@ def _statement(kind: str, at: Scene) -> Path:
         report = adjudication_report(AdjudicationOutcome.CONFIRMED)
         path.write_bytes(sign_adjudication(replace(report, trainer_key=at.desk.key_id("trainer")), at.signing))
     else:
-        out = StringIO()
-        with redirect_stdout(out), redirect_stderr(out):
-            main(made[kind])
+        asked(*made[kind])
     return path
 
 
@@ -388,13 +406,13 @@ def _signed_run(command: str, file: str = "") -> Callable[[Scene], str]:
     def asked(at: Scene) -> str:
         client = ("--client-key", at.desk.public("client"))
         options: Sequence[str] = client if command.split()[0] in ("inspect", "audit", "adjudicate") else ()
-        return at.ask(command, str(at.desk.folder / file) if file else str(at.desk.run("run")), *options)
+        return at.ask(command, str(at.place / (file or "run.cfoil")), *options)
 
     return asked
 
 
 def _locate(at: Scene) -> str:
-    return at.ask("locate", str(at.desk.folder / "row.npy"), str(at.desk.run("run")), "--row")
+    return at.ask("locate", str(at.place / "row.npy"), str(at.place / "run.cfoil"), "--row")
 
 
 OTHER_READERS: Mapping[str, Callable[[Scene], str]] = {
@@ -420,6 +438,7 @@ def other_outcome(reader: str, at: Scene) -> str:
         "verdict's": bool(case.later or case.party or case.certificate),
         "run's": case.run != "run" and reader not in _OF_A_RUN,
         "signer's": case.revoked == "auditor" and not reader.startswith("verify"),
+        "shares'": case.shared and reader == "verify: adjudication",
         "trainer's": case.signer == "trainer" and reader not in _BY_TRAINER,
     }
     return NOT_ASKED if any(asked.values()) else OTHER_READERS[reader](at)

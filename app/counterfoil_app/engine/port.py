@@ -19,7 +19,6 @@ from counterfoil import (
     NO_TRUST,
     Adjudication,
     AdjudicationReport,
-    Afterwards,
     AuditReport,
     AuditRequest,
     BundleSummary,
@@ -63,6 +62,7 @@ from counterfoil import (
     StepTable,
     TensorSides,
     TrustStore,
+    Validity,
     Verdict,
 )
 from counterfoil.audit.boxed.files import PART_NAME
@@ -93,7 +93,7 @@ MAX_LIST_BYTES = 2**24
 """A verdict on a million steps is far smaller; more is not read."""
 
 
-NOTHING_LATER = Afterwards()
+COUNTS = Validity()
 _PIECE_BYTES = 2**20
 STANDARD = Limits()
 USUAL_RATES = RatePolicy()
@@ -111,11 +111,9 @@ class VerdictReading:
     key: str = ""  #: The public key for which its signature holds; empty without the verdict.
     #: Whether it speaks of the bundle it was compared with; None when it was not compared.
     bundle_matches: bool | None = None
-    later: Afterwards = NOTHING_LATER  #: What was said of it after it was signed.
+    validity: Validity = COUNTS  #: How it stands for the reader, and what was said of it afterwards.
     #: The name in the certificate beside the signature, which nobody checked; mostly there is none.
     claimed_name: str = ""
-    why_not: tuple[str, ...] = ()  #: Why it does not count, a sentence each; empty where it does.
-    self_signed: bool = False  #: Whether somebody signed it who made its run.
     counted: tuple[bytes, ...] = ()  #: Those of the given statements that count, for whoever keeps them.
 
 
@@ -507,14 +505,14 @@ class Engine:
         if verdict is not None:
             reading = self.read_verdict(verdict, store, None, ())
             signed = reading.verdict
-            if reading.later.withdrawals:
+            if reading.validity.later.withdrawals:
                 raise SignatureError(
                     say("The verdict {0} was withdrawn by its auditor.", verdict.name),
                     remedy=say("Ask the auditor for the verdict that stands in its place."),
                 )
-            if reading.why_not and not reading.self_signed:
+            if not reading.validity.counts and not reading.validity.self_signed:
                 raise SignatureError(
-                    say("The verdict {0} does not count. {1}", verdict.name, joined(*reading.why_not)),
+                    say("The verdict {0} does not count. {1}", verdict.name, joined(*reading.validity.why)),
                     remedy=say("Ask for one that counts."),
                 )
             if signed is None:
@@ -673,10 +671,9 @@ class Engine:
         each = [(one, counterfoil.afterwards(said, judged.digest, [one])) for one in given]
         counted = tuple(one[1] for one, later in each if later.withdrawals or later.replies)
         later = replace(found.later, ignored=(*found.later.ignored, *found.later.damaged, *unread))
+        found = replace(found, later=later)
         claimed = counterfoil.claimed_beside(envelope, key)
-        return VerdictReading(
-            key_ids, said, key.public, _speaks_of(said, bundle), later, claimed, found.why, found.self_signed, counted
-        )
+        return VerdictReading(key_ids, said, key.public, _speaks_of(said, bundle), found, claimed, counted)
 
     @question(beside=True, here=True)
     def read_key(self, path: Path) -> str:

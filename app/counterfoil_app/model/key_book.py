@@ -34,6 +34,7 @@ from counterfoil import (
     of_another_kind,
     one_line,
     seen_by,
+    validity,
 )
 from counterfoil.trust.keyfile import MAX_ORDERS, MAX_SOURCE
 from counterfoil_app.model.revoked_keys import RevokedKeys
@@ -177,14 +178,16 @@ class KeyBook(QObject):
             run_signed: When the run was signed, as the trainer says, or at the latest; empty where nothing says it.
             order_signed: The same of the order.
         """
+        store, trainer, client = TrustStore(lists=self.revoked.lists), (key_id, run_signed), (client_key, order_signed)
+        gone = validity(store, ("", ""), trainer=trainer, client=client).gone
         standing = self.look_up(key_id, order).standing if key_id else Standing.NEW
         return seen_by(
             trust,
             named=standing is Standing.KNOWN,
             changed=standing is Standing.CHANGED,
             client=self.is_client(client_key),
-            revoked=self.revoked.covers(key_id, run_signed),
-            client_revoked=self.revoked.covers(client_key, order_signed),
+            revoked="trainer" in gone,
+            client_revoked="client" in gone,
         )
 
     def meet(self, public: str, order: str, source: str, day: str) -> Meeting:

@@ -62,7 +62,7 @@ class Clerk(QObject):
     def note_reading(self, path: Path, reading: VerdictReading) -> None:
         """Know a verdict or an adjudication whose signature holds."""
         said = reading.verdict
-        if said is None or (isinstance(said, Verdict) and reading.later.withdrawals):
+        if said is None or (isinstance(said, Verdict) and reading.validity.later.withdrawals):
             return
         order = said.run_order or said.order_digest
         if order is not None:

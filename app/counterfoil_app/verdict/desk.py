@@ -266,7 +266,8 @@ class VerdictDesk(QObject):
             self.was_read.emit(viewer.path, result.value)
             for envelope in result.value.counted:  # what was given once is known from then on, here and by commands
                 attempt(partial(self._keys.book.keep_later, envelope), self._session.failed)
-            viewer.show_reading(replace(plain(result.value), later=quoted(result.value.later)))
+            reading, later = plain(result.value), quoted(result.value.validity.later)
+            viewer.show_reading(replace(reading, validity=replace(reading.validity, later=later)))
 
     # Both
 

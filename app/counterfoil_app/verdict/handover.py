@@ -180,9 +180,9 @@ def write(engine: Engine, wanted: Wanted) -> Path:
             say("The verdict {0} was signed with a key that you have not confirmed.", wanted.verdict.name),
             remedy=say("Drop the auditor's public key on the window, and confirm it."),
         )
-    if reading.why_not and not reading.self_signed:
+    if not reading.validity.counts and not reading.validity.self_signed:
         raise SignatureError(
-            say("The verdict {0} does not count. {1}", wanted.verdict.name, joined(*reading.why_not)),
+            say("The verdict {0} does not count. {1}", wanted.verdict.name, joined(*reading.validity.why)),
             remedy=say("Sign one that counts."),
         )
     envelope = read_input(wanted.verdict, say("a verdict"), CounterfoilError, most=MAX_VERDICT_BYTES)

@@ -10,8 +10,8 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
-from counterfoil import Adjudication, Afterwards, RunFacts, TrainerTrust, Trust, Verdict
-from counterfoil_app.engine.port import NOTHING_LATER, VerdictReading
+from counterfoil import Adjudication, Afterwards, RunFacts, TrainerTrust, Trust, Validity, Verdict
+from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import limits, text, words
@@ -161,7 +161,8 @@ class VerdictViewer(DropDialog):
         verdict = reading.verdict
         self.key_ids = reading.key_ids
         self.checked = verdict is not None
-        self._show_later(reading.later)
+        standing = reading.validity
+        self._show_later(standing.later)
         if verdict is None:
             self._show_unknown_key(reading.key_ids)
             return
@@ -170,8 +171,7 @@ class VerdictViewer(DropDialog):
         self.trust.show_trust(None if self.withdrawn else trust)
         look = _look(verdict, trust)
         owner = self.tr("The key is that of {0}.").format(self._owner(verdict.key_id))
-        revoked = self._book.revoked.of(verdict.key_id)
-        gone = self._book.revoked.covers(verdict.key_id, verdict.signed_at)
+        revoked, gone = dict(standing.revoked).get("signer"), "signer" in standing.gone
         if revoked is not None and not gone:
             before = self.tr("This verdict was signed before, as its auditor says; nothing else shows when.")
             owner = " ".join((owner, words.revoked(revoked), before))
@@ -198,13 +198,13 @@ class VerdictViewer(DropDialog):
                 ).format(name_of(self.bundle), look.word, verdict.bundle_name),
             )
         elif self.withdrawn:
-            self._show_withdrawn(look, reading.later)
-        elif reading.why_not:
+            self._show_withdrawn(look, standing.later)
+        elif not standing.counts:
             self.trust.show_trust(None)
             said = self.tr("What it said was: {0}.").format(look.word)
             self._show(
                 Look(self.tr("This verdict does not count"), "failed", Tone.BAD),
-                " ".join((*map(translated, reading.why_not), said)),
+                " ".join((*map(translated, standing.why), said)),
             )
         else:
             self._show(
@@ -212,10 +212,10 @@ class VerdictViewer(DropDialog):
                 " ".join(filter(None, (translated(verdict.reason), translated(trust.reason), owner))),
                 _not_said(verdict),
             )
-        self._facts.show_fields(self._fields(verdict, reading.claimed_name))
+        self._facts.show_fields(self._fields(verdict, reading))
         self.page.show()
         self._enable(True)
-        compare = reading.bundle_matches is None and not (self.withdrawn or gone or reading.why_not)
+        compare = reading.bundle_matches is None and standing.counts
         self._make_primary(self.choose_bundle if compare else self.close_button)
         self._show_bundle(verdict, reading.bundle_matches)
 
@@ -242,7 +242,7 @@ class VerdictViewer(DropDialog):
         """Say why the file is no verdict that counts."""
         self.trust.show_trust(None)
         self._show(Look(self.tr("This verdict does not count"), "failed", Tone.BAD), failure_text(failure))
-        self._show_later(NOTHING_LATER)
+        self._show_later(Afterwards())
         self.page.hide()
         self.about_bundle.hide()
         self._enable(False)
@@ -318,15 +318,15 @@ class VerdictViewer(DropDialog):
             said = self.tr("It speaks of another file: the SHA-256 of {0} is not the one in the verdict.")
             tell(self.about_bundle, said.format(name), Tone.BAD)
 
-    def _fields(self, verdict: Verdict | Adjudication, claimed_name: str) -> list[Field]:
+    def _fields(self, verdict: Verdict | Adjudication, reading: VerdictReading) -> list[Field]:
         unread = self.tr("the audit could not read it")
         known = self._book.find(verdict.client_key)
         fields = [
             Field(self.tr("Job"), verdict.title or unread),
             Field(self.tr("Signed at"), self.tr("{0}, as the auditor says").format(text.moment(verdict.signed_at))),
             Field(self.tr("Auditor's key"), verdict.key_id, exact=True),
-            *([Field(self.tr("Claimed name"), self._claim(claimed_name))] if claimed_name else []),
-            *self._revoked_fields(verdict),
+            *([Field(self.tr("Claimed name"), self._claim(reading.claimed_name))] if reading.claimed_name else []),
+            *self._revoked_fields(reading.validity),
             Field(self.tr("Bundle") if isinstance(verdict, Verdict) else self.tr("Capsule"), verdict.bundle_name),
             digest_field(self.tr("SHA-256"), verdict.bundle_digest, unread),
             digest_field(self.tr("Run root"), verdict.run_root, unread),
@@ -344,14 +344,14 @@ class VerdictViewer(DropDialog):
     def _claim(self, name: str) -> str:
         return self.tr("{0}. The window checks no certificate; 'counterfoil verify --roots' does.").format(name)
 
-    def _revoked_fields(self, verdict: Verdict | Adjudication) -> list[Field]:
-        keys = (
-            (self.tr("Auditor's key is revoked"), verdict.key_id),
-            (self.tr("Trainer's key is revoked"), verdict.trainer_key),
-            (self.tr("Client's key is revoked"), verdict.client_key),
-        )
-        found = [(title, self._book.revoked.of(key_id)) for title, key_id in keys]
-        return [Field(title, words.revoked(each)) for title, each in found if each is not None]
+    def _revoked_fields(self, validity: Validity) -> list[Field]:
+        titles = {
+            "signer": self.tr("Auditor's key is revoked"),
+            "trainer": self.tr("Trainer's key is revoked"),
+            "client": self.tr("Client's key is revoked"),
+            "party": self.tr("Key of a party is revoked"),
+        }
+        return [Field(titles[role], words.revoked(each)) for role, each in validity.revoked]
 
     def _steps(self, verdict: Verdict | Adjudication) -> str:
         if isinstance(verdict, Verdict):

@@ -36,6 +36,7 @@ from counterfoil_core.parties.signatures import Keys
 from counterfoil_core.program.limits import Limits
 from counterfoil_core.remote.address import Address
 from counterfoil_core.signing.keys import PublicKey
+from counterfoil_core.signing.parties import party_ids
 from counterfoil_core.values.outcome import CheckState
 from counterfoil_core.values.sampling import shortfall
 
@@ -221,6 +222,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         may_stop_early="" if manifest.may_stop_early is None else manifest.may_stop_early.describe(),
         shares=0 if manifest.shares is None else manifest.shares.count,
         shares_added=manifest.shares is not None and manifest.shares.sums,
+        parties=party_ids(manifest),
         combining=CombiningBytes(*inspection.order.combining_bytes())
         if inspection.order is not None and manifest.shares is not None
         else None,

@@ -14,6 +14,7 @@ from counterfoil_core.bundle.capsule import CapsuleReader
 from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.parties.signatures import check_claim, open_client_signature
 from counterfoil_core.remote.address import Address
+from counterfoil_core.signing.parties import party_ids
 
 
 @dataclass(frozen=True)
@@ -25,19 +26,22 @@ class Signers:
         trainer_at: When, ISO 8601 in UTC, as the trainer says; empty with the key.
         client_key: Key id of who signed the order; empty where nobody did, or the signature does not hold.
         client_at: When, ISO 8601 in UTC, as the client says; empty with the key.
+        parties: Key ids of the parties that answer for shares of the run.
     """
 
     trainer_key: str = ""
     trainer_at: str = ""
     client_key: str = ""
     client_at: str = ""
+    parties: tuple[str, ...] = ()
 
 
 def signers_in(summary: BundleSummary) -> Signers:
     """Say who signed what an inspection has looked at."""
     order, run = summary.order, summary.run
     trainer = ("", "") if run is None or not run.trainer_key else (run.trainer_key, run.signed_at)
-    return Signers(*trainer, *((order.client_key, order.signed_at) if order.client_key else ("", "")))
+    client = (order.client_key, order.signed_at) if order.client_key else ("", "")
+    return Signers(*trainer, *client, order.parties if run is not None else ())
 
 
 def signers_of_run(path: str | os.PathLike[str] | Address, cancel: CancelToken | None = None) -> Signers:
@@ -83,4 +87,4 @@ def _signers(manifest: OrderManifest, signature: bytes | None, envelope: bytes |
             trainer_key, trainer_at = claim.key_id, claim.signed_at
     except SignatureError:
         pass
-    return Signers(trainer_key, trainer_at, client_key, client_at)
+    return Signers(trainer_key, trainer_at, client_key, client_at, () if envelope is None else party_ids(manifest))

@@ -98,23 +98,18 @@ class VerdictReader:
 
 @dataclass(frozen=True)
 class Revoked:
-    """What the reader's lists say of the keys that a run or a capsule was signed with.
+    """What the reader's lists say of the keys that a run or a capsule was signed with."""
 
-    Attributes:
-        trainer: Of the trainer's; None where they say nothing.
-        client: Of the client's; None where they say nothing.
-        signers: Who signed, and when as they say.
-        gone: Whose signature no longer counts, ``trainer`` or ``client``, although the conclusion rests on it.
-    """
-
-    trainer: Revocation | None
-    client: Revocation | None
-    signers: Signers
+    trainer: Revocation | None  #: Of the trainer's; None where they say nothing.
+    client: Revocation | None  #: Of the client's; None where they say nothing.
+    signers: Signers  #: Who signed, and when as they say.
+    #: Whose signature no longer counts, ``trainer``, ``client`` or ``party``, although the conclusion rests on it.
     gone: tuple[str, ...]
+    parties: tuple[Revocation, ...] = ()  #: Of those of parties that answer for shares.
 
 
 def revoked_signers(store: TrustStore, signers: Signers, *, own_order: bool) -> Revoked:
-    """Look up who signed a run and its order.
+    """Look up who signed a run, its order and its shares.
 
     Args:
         store: What the reader trusts.
@@ -123,16 +118,19 @@ def revoked_signers(store: TrustStore, signers: Signers, *, own_order: bool) -> 
     """
     from counterfoil.trust.validity import validity
 
-    trainer = signers.trainer_key, signers.trainer_at
-    client = ("", "") if own_order else (signers.client_key, signers.client_at)
-    gone = validity(store, ("", ""), trainer=trainer, client=client).gone
-    return Revoked(store.of(signers.trainer_key), store.of(signers.client_key), signers, gone)
+    trainer, client = (signers.trainer_key, signers.trainer_at), (signers.client_key, signers.client_at)
+    found = validity(store, ("", ""), trainer=trainer, client=client, parties=signers.parties)
+    gone = tuple(who for who in found.gone if who != "client" or not own_order)
+    told = dict(found.revoked)
+    parties = tuple(each for role, each in found.revoked if role == "party")
+    return Revoked(told.get("trainer"), told.get("client"), signers, gone, parties)
 
 
 def show_revoked_signers(out: Console, store: TrustStore, found: Revoked) -> None:
-    """Say what is known of who signed a run and its order."""
+    """Say what is known of who signed a run, its order and its shares."""
     show_lists(out, store)
-    for who, revocation in (("trainer", found.trainer), ("client", found.client)):
+    parties = [("party", each) for each in found.parties]
+    for who, revocation in (("trainer", found.trainer), ("client", found.client), *parties):
         if revocation is None:
             continue
         _show_revocation(out, who, revocation, "bold red" if who in found.gone else "yellow")

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         Withdrawal,
     )
     from counterfoil.signing.release import ReleaseCheck
+    from counterfoil.trust.validity import Validity
     from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder
     from counterfoil_core.statement.factfields import FactsStatement
     from counterfoil_core.values.beacon import Beacon
@@ -222,15 +223,31 @@ def _opened(given: Given, form: type[Any]) -> Any:
 
 def _ended(given: Given, said: Said, words: str) -> None:
     """Say what was found, and how the statement stands; ends the command where it does not count."""
-    from counterfoil.trust.validity import validity
-
-    store = given.reader.store
-    at = getattr(said, said.TIME) if said.TIME else ""
-    found = validity(store, (getattr(said, "key_id", ""), at), trainer=(_trainer_of(said), at))
     given.out.print(words, soft_wrap=True)
     if given.json:
-        print_json(said, None, **({} if store.digest is None else {"trusted": store.digest, "why_not": found.why}))
-    show_validity(given.out, store, found, said.KIND.what)
+        print_json(said, None, **_known_of_keys(given, said))
+    _end(given, said)
+
+
+def _validity(given: Given, said: Said) -> Validity:
+    """How it stands; one that names no key was checked with the one that was given."""
+    from counterfoil.trust.validity import validity
+
+    at = getattr(said, said.TIME) if said.TIME else ""
+    named = given.public.key_id if given.public is not None else getattr(said, "key_id", "")
+    return validity(given.reader.store, (named, at), trainer=(_trainer_of(said), at))
+
+
+def _known_of_keys(given: Given, said: Said) -> dict[str, Any]:
+    """What JSON says of it: by which keys and lists it is read, and why it does not count."""
+    known = given.reader.store.digest
+    return {} if known is None else {"trusted": known, "why_not": _validity(given, said).why}
+
+
+def _end(given: Given, said: Said) -> None:
+    """End the command where a statement does not count."""
+    found = _validity(given, said)
+    show_validity(given.out, given.reader.store, found, said.KIND.what)
     if found.self_signed:
         given.out.print("[bold red]SELF-SIGNED[/]  The trainer of the run signed it: it is the trainer's own word.")
         raise ExitWith(SELF_SIGNED)
@@ -281,7 +298,8 @@ def _of_order(given: Given, form: type[SignedOrder | Acceptance | RunClaim]) -> 
     """What is about the order in a file, and a run's claim about the run in it."""
     from counterfoil_core.bundle.reader import BundleReader
     from counterfoil_core.bundle.schema import run_tree
-    from counterfoil_core.signing.claims import RunClaim
+    from counterfoil_core.parties.signatures import check_claim, open_client_signature
+    from counterfoil_core.signing.claims import Acceptance, RunClaim, check_same_client
 
     said = _opened(given, form)
     show_said(given.out, said)
@@ -290,8 +308,12 @@ def _of_order(given: Given, form: type[SignedOrder | Acceptance | RunClaim]) -> 
         with cancel_on_interrupt() as cancel, BundleReader.open(path) as reader:
             if reader.manifest.digest != said.order:
                 _refuse(given, f"The order in {path.name} is another one: {reader.manifest.digest.hex}.")
-            if isinstance(said, RunClaim) and run_tree(reader.step_records(cancel)).root != said.run_root:
-                _refuse(given, f"The run in {path.name} is another one.")
+            if isinstance(said, RunClaim):
+                if run_tree(reader.step_records(cancel)).root != said.run_root:
+                    _refuse(given, f"The run in {path.name} is another one.")
+                check_claim(given.envelope, reader.manifest, given.public, reader.extent.steps)
+            if isinstance(said, Acceptance) and reader.has_run:  # an order may be signed after it was accepted
+                check_same_client(said, open_client_signature(reader.order_signature(), reader.manifest))
         holds += f", and it is about {path.name}"
     _ended(given, said, f"{shown(holds)}.")
 
@@ -390,6 +412,7 @@ def _facts(given: Given, form: type[FactsStatement]) -> None:
 
     said = _opened(given, form)
     for run in given.files:
+        given.reader.check_run(run)
         wrong = differing_facts(said.facts, counted_facts(run, given.trainer_key, said.facts.energy_kwh))
         if wrong:
             _refuse(given, f"The run shows something else of: {', '.join(wrong)}")
@@ -479,6 +502,7 @@ def _rows(given: Given, form: type[RowsStatement]) -> None:
     if given.row is not None:
         checked += _with_row(given, said, given.row)
     for run in given.files:
+        given.reader.check_run(run)
         console = terminal.console(stderr=True)
         with cancel_on_interrupt() as cancel, terminal.progress("Looking again", console, "steps or rows") as bar:
             found = take_again(said, run, cancel, terminal.shows(bar), data=given.data)
@@ -544,11 +568,13 @@ def _release(given: Given, form: type[ReleaseList]) -> None:
     check = compare_release(said, found)
     gone += [name for name in check.absent if given.whole and name not in gone]
     if given.json:
-        print_json(check, version=said.version, commit=said.commit, holds=check.holds, missing=gone)
+        known = _known_of_keys(given, said)
+        print_json(check, version=said.version, commit=said.commit, holds=check.holds, missing=gone, **known)
     else:
         _show_release(said, check, gone)
     if not check.holds or gone:
         raise ExitWith((Outcome.ERROR if check.holds else Outcome.REFUSED).exit_code)
+    _end(given, said)
 
 
 def _show_release(said: ReleaseList, check: ReleaseCheck, gone: list[str]) -> None:

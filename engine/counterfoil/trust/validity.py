@@ -8,15 +8,17 @@ the table of all kinds of statements and all such cases.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from counterfoil.signing.kinds import Afterwards, Revocation
-from counterfoil.trust.afterwards import afterwards, says_of
 from counterfoil.trust.store import TrustStore
-from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.sentence import say
-from counterfoil_core.statement.signed import Signed
 from counterfoil_core.values.trust import signed_by_maker
+
+if TYPE_CHECKING:
+    from counterfoil_core.base.digest import Digest
+    from counterfoil_core.statement.signed import Signed
 
 NOTHING_LATER = Afterwards()
 
@@ -27,8 +29,8 @@ class Validity:
 
     Attributes:
         later: What was said of it afterwards; of verdicts and adjudications alone.
-        revoked: What lists say of the keys that it rests on: ``signer``, ``trainer``, ``client``.
-        gone: Those of them whose signature no longer counts.
+        revoked: What lists say of the keys that it rests on: ``signer``, ``trainer``, ``client``, ``party``.
+        gone: Those of them whose signature no longer counts, each once.
         self_signed: Whether somebody signed it who made the run that it is about.
         why: Why it does not count, a sentence each; empty where it does.
     """
@@ -61,24 +63,27 @@ def validity(
         signer: Key id of who signed it, and when, ISO 8601 in UTC, as they say; empty where nothing says it.
         trainer: The same of the run that it is about; the time may be the latest that is possible.
         client: The same of the order, where it rests on the client's signature.
-        parties: Key ids of those who signed shares of the run.
+        parties: Key ids of those who signed shares of the run, before its trainer signed it.
         later: What was said of it afterwards.
     """
-    asked = {"signer": signer, "trainer": trainer, "client": client}
-    revoked = {role: found for role, (key_id, _) in asked.items() if key_id and (found := store.of(key_id)) is not None}
-    gone = tuple(role for role, found in revoked.items() if found.covers(asked[role][1]))
+    parties = tuple(parties)
+    asked = [("signer", *signer), ("trainer", *trainer), ("client", *client)]
+    asked += [("party", key_id, trainer[1]) for key_id in parties]
+    looked_up = [(role, store.of(key_id), at) for role, key_id, at in asked if key_id]
+    revoked = tuple((role, found) for role, found, _ in looked_up if found is not None)
+    dropped = [(role, found) for role, found, at in looked_up if found is not None and found.covers(at)]
     self_signed = signed_by_maker(signer[0], trainer[0], parties)
     why: list[str] = [
         say("Its auditor withdrew it on {0}: {1}", each.signed_at, each.reason) for each in later.withdrawals
     ]
-    why += [_ROLES[role](revoked[role]) for role in gone]
+    why += [_revoked(_ROLES[role], found) for role, found in dropped]
     if self_signed:
         why.append(
             say("The trainer of the run signed it, which is no audit.")
             if signer[0] == trainer[0]
             else say("A party that answers for shares of the run signed it, which is no audit.")
         )
-    return Validity(later, tuple(revoked.items()), gone, self_signed, tuple(why))
+    return Validity(later, revoked, tuple(dict.fromkeys(role for role, _ in dropped)), self_signed, tuple(why))
 
 
 def validity_of(
@@ -92,8 +97,17 @@ def validity_of(
         digest: Its digest, by :func:`~counterfoil.trust.afterwards.verdict_digest`.
         beside: Name and content of more files that may say something of it; may be junk.
     """
+    # The window, which checks no signature, starts without what does.
+    from counterfoil.trust.afterwards import afterwards, says_of
+
     kept = [(name, envelope) for name, envelope in store.later if says_of(envelope, digest)]
     told = {envelope: (name, envelope) for name, envelope in (*kept, *beside)}  # one may lie at both places
+    later = afterwards(signed, digest, told.values())
+    # A withdrawal takes something away whoever else has the key; a reply speaks for somebody.
+    lost = tuple(each for each in later.replies if store.covers(each.key_id, each.signed_at))
+    ignored = tuple(say("A reply of {0} does not count: its key was revoked.", each.signed_at) for each in lost)
+    replies = tuple(each for each in later.replies if each not in lost)
+    later = replace(later, replies=replies, ignored=(*later.ignored, *ignored))
     # Nothing in a verdict says when the run was signed: it was before the verdict.
     at = signed.signed_at
     return validity(
@@ -102,7 +116,7 @@ def validity_of(
         trainer=(signed.trainer_key, at),
         client=(signed.client_key, at) if signed.order_source == "signature" else ("", ""),
         parties=signed.parties,
-        later=afterwards(signed, digest, told.values()),
+        later=later,
     )
 
 
@@ -111,7 +125,8 @@ def _revoked(what: str, found: Revocation) -> str:
 
 
 _ROLES = {
-    "signer": lambda found: _revoked(say("The key that signed it"), found),
-    "trainer": lambda found: _revoked(say("The key that signed the run"), found),
-    "client": lambda found: _revoked(say("The client's key that signed the order"), found),
+    "signer": say("The key that signed it"),
+    "trainer": say("The key that signed the run"),
+    "client": say("The client's key that signed the order"),
+    "party": say("The key of a party that answers for shares of the run"),
 }

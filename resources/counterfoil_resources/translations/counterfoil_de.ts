@@ -6559,6 +6559,10 @@ Lauf zu finden</translation>
             <translation>Aufgabe</translation>
         </message>
         <message>
+            <source>Key of a party is revoked</source>
+            <translation>Schlüssel einer Partei ist widerrufen</translation>
+        </message>
+        <message>
             <source>Names the key</source>
             <translation>Nennt den Schlüssel</translation>
         </message>
@@ -7617,6 +7621,10 @@ Lauf zu finden</translation>
         <message>
             <source>A replayed step takes {0} times a recorded one, on one device; an auditor gets states at {1:.3g} GB/s.</source>
             <translation>Ein nachgerechneter Schritt dauert {0}-mal so lange wie ein aufgezeichneter, auf einem Gerät; ein Prüfer bekommt Zustände mit {1:.3g} GB/s.</translation>
+        </message>
+        <message>
+            <source>A reply of {0} does not count: its key was revoked.</source>
+            <translation>Eine Antwort vom {0} zählt nicht: Ihr Schlüssel wurde widerrufen.</translation>
         </message>
         <message>
             <source>A report to hand over is called {0} or {1}.</source>
@@ -10677,6 +10685,10 @@ Lauf zu finden</translation>
         <message>
             <source>The key of a party that answers for a share is not 64 hexadecimal digits.</source>
             <translation>Der Schlüssel einer Partei, die für einen Anteil einsteht, besteht nicht aus 64 hexadezimalen Ziffern.</translation>
+        </message>
+        <message>
+            <source>The key of a party that answers for shares of the run</source>
+            <translation>Der Schlüssel einer Partei, die für Anteile des Laufs einsteht,</translation>
         </message>
         <message>
             <source>The key that signed it</source>

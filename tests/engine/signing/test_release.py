@@ -14,13 +14,14 @@ import pytest
 from counterfoil import Digest, SignatureError
 from counterfoil.cli import main
 from counterfoil.signer.gate import Gate, Purpose
-from counterfoil.signing.kinds import ReleaseList
+from counterfoil.signing.kinds import Cause, ReleaseList, Revocation, RevocationList
 from counterfoil.signing.release import compare_release
 from counterfoil_core.signing.envelope import open_statement, sign_statement
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.signing.kinds import NOTE, RELEASE, make_statement
 from counterfoil_core.signing.statements import open_said, sign_said
 from support.bundles import test_key
+from support.trusted import trust_list
 
 ROOT = Path(__file__).parents[3]
 COMMIT = "ab" * 20
@@ -158,6 +159,19 @@ def test_the_command_says_what_is_changed_missing_or_not_listed(
 def test_the_command_refuses_a_list_of_another_key(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert verified(folder, *FILES, key="other") == 3
     assert "REFUSED" in capsys.readouterr().err
+
+
+def test_a_list_of_a_stolen_key_does_not_count(
+    folder: Path, key: SigningKey, other: SigningKey, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone = Revocation(key.public.key_id, "2026-01-01T00:00:00Z", Cause.COMPROMISED, "stolen")
+    (folder / "revoked.json").write_bytes(sign_said(RevocationList.of_keys([gone], 1), other))
+    trust = trust_list(folder / "trust", folder / "revoked.json", folder / "other.pub.pem")
+    for more in ((), ("--json",)):
+        assert verified(folder, *FILES, more=(*more, *trust)) == 3
+    shown, told = capsys.readouterr().out.split("{", 1)
+    assert "no longer counts" in shown
+    assert "was revoked" in json.loads("{" + told)["why_not"][0]
 
 
 # The script

@@ -109,6 +109,7 @@ class OrderSummary:
         may_stop_early: The rule by which a run ends before its last step, in words; empty where it must have all.
         shares: Into how many shares the rows of a step are divided; 0 where they are not.
         shares_added: Whether what they give is added exactly; else it is handed on side by side.
+        parties: Key ids of the parties that answer for shares, ascending; none where the trainer alone does.
         combining: What the combination takes beside the step itself; None where the programs have not been read.
     """
 
@@ -144,6 +145,7 @@ class OrderSummary:
     shares: int = 0
     compute: str = "float64"
     shares_added: bool = False
+    parties: tuple[str, ...] = ()
     combining: CombiningBytes | None = None
 
 
