@@ -11,7 +11,7 @@ import typer
 from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption
-from counterfoil.cli.places import READS
+from counterfoil.cli.places import OPENS_KEY, READS
 from counterfoil.cli.scripts import script_stages, write_compared
 from counterfoil.cli.targets import check_writable
 
@@ -32,7 +32,7 @@ def compare(
     ] = None,
     key: Annotated[
         Path | None,
-        READS,
+        OPENS_KEY,
         typer.Option(help="The client's or an auditor's private key, which signs that they agree.", show_default=False),
     ] = None,
     force: ForceOption = False,

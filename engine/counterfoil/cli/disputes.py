@@ -16,7 +16,7 @@ from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.elsewhere import fetched_whole
 from counterfoil.cli.exits import SELF_SIGNED, ExitWith
-from counterfoil.cli.keys import ask_passphrase, open_verdict_key, sign_verdict
+from counterfoil.cli.keys import open_verdict_key, sign_verdict
 from counterfoil.cli.options import (
     CertificateOption,
     ClientOrderOption,
@@ -91,7 +91,7 @@ def adjudicate(
     store = reader.store
     opens = None
     if identity is not None:
-        from counterfoil.signer.client import Passphrase
+        from counterfoil.signer.client import Passphrase, ask_passphrase
 
         # What a script gives is the signing key's, where there is one; a terminal is asked for each.
         opens = ask_passphrase() if key is None else Passphrase.asked() if sys.stdin.isatty() else Passphrase.none()

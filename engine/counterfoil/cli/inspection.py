@@ -10,7 +10,7 @@ import typer
 
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.wholefiles import write_whole
-from counterfoil.cli import terminal
+from counterfoil.cli import monitor, terminal
 from counterfoil.cli.elsewhere import reached
 from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.fleet import DEFAULT_GPU, FleetOptions, gpu_named, show_fleet
@@ -90,7 +90,7 @@ def inspect(
                 bar.start(total)
             bar.update(done)
 
-        limits = limits_for(allow_large)
+        limits, outside = limits_for(allow_large), monitor.asked()
         with reached(place_of(bundle), terminal.console(stderr=True)) as place:
             summary = overview.inspect(
                 place,
@@ -102,6 +102,7 @@ def inspect(
                 client_key=client,
                 quick=isinstance(place, Address) if quick is None else quick,
                 progress=show,
+                reach=None if outside is None else outside.ranges,
             )
     from counterfoil.cli import jsonform, reports
 

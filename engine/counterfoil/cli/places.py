@@ -10,8 +10,8 @@ import functools
 import inspect
 import os
 import typing
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from typer.models import OptionInfo, ParameterInfo
 from counterfoil.base.wholefiles import claimed, same_file
 from counterfoil.sealed.recipients import recipients_path
 from counterfoil_core.base.errors import FileWriteError
-from counterfoil_core.remote.address import is_address
+from counterfoil_core.remote.address import Address, is_address, place_of
 from counterfoil_core.signing.publickeys import public_path
 
 
@@ -29,7 +29,7 @@ def _itself(path: Path) -> tuple[Path, ...]:
     return (path,)
 
 
-def _nothing(path: Path) -> tuple[Path, ...]:
+def _nothing(path: object) -> tuple[Path, ...]:
     return ()
 
 
@@ -43,6 +43,11 @@ class PathRole:
         claims: Whether nobody else may write them while it runs; false for what has a lock of its own.
         within: Whether what lies in a folder that is read is read too.
         may_be: A parameter whose file it may replace, since that is what it is for.
+        secret: Whether it is a private key, which the signer reads and the command does not.
+        beside: What it looks for beside what it reads.
+        listed: The folders that it looks through for that.
+        otherwise: What it names where it is not given, by the other parameters.
+        makes: The folders that it makes for what it writes, if they are not there.
     """
 
     read: Callable[[Path], tuple[Path, ...]] = _nothing
@@ -50,6 +55,11 @@ class PathRole:
     claims: bool = True
     within: bool = False
     may_be: str = ""
+    secret: bool = False
+    beside: Callable[[Path], tuple[Path, ...]] = _nothing
+    listed: Callable[[Path], tuple[Path, ...]] = _nothing
+    otherwise: Callable[[Mapping[str, Any]], tuple[Path, ...]] = _nothing
+    makes: Callable[[Path], tuple[Path, ...]] = _nothing
 
 
 def _signed(path: Path) -> tuple[Path, ...]:
@@ -77,18 +87,53 @@ def _numbered(given: Path) -> tuple[Path, ...]:
     return (Path(name),) if number.isdecimal() and name else ()
 
 
+def _statements(verdict: Path) -> tuple[Path, ...]:
+    from counterfoil.trust.afterwards import files_beside
+
+    with suppress(OSError):  # whoever looks for them says so
+        return files_beside(verdict)
+    return ()
+
+
+def _folder(path: Path) -> tuple[Path, ...]:
+    return (path.parent,)
+
+
+def _comparison(bundle: Path) -> tuple[Path, ...]:
+    from counterfoil.signing.comparedsteps import comparison_path
+
+    return (comparison_path(bundle),)
+
+
+def _trust(_given: object) -> tuple[Path, ...]:
+    from counterfoil.trust.folder import trust_home
+
+    return (trust_home(),)
+
+
+def _order(given: Mapping[str, Any]) -> tuple[Path, ...]:
+    return (given["order"],)
+
+
 READS = PathRole(read=_itself)
-READS_NUMBERED = PathRole(read=_numbered)
+READS_BUNDLE = PathRole(read=_itself, beside=_comparison)
+READS_VERDICT = PathRole(read=_itself, beside=_statements, listed=_folder)
 READS_FOLDER = PathRole(read=_itself, within=True)
+READS_TRUST = PathRole(read=_itself, within=True, otherwise=_trust)
+READS_NUMBERED = PathRole(read=_numbered)
+OPENS_KEY = PathRole(read=_itself, secret=True)
+OPENS_NUMBERED_KEY = PathRole(read=_numbered, secret=True)
 READS_MODULE = PathRole(read=_module)
 WRITES = PathRole(written=_itself)
 WRITES_SIGNED = PathRole(written=_signed)
 WRITES_KEYS = PathRole(written=_key_pair)
-WRITES_WEIGHTS = PathRole(written=_weights)
-WRITES_INTO = PathRole(written=_itself, claims=False)
+WRITES_WEIGHTS = PathRole(written=_weights, makes=_folder)
+WRITES_INTO = PathRole(written=_itself, claims=False, makes=_itself)
 """A folder, in which other files than those of the command are left alone."""
 KEEPS_PROGRESS = PathRole(written=_itself, claims=False)
-SIGNS_AGAIN = PathRole(written=_itself, may_be="order")
+SIGNS_AGAIN = PathRole(written=_itself, may_be="order", otherwise=_order)
+ASKS_SERVER = PathRole()
+"""The address of a server that is asked for something."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +153,16 @@ class NamedFile:
     def writes(self) -> tuple[Path, ...]:
         """What is written there."""
         return self.role.written(self.path)
+
+    @property
+    def boxed(self) -> tuple[Path, ...]:
+        """What a command in a box reads there."""
+        return () if self.role.secret else (*self.reads, *self.role.beside(self.path))
+
+    @property
+    def lists(self) -> tuple[Path, ...]:
+        """The folders whose names a command in a box reads; one that is to be written must be empty."""
+        return (*self.role.listed(self.path), *self.writes)
 
 
 def check_files_apart(places: Sequence[NamedFile]) -> None:
@@ -135,32 +190,56 @@ def check_files_apart(places: Sequence[NamedFile]) -> None:
                     )
 
 
+@contextmanager
+def claims(places: Iterable[NamedFile]) -> Iterator[None]:
+    """Let nobody else write what is written there while the block runs; raises FileWriteError where somebody does."""
+    with ExitStack() as stack:
+        for path in (path for place in places if place.role.claims for path in place.writes):
+            stack.enter_context(claimed(path))
+        yield
+
+
 def _always() -> bool:
     return True
 
 
-def guarded(command: Callable[..., None], writes: Callable[[], bool] = _always) -> Callable[..., None]:
-    """Return a command that first compares its paths, and claims what it will write for as long as it runs.
+def guarded(
+    command: Callable[..., None], writes: Callable[[], bool] = _always, *, boxed: bool = False
+) -> Callable[..., None]:
+    """Return a command that first compares its paths, claims what it will write, and closes its box.
 
     Args:
         command: The command.
         writes: Whether this process writes; false where another writes for it.
+        boxed: Whether it reads what strangers made itself, and so does it in a box where there can be one.
     """
     roles = _roles(command)
-    if not roles:
+    if not (roles or boxed):
         return command
 
     @functools.wraps(command)
     def run(*args: Any, **arguments: Any) -> None:
-        given = inspect.signature(command).bind(*args, **arguments).arguments
+        given = inspect.signature(command).bind(*args, **arguments)
+        given.apply_defaults()
         places = [
-            NamedFile(shown, path, role) for name, shown, role in roles for path in _paths(given.get(name)) if str(path)
+            NamedFile(shown, path, role)
+            for name, shown, role in roles
+            for path in _paths(given.arguments.get(name)) or role.otherwise(given.arguments)
+            if str(path)
         ]
         check_files_apart(places)
-        with ExitStack() as claims:
-            for place in places:
-                for path in place.writes if place.role.claims and writes() else ():
-                    claims.enter_context(claimed(path))
+        if boxed:
+            from counterfoil.cli import monitor
+
+            if monitor.closes(str(given.arguments.get("device", ""))):
+                named = [(role, given.arguments.get(name)) for name, _, role in roles]
+                texts = [(role, text) for role, text in named if isinstance(text, str) and is_address(text)]
+                server = next((text for role, text in texts if role is ASKS_SERVER), "")
+                address = next((place_of(text) for role, text in texts if role is not ASKS_SERVER), None)
+                with monitor.closed(places, address if isinstance(address, Address) else None, server):
+                    command(*args, **arguments)
+                return
+        with claims(places if writes() else ()):
             command(*args, **arguments)
 
     return run

@@ -14,7 +14,7 @@ from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith, outcome_of
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import Compute, DataOption, ForceOption, JsonOption, KeyOption, NewFile, numbered_files
-from counterfoil.cli.places import READS, READS_NUMBERED, WRITES
+from counterfoil.cli.places import OPENS_NUMBERED_KEY, READS, WRITES
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
 from counterfoil.cli.written import Written
@@ -100,7 +100,7 @@ def train(
     data: DataOption = None,
     share_key: Annotated[
         list[Path] | None,
-        READS_NUMBERED,
+        OPENS_NUMBERED_KEY,
         typer.Option(
             metavar="NUMBER=FILE",
             help="The private key of the party that answers for a share, such as 2=party.pem, where the order names "

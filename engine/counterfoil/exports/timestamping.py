@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 from counterfoil_core.base.errors import DataError
@@ -15,7 +16,28 @@ MAX_RESPONSE = 2**20
 MAX_CERTIFICATE = 2**20
 
 
-def request_timestamp(url: str, signature: bytes, authority: Path | None) -> bytes:
+def ask_server(url: str, query: bytes) -> bytes:
+    """Send a query to a time-stamping server; returns its answer, of which nothing is checked.
+
+    Raises:
+        DataError: It is no address of one, or does not answer.
+    """
+    if not url.startswith(("http://", "https://")):
+        raise DataError(f"{url!r} is no address of a time-stamping server.", remedy="Give one with http or https.")
+    asked = urllib.request.Request(url, query, {"Content-Type": "application/timestamp-query"})
+    try:
+        with urllib.request.urlopen(asked, timeout=SECONDS) as answer:
+            data: bytes = answer.read(MAX_RESPONSE)
+    except (urllib.error.URLError, OSError, ValueError) as error:
+        raise DataError(
+            f"The time-stamping server {url} does not answer: {error}.", remedy="Try again, or leave --timestamp out."
+        ) from error
+    return data
+
+
+def request_timestamp(
+    url: str, signature: bytes, authority: Path | None, ask: Callable[[str, bytes], bytes] = ask_server
+) -> bytes:
     """Ask a time-stamping authority to stamp a signature.
 
     Args:
@@ -23,6 +45,7 @@ def request_timestamp(url: str, signature: bytes, authority: Path | None) -> byt
         signature: What is stamped; only its SHA-512 is sent.
         authority: The authority's certificate, PEM, that must have signed the answer; None takes any, whose time
             stamp whoever reads it must check.
+        ask: Sends a query to the server, and returns its answer.
 
     Returns:
         The response, DER.
@@ -36,17 +59,8 @@ def request_timestamp(url: str, signature: bytes, authority: Path | None) -> byt
         raise DataError(
             "A time stamp needs the package rfc3161-client.", remedy="Install it: pip install 'counterfoil[formats]'."
         ) from error
-    if not url.startswith(("http://", "https://")):
-        raise DataError(f"{url!r} is no address of a time-stamping server.", remedy="Give one with http or https.")
     request = TimestampRequestBuilder().data(signature).nonce(nonce=True).build()
-    asked = urllib.request.Request(url, request.as_bytes(), {"Content-Type": "application/timestamp-query"})
-    try:
-        with urllib.request.urlopen(asked, timeout=SECONDS) as answer:
-            data: bytes = answer.read(MAX_RESPONSE)
-    except (urllib.error.URLError, OSError, ValueError) as error:
-        raise DataError(
-            f"The time-stamping server {url} does not answer: {error}.", remedy="Try again, or leave --timestamp out."
-        ) from error
+    data = ask(url, request.as_bytes())
     try:
         response = decode_timestamp_response(data)
         info = response.tst_info

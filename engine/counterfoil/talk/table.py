@@ -103,6 +103,10 @@ SEALED = replace(
     SIGNER, name="sealed", module="counterfoil.sealed.server", port="counterfoil.sealed.server:SEALED_PORT",
     hears=2**20, says=2**20, heeds=1.0,
 )  # fmt: skip
+MONITOR = Program(
+    "monitor", "counterfoil.cli.monitor", "counterfoil.cli.monitor:ASKED", reads=Reach.GIVEN, writes=Reach.GIVEN,
+    hears=MOST_STATEMENT + 2**16,
+)  # fmt: skip
 LOOK_AT_SANDBOX = Program(
     "sandbox", "counterfoil.doctor.closing", "counterfoil.doctor.seen:LOOKS", loads_first=True, hears=2**20, says=2**20,
     heeds=0.0,

@@ -1,0 +1,379 @@
+"""A command in a box: it closes one around itself before it reads anything, and leaves a monitor outside of it.
+
+The monitor is forked from the command before that, and does what the box does not let: it holds the private key by way
+of the signer, claims what will be written and puts it in place, and fetches what lies elsewhere. It reads no file of a
+stranger's. What the command asks for is read by declared types, and is done for the paths of its own options alone:
+the command may be a stranger's by then. A file is written into a staging folder beside its target, and what lies there
+is looked at before it gets its name.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, NoReturn, ParamSpec, TypeVar, cast
+
+from counterfoil.audit.boxed.start import why_open
+from counterfoil.base import wholefiles
+from counterfoil.cli.places import NamedFile, claims
+from counterfoil.sandbox import box
+from counterfoil.signer.client import SignerProcess, ask_passphrase, start_signer
+from counterfoil.signer.environment import drop_passphrase
+from counterfoil.talk.frames import read_frame, write_frame
+from counterfoil.talk.line import Line
+from counterfoil.talk.messages import decode, encode
+from counterfoil.talk.port import Delivery, Item, Port, Raised, Returned
+from counterfoil.talk.table import MONITOR
+from counterfoil_core.base.errors import CounterfoilError
+from counterfoil_core.base.sentence import say
+from counterfoil_core.remote.address import Address
+
+if TYPE_CHECKING:
+    from counterfoil_core.base.cancel import CancelToken
+    from counterfoil_core.remote.ranges import Ranges, Span
+
+MOST_FETCHED = 2**26
+"""Bytes of a file that are fetched for one question."""
+_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "XDG_RUNTIME_DIR": ""}
+"""What libraries are told in a box: numpy needs no threads, and there is no folder for temporary files but its own."""
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What the monitor has made ready."""
+
+    staging: tuple[tuple[Path, Path], ...]  #: What will be written, each with its staging folder.
+    near: Path | None  #: The copy of what lies elsewhere, where its server gives no pieces of it.
+
+
+class Monitor:
+    """Does what the command may not: what that may ask for is a method, whose signature says what goes in and out.
+
+    Args:
+        places: The files that the command names.
+        address: What it reads that lies elsewhere, if anything does.
+        server: The address of the time-stamping server that it names, if it names one.
+    """
+
+    def __init__(self, places: Sequence[NamedFile], address: Address | None, server: str) -> None:
+        self._places = places
+        self._address = address
+        self._server = server
+        self._stack = ExitStack()
+        self._staging: dict[Path, Path] = {}
+        self._signers: dict[Path, SignerProcess] = {}
+        self._run: Ranges | None = None
+
+    def begin(self) -> Begun:
+        """Claim what will be written, make a staging folder beside each of it, and reach what lies elsewhere.
+
+        Raises:
+            FileWriteError: Another process is going to write one of the files.
+            GivenFileError, FileReadError: What lies elsewhere cannot be had.
+        """
+        self._stack.enter_context(claims(self._places))
+        for place in self._places:
+            for target in map(_whole, place.writes):
+                with suppress(OSError):  # whoever writes there says what is wrong
+                    for folder in place.role.makes(target):
+                        self._make(folder)
+                    if place.role.claims:
+                        folder = wholefiles.part_path(target)
+                        folder.mkdir(mode=0o700)
+                        self._stack.callback(shutil.rmtree, folder, ignore_errors=True)
+                        self._staging[target] = folder
+        near: object = None
+        if self._address is not None:
+            from counterfoil.remote import opening  # with the libraries for networks
+
+            near = self._stack.enter_context(opening.near(self._address))
+        return Begun(tuple(self._staging.items()), near if isinstance(near, Path) else None)
+
+    def place(self, target: Path, name: str, what: str, replace: bool) -> None:
+        """Put a file or a folder in place that the command has written into the staging folder of a target."""
+        if target not in self._staging or os.path.basename(name) != name:
+            raise _unasked()
+        part = self._staging[target] / name
+        with wholefiles.writing(target, what):
+            _check_plain(part)
+        wholefiles.put_in_place(part, target, what=what, replace=replace)
+
+    def remove_leftovers(self, target: Path) -> tuple[Path, ...]:
+        """Remove what stopped processes have left behind of a target."""
+        if target not in self._staging:
+            return ()
+        return wholefiles.remove_leftovers(target)
+
+    def open_key(self, key: Path, purpose: str, about: str) -> str:
+        """Start the process that holds a private key; returns the public key as PEM."""
+        if not any(key in place.reads for place in self._places if place.role.secret):
+            raise _unasked()
+        signer = self._signers[key] = self._stack.enter_context(
+            start_signer(key, purpose, ask_passphrase(), about=about)
+        )
+        return signer.pem
+
+    def sign(self, key: Path, statement: bytes) -> bytes:
+        """Have a statement signed; returns the envelope."""
+        if key not in self._signers:
+            raise _unasked()
+        return self._signers[key].sign(statement)
+
+    def ask_server(self, query: bytes) -> bytes:
+        """Send a query to the time-stamping server; returns its answer, which nobody has looked at."""
+        from counterfoil.exports.timestamping import ask_server
+
+        return ask_server(self._server, query)
+
+    def open_run(self) -> int:
+        """Open what lies elsewhere; returns its length. The command names no address."""
+        if self._address is None:
+            raise _unasked()
+        from counterfoil.remote.opening import open_transfer
+
+        self.close_run()
+        self._run = open_transfer(self._address)
+        return self._run.size
+
+    def fetch_run(self, spans: tuple[Span, ...]) -> tuple[bytes, ...]:
+        """Fetch pieces of it."""
+        run = self._opened
+        if any(not 0 <= start < start + count <= run.size for start, count in spans):
+            raise _unasked()
+        if sum(count for _, count in spans) > MOST_FETCHED:
+            raise _unasked()
+        return tuple(run.fetch(spans))
+
+    def compare_run(self) -> None:
+        """Ask its server once more what it is."""
+        self._opened.check_unchanged()
+
+    def close_run(self) -> None:
+        """Give up the connection to it, if there is one."""
+        if self._run is not None:
+            self._run.close()
+            self._run = None
+
+    def compile(self) -> None:
+        """Compile kernels, which are kept where a process in a box cannot write."""
+        from counterfoil.audit.boxed.compiling import compile_kernels
+
+        with suppress(CounterfoilError):  # what fails costs time alone
+            for _ in compile_kernels():
+                pass
+
+    def close(self) -> int:
+        """Let go of all; returns the exit code of its process."""
+        self.close_run()
+        self._stack.close()
+        return 0
+
+    @property
+    def _opened(self) -> Ranges:
+        if self._run is None:
+            raise _unasked()
+        return self._run
+
+    def _make(self, folder: Path) -> None:
+        """Make a folder, which is removed in the end if nothing was put into it."""
+        if folder.is_dir():
+            return
+        folder.mkdir()
+
+        def remove() -> None:
+            with suppress(OSError):
+                folder.rmdir()
+
+        self._stack.callback(remove)
+
+
+ASKED = Port[Monitor](
+    Monitor.begin, Monitor.place, Monitor.remove_leftovers, Monitor.open_key, Monitor.sign, Monitor.open_run,
+    Monitor.fetch_run, Monitor.compare_run, Monitor.close_run, Monitor.compile, Monitor.ask_server,
+)  # fmt: skip
+"""What a command in a box may ask for."""
+
+
+class Asked:
+    """The monitor as the command reaches it: a :class:`counterfoil.base.wholefiles.Placer`, among others.
+
+    Args:
+        pipe: Leads to it.
+    """
+
+    def __init__(self, pipe: socket.socket) -> None:
+        self._pipe = _stream(pipe)
+        self._staging: dict[Path, Path] = {}
+        self.near: Path | None = None
+
+    def ask(
+        self, port: Port[Any], question: Callable[Concatenate[Any, P], T], *arguments: P.args, **named: P.kwargs
+    ) -> T:
+        """Ask for one of :data:`ASKED`, whatever side declares it; raises the CounterfoilError of a refusal."""
+        del port
+        write_frame(self._pipe, encode(ASKED.call(question, arguments, named)))
+        said = read_frame(self._pipe, MONITOR.says)
+        if said is None:
+            raise CounterfoilError(say("The process outside of the box has ended. Nothing was concluded."))
+        (answer,) = decode(said, Delivery)
+        if isinstance(answer, Raised):
+            raise answer.failure.error
+        assert isinstance(answer, (Returned, Item)), "the monitor asks nothing"
+        return cast("T", decode(answer.value, ASKED.form(question.__name__).brings))
+
+    def begin(self) -> None:
+        """Let it make ready what is written; raises as :meth:`Monitor.begin`."""
+        begun = self.ask(ASKED, Monitor.begin)
+        self._staging, self.near = dict(begun.staging), begun.near
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The staging folders."""
+        return tuple(self._staging.values())
+
+    def staging(self, path: Path) -> Path | None:
+        """As :class:`~counterfoil.base.wholefiles.Placer`, and so the next ones."""
+        return self._staging.get(_whole(path))
+
+    def place(self, part: Path, path: Path, what: str, replace: bool) -> None:
+        """Put a file in place."""
+        self.ask(ASKED, Monitor.place, _whole(path), part.name, what, replace)
+
+    def remove_leftovers(self, path: Path) -> tuple[Path, ...]:
+        """Remove what stopped processes have left behind."""
+        return self.ask(ASKED, Monitor.remove_leftovers, _whole(path))
+
+    def open_key(self, key: Path, purpose: str, about: str) -> SignerProcess:
+        """Start the process that holds a private key; raises as :func:`counterfoil.signer.client.start_signer`."""
+        return _AskedSigner(self, key, self.ask(ASKED, Monitor.open_key, key, purpose, about))
+
+    def ask_server(self, url: str, query: bytes) -> bytes:
+        """Send a query to the time-stamping server that the command names; raises DataError."""
+        del url
+        return self.ask(ASKED, Monitor.ask_server, query)
+
+    def ranges(self, address: Address, cancel: CancelToken) -> Ranges:
+        """Open what lies elsewhere, outside; raises GivenFileError, FileReadError and CancelledError."""
+        from counterfoil.audit.boxed.asking import Asking
+
+        return Asking(self, Path()).ranges(address, cancel)
+
+
+class _AskedSigner(SignerProcess):
+    """A signer of the monitor's, which ends with that."""
+
+    def __init__(self, asked: Asked, key: Path, pem: str) -> None:
+        self._asked, self._key, self.pem, self.certificates = asked, key, pem, ()
+
+    def close(self) -> None:
+        """Nothing: it ends with the command."""
+
+    def signed(self, payload: bytes) -> bytes:
+        return self._asked.ask(ASKED, Monitor.sign, self._key, payload)
+
+
+@dataclass
+class _Own:
+    """This process, where it is a command's own."""
+
+    own: bool = False
+    asked: Asked | None = None
+
+
+_here = _Own()
+
+
+def own_process() -> None:
+    """Say that this process is a command's own, and may close a box around itself: nobody else has threads in it."""
+    _here.own = True
+
+
+def closes(device: str) -> bool:
+    """Whether a command that computes on a device, or on none, closes a box around this process."""
+    return _here.own and not why_open(device)
+
+
+def asked() -> Asked | None:
+    """Return the monitor of this command; None where it is in no box."""
+    return _here.asked
+
+
+@contextmanager
+def closed(places: Sequence[NamedFile], address: Address | None, server: str = "") -> Iterator[None]:
+    """Close the box of a command around this process, for good; the monitor ends with the block.
+
+    Args:
+        places: The files that the command names.
+        address: What it reads that lies elsewhere.
+        server: The time-stamping server that it names.
+
+    Raises:
+        FileWriteError: Another process is going to write what the command writes.
+    """
+    ours, theirs = socket.socketpair()
+    process = os.fork()
+    if not process:
+        ours.close()
+        _watch(theirs, Monitor(places, address, server))
+    theirs.close()
+    drop_passphrase()
+    try:
+        monitor = Asked(ours)
+        monitor.begin()
+        into = [path for place in places if not place.role.claims for path in place.writes]
+        near = () if monitor.near is None else (monitor.near,)
+        reads = [path for place in places for path in place.boxed]
+        lists = [path for place in places for path in place.lists]
+        os.environ.update(_ENVIRONMENT)
+        box.enter([*reads, *near], [*monitor.folders, *into], lists)
+        wholefiles.place_by(monitor)
+        _here.asked = monitor
+        yield
+    finally:
+        ours.shutdown(socket.SHUT_RDWR)
+        os.waitpid(process, 0)
+
+
+def _watch(pipe: socket.socket, monitor: Monitor) -> NoReturn:
+    """Be the monitor, until nobody asks any more."""
+    code = 1
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the command decides what ends
+            signal.signal(number, signal.SIG_IGN)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nowhere, 1)  # else whoever reads what the command prints would wait for this process, too
+        line = Line(MONITOR, ASKED, leaves=False, pipes=(_stream(pipe), _stream(pipe)))
+        code = line.serve(monitor, stop=lambda _: os._exit(monitor.close()))
+        monitor.close()
+    finally:
+        os._exit(code)
+
+
+def _stream(pipe: socket.socket) -> BinaryIO:
+    return cast("BinaryIO", pipe.makefile("rwb", buffering=0))
+
+
+def _whole(path: Path) -> Path:
+    return Path(os.path.abspath(path))
+
+
+def _check_plain(part: Path) -> None:
+    """Check that the command has written nothing but regular files, and folders of these, with no special rights."""
+    within = part.rglob("*") if part.is_dir() and not part.is_symlink() else ()
+    for path in (part, *within):
+        mode = path.lstat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or stat.S_IMODE(mode) & ~0o777:
+            raise _unasked()
+
+
+def _unasked() -> CounterfoilError:
+    return CounterfoilError(say("The command in the box asked for what it was not given."))
