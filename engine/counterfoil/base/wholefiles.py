@@ -74,6 +74,9 @@ class Placer(Protocol):
     def place(self, part: Path, path: Path, what: str, replace: bool) -> None:
         """As :func:`put_in_place`, of what lies in such a folder: a file, or a folder of files."""
 
+    def open_log(self, path: Path, new: bool) -> int:
+        """As :func:`open_log`."""
+
     def remove_leftovers(self, path: Path) -> tuple[Path, ...]:
         """As :func:`remove_leftovers`."""
 
@@ -184,6 +187,21 @@ class _Part(io.FileIO):
             while rest:
                 rest = rest[super().write(rest) :]
         return size
+
+
+def open_log(path: Path, *, new: bool) -> int:
+    """Open a file that grows while it is read; returns the descriptor, for writing at its end.
+
+    Args:
+        path: The file.
+        new: Whether there must be none.
+
+    Raises:
+        OSError: It cannot be opened; FileExistsError where there is one.
+    """
+    if _placer is not None:
+        return _placer.open_log(path, new)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_EXCL if new else 0), 0o666)
 
 
 @contextmanager
@@ -419,6 +437,18 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove an empty folder; one in which a process in a box writes stays, empty, until the process has ended.
+
+    Raises:
+        OSError: There is something in it, or the system does not let it.
+    """
+    if _placer is None:
+        folder.rmdir()
+    elif any(folder.iterdir()):
+        raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY))
 
 
 def remove_leftovers(path: Path) -> tuple[Path, ...]:

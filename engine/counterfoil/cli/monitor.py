@@ -9,11 +9,13 @@ is looked at before it gets its name.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
 import socket
 import stat
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -23,6 +25,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, NoReturn, ParamSpe
 from counterfoil.audit.boxed.start import why_open
 from counterfoil.base import wholefiles
 from counterfoil.cli.places import NamedFile, claims
+from counterfoil.cli.written import Written
 from counterfoil.sandbox import box
 from counterfoil.signer.client import SignerProcess, ask_passphrase, start_signer
 from counterfoil.signer.environment import drop_passphrase
@@ -62,9 +65,13 @@ class Monitor:
         places: The files that the command names.
         address: What it reads that lies elsewhere, if anything does.
         server: The address of the time-stamping server that it names, if it names one.
+        handles: Where descriptors are handed over.
     """
 
-    def __init__(self, places: Sequence[NamedFile], address: Address | None, server: str) -> None:
+    def __init__(
+        self, places: Sequence[NamedFile], address: Address | None, server: str, handles: socket.socket
+    ) -> None:
+        self._handles = handles
         self._places = places
         self._address = address
         self._server = server
@@ -107,6 +114,18 @@ class Monitor:
             _check_plain(part)
         wholefiles.put_in_place(part, target, what=what, replace=replace)
 
+    def open_log(self, target: Path, new: bool) -> str:
+        """Open a file that grows, and hand its descriptor over; returns the name of the error where that fails."""
+        if target not in self._staging:
+            raise _unasked()
+        try:
+            handle = wholefiles.open_log(target, new=new)
+        except OSError as error:
+            return errno.errorcode.get(error.errno or 0, "EIO")
+        socket.send_fds(self._handles, [b" "], [handle])
+        os.close(handle)
+        return ""
+
     def remove_leftovers(self, target: Path) -> tuple[Path, ...]:
         """Remove what stopped processes have left behind of a target."""
         if target not in self._staging:
@@ -127,6 +146,18 @@ class Monitor:
         if key not in self._signers:
             raise _unasked()
         return self._signers[key].sign(statement)
+
+    def wrote(self, target: Path) -> bool:
+        """Whether a command of this kind wrote the file that lies there, and was not done."""
+        return self._written(target).has(target)
+
+    def note(self, target: Path) -> None:
+        """Take note of the file that lies there: it is the command's, and this is not done."""
+        self._written(target).note(target, target)
+
+    def forget(self, target: Path) -> None:
+        """It is done."""
+        self._written(target).forget()
 
     def ask_server(self, query: bytes) -> bytes:
         """Send a query to the time-stamping server; returns its answer, which nobody has looked at."""
@@ -183,11 +214,17 @@ class Monitor:
             raise _unasked()
         return self._run
 
+    def _written(self, target: Path) -> Written:
+        if target not in self._staging:
+            raise _unasked()
+        return Written(target)
+
     def _make(self, folder: Path) -> None:
-        """Make a folder, which is removed in the end if nothing was put into it."""
-        if folder.is_dir():
+        """Make a folder; in the end it is removed if nothing was put into it, or all was taken out."""
+        if folder.is_dir() and not any(folder.iterdir()):
             return
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
+        wholefiles.sync_folder(folder.parent)
 
         def remove() -> None:
             with suppress(OSError):
@@ -197,8 +234,9 @@ class Monitor:
 
 
 ASKED = Port[Monitor](
-    Monitor.begin, Monitor.place, Monitor.remove_leftovers, Monitor.open_key, Monitor.sign, Monitor.open_run,
-    Monitor.fetch_run, Monitor.compare_run, Monitor.close_run, Monitor.compile, Monitor.ask_server,
+    Monitor.begin, Monitor.place, Monitor.open_log, Monitor.remove_leftovers, Monitor.open_key, Monitor.sign,
+    Monitor.open_run, Monitor.fetch_run, Monitor.compare_run, Monitor.close_run, Monitor.compile, Monitor.ask_server,
+    Monitor.wrote, Monitor.note, Monitor.forget,
 )  # fmt: skip
 """What a command in a box may ask for."""
 
@@ -208,9 +246,12 @@ class Asked:
 
     Args:
         pipe: Leads to it.
+        handles: Where it hands descriptors over.
     """
 
-    def __init__(self, pipe: socket.socket) -> None:
+    def __init__(self, pipe: socket.socket, handles: socket.socket) -> None:
+        self._handles = handles
+        self._asking = threading.Lock()
         self._pipe = _stream(pipe)
         self._staging: dict[Path, Path] = {}
         self.near: Path | None = None
@@ -220,8 +261,9 @@ class Asked:
     ) -> T:
         """Ask for one of :data:`ASKED`, whatever side declares it; raises the CounterfoilError of a refusal."""
         del port
-        write_frame(self._pipe, encode(ASKED.call(question, arguments, named)))
-        said = read_frame(self._pipe, MONITOR.says)
+        with self._asking:
+            write_frame(self._pipe, encode(ASKED.call(question, arguments, named)))
+            said = read_frame(self._pipe, MONITOR.says)
         if said is None:
             raise CounterfoilError(say("The process outside of the box has ended. Nothing was concluded."))
         (answer,) = decode(said, Delivery)
@@ -248,6 +290,15 @@ class Asked:
         """Put a file in place."""
         self.ask(ASKED, Monitor.place, _whole(path), part.name, what, replace)
 
+    def open_log(self, path: Path, new: bool) -> int:
+        """Open a file that grows."""
+        failed = self.ask(ASKED, Monitor.open_log, _whole(path), new)
+        if failed:
+            number = getattr(errno, failed)
+            raise OSError(number, os.strerror(number))
+        _, (handle,), _, _ = socket.recv_fds(self._handles, 1, 1)
+        return handle
+
     def remove_leftovers(self, path: Path) -> tuple[Path, ...]:
         """Remove what stopped processes have left behind."""
         return self.ask(ASKED, Monitor.remove_leftovers, _whole(path))
@@ -266,6 +317,27 @@ class Asked:
         from counterfoil.audit.boxed.asking import Asking
 
         return Asking(self, Path()).ranges(address, cancel)
+
+
+class _AskedWritten(Written):
+    """What was written, of which the monitor takes note."""
+
+    def __init__(self, asked: Asked, run: Path) -> None:
+        self._asked, self._run = asked, _whole(run)
+
+    def has(self, path: Path) -> bool:
+        return _whole(path) == self._run and self._asked.ask(ASKED, Monitor.wrote, self._run)
+
+    def note(self, path: Path, content: Path) -> None:
+        self._asked.ask(ASKED, Monitor.note, self._run)
+
+    def forget(self) -> None:
+        self._asked.ask(ASKED, Monitor.forget, self._run)
+
+
+def written(run: Path) -> Written:
+    """Return what was written of a run that is not done."""
+    return Written(run) if _here.asked is None else _AskedWritten(_here.asked, run)
 
 
 class _AskedSigner(SignerProcess):
@@ -297,9 +369,17 @@ def own_process() -> None:
     _here.own = True
 
 
-def closes(device: str) -> bool:
-    """Whether a command that computes on a device, or on none, closes a box around this process."""
-    return _here.own and not why_open(device)
+def closes(device: str, among_ranks: bool) -> bool:
+    """Whether a command closes a box around this process; where it does not, it is said why.
+
+    Args:
+        device: Where it computes; empty for nowhere.
+        among_ranks: Whether this process is one of several that compute together.
+    """
+    why = why_open(device) or ("ranks speak through sockets" if among_ranks else "")
+    if why:
+        box.leave_open(why)
+    return _here.own and not why
 
 
 def asked() -> Asked | None:
@@ -319,17 +399,17 @@ def closed(places: Sequence[NamedFile], address: Address | None, server: str = "
     Raises:
         FileWriteError: Another process is going to write what the command writes.
     """
-    ours, theirs = socket.socketpair()
+    (ours, theirs), (taken, handed) = socket.socketpair(), socket.socketpair()
     process = os.fork()
     if not process:
         ours.close()
-        _watch(theirs, Monitor(places, address, server))
+        _watch(theirs, Monitor(places, address, server, handed))
     theirs.close()
     drop_passphrase()
     try:
-        monitor = Asked(ours)
+        monitor = Asked(ours, taken)
         monitor.begin()
-        into = [path for place in places if not place.role.claims for path in place.writes]
+        into = [path for place in places for path in place.role.into(place.path)]
         near = () if monitor.near is None else (monitor.near,)
         reads = [path for place in places for path in place.boxed]
         lists = [path for place in places for path in place.lists]

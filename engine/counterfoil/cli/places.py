@@ -19,6 +19,7 @@ from typing import Any
 from typer.models import OptionInfo, ParameterInfo
 
 from counterfoil.base.wholefiles import claimed, same_file
+from counterfoil.distributed.launch import launch
 from counterfoil.sealed.recipients import recipients_path
 from counterfoil_core.base.errors import FileWriteError
 from counterfoil_core.remote.address import Address, is_address, place_of
@@ -48,6 +49,7 @@ class PathRole:
         listed: The folders that it looks through for that.
         otherwise: What it names where it is not given, by the other parameters.
         makes: The folders that it makes for what it writes, if they are not there.
+        into: The folders in which it makes, changes and removes files itself.
     """
 
     read: Callable[[Path], tuple[Path, ...]] = _nothing
@@ -60,6 +62,7 @@ class PathRole:
     listed: Callable[[Path], tuple[Path, ...]] = _nothing
     otherwise: Callable[[Mapping[str, Any]], tuple[Path, ...]] = _nothing
     makes: Callable[[Path], tuple[Path, ...]] = _nothing
+    into: Callable[[Path], tuple[Path, ...]] = _nothing
 
 
 def _signed(path: Path) -> tuple[Path, ...]:
@@ -99,6 +102,12 @@ def _folder(path: Path) -> tuple[Path, ...]:
     return (path.parent,)
 
 
+def _recording(run: Path) -> tuple[Path, ...]:
+    from counterfoil.training.recordingfolder import recording_folder
+
+    return (recording_folder(run),)
+
+
 def _comparison(bundle: Path) -> tuple[Path, ...]:
     from counterfoil.signing.comparedsteps import comparison_path
 
@@ -119,6 +128,7 @@ READS = PathRole(read=_itself)
 READS_BUNDLE = PathRole(read=_itself, beside=_comparison)
 READS_VERDICT = PathRole(read=_itself, beside=_statements, listed=_folder)
 READS_FOLDER = PathRole(read=_itself, within=True)
+READS_RECORDING = PathRole(read=_itself, within=True, beside=_folder)
 READS_TRUST = PathRole(read=_itself, within=True, otherwise=_trust)
 READS_NUMBERED = PathRole(read=_numbered)
 OPENS_KEY = PathRole(read=_itself, secret=True)
@@ -128,7 +138,10 @@ WRITES = PathRole(written=_itself)
 WRITES_SIGNED = PathRole(written=_signed)
 WRITES_KEYS = PathRole(written=_key_pair)
 WRITES_WEIGHTS = PathRole(written=_weights, makes=_folder)
-WRITES_INTO = PathRole(written=_itself, claims=False, makes=_itself)
+WRITES_INTO = PathRole(written=_itself, claims=False, makes=_itself, into=_itself)
+WRITES_LOG = PathRole(written=_itself, beside=_itself)
+"""A file that grows, and that it goes on with."""
+RECORDS = PathRole(written=_itself, makes=_recording, into=_recording)
 """A folder, in which other files than those of the command are left alone."""
 KEEPS_PROGRESS = PathRole(written=_itself, claims=False)
 SIGNS_AGAIN = PathRole(written=_itself, may_be="order", otherwise=_order)
@@ -231,7 +244,7 @@ def guarded(
         if boxed:
             from counterfoil.cli import monitor
 
-            if monitor.closes(str(given.arguments.get("device", ""))):
+            if monitor.closes(str(given.arguments.get("device", "")), writes is not _always and launch() is not None):
                 named = [(role, given.arguments.get(name)) for name, _, role in roles]
                 texts = [(role, text) for role, text in named if isinstance(text, str) and is_address(text)]
                 server = next((text for role, text in texts if role is ASKS_SERVER), "")
