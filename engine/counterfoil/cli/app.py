@@ -15,9 +15,8 @@ import typer.main
 
 from counterfoil import __version__
 from counterfoil.base.raised import theirs, told
-from counterfoil.cli.commands import MOST_COLUMNS, PLACES, Commands, group_of_commands
+from counterfoil.cli.commands import MOST_COLUMNS, PLACES, Commands, group_of_commands, own_process
 from counterfoil.cli.exits import ExitWith, exit_code, show_error
-from counterfoil.cli.monitor import own_process
 from counterfoil.cli.streams import lost_output, outlive_readers
 from counterfoil.signer.environment import drop_passphrase, hide_passphrase
 from counterfoil.talk.programs import is_program, run_program, settle_temporary_folder

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 import typer.core
 import typer.main
+
+if TYPE_CHECKING:
+    from counterfoil.cli.places import Given
 
 MOST_COLUMNS = 110
 """No line of help is longer."""
@@ -252,20 +256,32 @@ class Commands(typer.core.TyperGroup):
             formatter.write_dl([(name, place.about) for name, place in PLACES.items()])
 
 
+_is_own = False
+
+
+def own_process() -> None:
+    """Say that this process is a command's own, and may close a box around itself: nobody else works in it."""
+    global _is_own
+    _is_own = True
+
+
 @functools.cache
 def declared(place: Place) -> Any:
     """Load a command: the function, or the group of functions, each of which compares its paths before it begins."""
     from counterfoil.cli.groups import flat
-    from counterfoil.cli.places import guarded
+    from counterfoil.cli.places import claims, guarded
 
     module, _, name = place.where.partition(":")
     home = importlib.import_module(f"counterfoil.cli.{module}")
     found = getattr(home, name)
+    within: Callable[[Given], AbstractContextManager[None]] = claims
+    if _is_own and not place.open:
+        from counterfoil.cli.monitor import within
     if not isinstance(found, typer.Typer):
-        return guarded(flat(found), *([getattr(home, place.writes)] if place.writes else []), boxed=not place.open)
+        return guarded(flat(found), getattr(home, place.writes) if place.writes else None, within)
     for part in (*found.registered_commands, found.registered_callback):
         if part is not None and part.callback is not None:
-            part.callback = guarded(flat(part.callback), boxed=not place.open)
+            part.callback = guarded(flat(part.callback), within=within)
     return found
 
 

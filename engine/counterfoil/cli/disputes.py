@@ -164,9 +164,11 @@ def _none_revoked(store: TrustStore, capsule: Path, order: Path | None, console:
     """
     found = None
     if store.lists:
-        from counterfoil.audit.signers import signers_of_capsule
+        from counterfoil.audit.boxed.session import signers_in_box
 
-        found = revoked_signers(store, signers_of_capsule(capsule), own_order=order is not None)
+        with cancel_on_interrupt() as cancel:
+            signers = signers_in_box(capsule, cancel, is_capsule=True)
+        found = revoked_signers(store, signers, own_order=order is not None)
         show_revoked_signers(console, store, found)
         refuse_revoked(found)
     yield found

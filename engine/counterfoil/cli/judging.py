@@ -156,9 +156,9 @@ def _looked_up(store: TrustStore, request: AuditRequest, wanted: Wanted) -> Revo
     if wanted.signer is not None:
         refuse_revoked_auditor(store, wanted.signer.public.key_id)
     with cancel_on_interrupt() as cancel:
-        from counterfoil.audit.signers import signers_of_run
+        from counterfoil.audit.boxed.session import signers_in_box
 
-        found = revoked_signers(store, signers_of_run(request.run, cancel), own_order=request.order is not None)
+        found = revoked_signers(store, signers_in_box(request.run, cancel), own_order=request.order is not None)
     show_revoked_signers(terminal.console(stderr=wanted.files.json), store, found)
     refuse_revoked(found)
     return found

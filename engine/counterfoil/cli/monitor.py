@@ -16,15 +16,15 @@ import signal
 import socket
 import stat
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, NoReturn, ParamSpec, TypeVar, cast
 
 from counterfoil.audit.boxed.start import why_open
 from counterfoil.base import wholefiles
-from counterfoil.cli.places import NamedFile, claims
+from counterfoil.cli.places import Given, claims
 from counterfoil.cli.written import Written
 from counterfoil.sandbox import box
 from counterfoil.signer.client import SignerProcess, ask_passphrase, start_signer
@@ -36,7 +36,7 @@ from counterfoil.talk.port import Delivery, Item, Port, Raised, Returned
 from counterfoil.talk.table import MONITOR
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.base.sentence import say
-from counterfoil_core.remote.address import Address
+from counterfoil_core.remote.address import Address, place_of
 
 if TYPE_CHECKING:
     from counterfoil_core.base.cancel import CancelToken
@@ -62,19 +62,14 @@ class Monitor:
     """Does what the command may not: what that may ask for is a method, whose signature says what goes in and out.
 
     Args:
-        places: The files that the command names.
-        address: What it reads that lies elsewhere, if anything does.
-        server: The address of the time-stamping server that it names, if it names one.
+        given: What the command is given.
         handles: Where descriptors are handed over.
     """
 
-    def __init__(
-        self, places: Sequence[NamedFile], address: Address | None, server: str, handles: socket.socket
-    ) -> None:
+    def __init__(self, given: Given, handles: socket.socket) -> None:
+        self._given = given
+        self._address = place_of(given.address) if given.address else None
         self._handles = handles
-        self._places = places
-        self._address = address
-        self._server = server
         self._stack = ExitStack()
         self._staging: dict[Path, Path] = {}
         self._signers: dict[Path, SignerProcess] = {}
@@ -87,8 +82,8 @@ class Monitor:
             FileWriteError: Another process is going to write one of the files.
             GivenFileError, FileReadError: What lies elsewhere cannot be had.
         """
-        self._stack.enter_context(claims(self._places))
-        for place in self._places:
+        self._stack.enter_context(claims(self._given))
+        for place in self._given.places:
             for target in map(_whole, place.writes):
                 with suppress(OSError):  # whoever writes there says what is wrong
                     for folder in place.role.makes(target):
@@ -99,7 +94,7 @@ class Monitor:
                         self._stack.callback(shutil.rmtree, folder, ignore_errors=True)
                         self._staging[target] = folder
         near: object = None
-        if self._address is not None:
+        if isinstance(self._address, Address):
             from counterfoil.remote import opening  # with the libraries for networks
 
             near = self._stack.enter_context(opening.near(self._address))
@@ -134,7 +129,7 @@ class Monitor:
 
     def open_key(self, key: Path, purpose: str, about: str) -> str:
         """Start the process that holds a private key; returns the public key as PEM."""
-        if not any(key in place.reads for place in self._places if place.role.secret):
+        if not any(key in place.reads for place in self._given.places if place.role.secret):
             raise _unasked()
         signer = self._signers[key] = self._stack.enter_context(
             start_signer(key, purpose, ask_passphrase(), about=about)
@@ -163,11 +158,11 @@ class Monitor:
         """Send a query to the time-stamping server; returns its answer, which nobody has looked at."""
         from counterfoil.exports.timestamping import ask_server
 
-        return ask_server(self._server, query)
+        return ask_server(self._given.server, query)
 
     def open_run(self) -> int:
         """Open what lies elsewhere; returns its length. The command names no address."""
-        if self._address is None:
+        if not isinstance(self._address, Address):
             raise _unasked()
         from counterfoil.remote.opening import open_transfer
 
@@ -337,7 +332,7 @@ class _AskedWritten(Written):
 
 def written(run: Path) -> Written:
     """Return what was written of a run that is not done."""
-    return Written(run) if _here.asked is None else _AskedWritten(_here.asked, run)
+    return Written(run) if _asked is None else _AskedWritten(_asked, run)
 
 
 class _AskedSigner(SignerProcess):
@@ -353,70 +348,62 @@ class _AskedSigner(SignerProcess):
         return self._asked.ask(ASKED, Monitor.sign, self._key, payload)
 
 
-@dataclass
-class _Own:
-    """This process, where it is a command's own."""
-
-    own: bool = False
-    asked: Asked | None = None
+_asked: Asked | None = None
 
 
-_here = _Own()
+def within(given: Given) -> AbstractContextManager[None]:
+    """Return what a command runs within: its box, or where there is none the claims of what it writes."""
+    why = why_open(given.device) or ("ranks speak through sockets" if given.among_ranks else "")
+    if not why:
+        return closed(given)
+    box.leave_open(why)
+    return claims(given)
 
 
-def own_process() -> None:
-    """Say that this process is a command's own, and may close a box around itself: nobody else has threads in it."""
-    _here.own = True
+def get_kernels() -> None:
+    """Let the kernels that are not kept be compiled, where this command could not keep them."""
+    if _asked is None:
+        return
+    from counterfoil_core.kernels.cache import lacking
 
-
-def closes(device: str, among_ranks: bool) -> bool:
-    """Whether a command closes a box around this process; where it does not, it is said why.
-
-    Args:
-        device: Where it computes; empty for nowhere.
-        among_ranks: Whether this process is one of several that compute together.
-    """
-    why = why_open(device) or ("ranks speak through sockets" if among_ranks else "")
-    if why:
-        box.leave_open(why)
-    return _here.own and not why
+    if lacking():
+        _asked.ask(ASKED, Monitor.compile)
 
 
 def asked() -> Asked | None:
     """Return the monitor of this command; None where it is in no box."""
-    return _here.asked
+    return _asked
 
 
 @contextmanager
-def closed(places: Sequence[NamedFile], address: Address | None, server: str = "") -> Iterator[None]:
+def closed(given: Given) -> Iterator[None]:
     """Close the box of a command around this process, for good; the monitor ends with the block.
-
-    Args:
-        places: The files that the command names.
-        address: What it reads that lies elsewhere.
-        server: The time-stamping server that it names.
 
     Raises:
         FileWriteError: Another process is going to write what the command writes.
+        GivenFileError, FileReadError: What lies elsewhere cannot be had.
     """
+    global _asked
     (ours, theirs), (taken, handed) = socket.socketpair(), socket.socketpair()
+    outside = Monitor(given, handed)
     process = os.fork()
     if not process:
         ours.close()
-        _watch(theirs, Monitor(places, address, server, handed))
+        _watch(theirs, outside)
     theirs.close()
+    handed.close()
     drop_passphrase()
     try:
         monitor = Asked(ours, taken)
         monitor.begin()
-        into = [path for place in places for path in place.role.into(place.path)]
+        into = [path for place in given.places for path in place.role.into(place.path)]
         near = () if monitor.near is None else (monitor.near,)
-        reads = [path for place in places for path in place.boxed]
-        lists = [path for place in places for path in place.lists]
+        reads = [path for place in given.places for path in place.boxed]
+        lists = [path for place in given.places for path in place.lists]
         os.environ.update(_ENVIRONMENT)
         box.enter([*reads, *near], [*monitor.folders, *into], lists)
         wholefiles.place_by(monitor)
-        _here.asked = monitor
+        _asked = monitor
         yield
     finally:
         ours.shutdown(socket.SHUT_RDWR)

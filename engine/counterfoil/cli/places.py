@@ -11,7 +11,7 @@ import inspect
 import os
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from counterfoil.base.wholefiles import claimed, same_file
 from counterfoil.distributed.launch import launch
 from counterfoil.sealed.recipients import recipients_path
 from counterfoil_core.base.errors import FileWriteError
-from counterfoil_core.remote.address import Address, is_address, place_of
+from counterfoil_core.remote.address import is_address
 from counterfoil_core.signing.publickeys import public_path
 
 
@@ -203,56 +203,64 @@ def check_files_apart(places: Sequence[NamedFile]) -> None:
                     )
 
 
+@dataclass(frozen=True)
+class Given:
+    """What a command is given that says what it reads and writes."""
+
+    places: tuple[NamedFile, ...]  #: The files that it names.
+    address: str = ""  #: That of what it reads that lies elsewhere; empty where nothing does.
+    server: str = ""  #: That of a server that it asks for something; empty where it asks none.
+    device: str = ""  #: Where it computes; empty for nowhere.
+    writes: bool = True  #: Whether this process writes; false where another writes for it.
+    among_ranks: bool = False  #: Whether this process is one of several that compute together.
+
+
 @contextmanager
-def claims(places: Iterable[NamedFile]) -> Iterator[None]:
-    """Let nobody else write what is written there while the block runs; raises FileWriteError where somebody does."""
+def claims(given: Given) -> Iterator[None]:
+    """Let nobody else write what a command writes while the block runs; raises FileWriteError where somebody does."""
     with ExitStack() as stack:
-        for path in (path for place in places if place.role.claims for path in place.writes):
-            stack.enter_context(claimed(path))
+        for path in (path for place in given.places if place.role.claims for path in place.writes):
+            if given.writes:
+                stack.enter_context(claimed(path))
         yield
 
 
-def _always() -> bool:
-    return True
-
-
 def guarded(
-    command: Callable[..., None], writes: Callable[[], bool] = _always, *, boxed: bool = False
+    command: Callable[..., None],
+    writes: Callable[[], bool] | None = None,
+    within: Callable[[Given], AbstractContextManager[None]] = claims,
 ) -> Callable[..., None]:
-    """Return a command that first compares its paths, claims what it will write, and closes its box.
+    """Return a command that first compares its paths, and runs within what claims what it will write.
 
     Args:
         command: The command.
-        writes: Whether this process writes; false where another writes for it.
-        boxed: Whether it reads what strangers made itself, and so does it in a box where there can be one.
+        writes: Whether this process writes, of a command that ranks carry out together; None of any other.
+        within: Claims, and may close a box around the process.
     """
     roles = _roles(command)
-    if not (roles or boxed):
-        return command
 
     @functools.wraps(command)
     def run(*args: Any, **arguments: Any) -> None:
-        given = inspect.signature(command).bind(*args, **arguments)
-        given.apply_defaults()
+        bound = inspect.signature(command).bind(*args, **arguments)
+        bound.apply_defaults()
+        named = bound.arguments
         places = [
             NamedFile(shown, path, role)
             for name, shown, role in roles
-            for path in _paths(given.arguments.get(name)) or role.otherwise(given.arguments)
+            for path in _paths(named.get(name)) or role.otherwise(named)
             if str(path)
         ]
         check_files_apart(places)
-        if boxed:
-            from counterfoil.cli import monitor
-
-            if monitor.closes(str(given.arguments.get("device", "")), writes is not _always and launch() is not None):
-                named = [(role, given.arguments.get(name)) for name, _, role in roles]
-                texts = [(role, text) for role, text in named if isinstance(text, str) and is_address(text)]
-                server = next((text for role, text in texts if role is ASKS_SERVER), "")
-                address = next((place_of(text) for role, text in texts if role is not ASKS_SERVER), None)
-                with monitor.closed(places, address if isinstance(address, Address) else None, server):
-                    command(*args, **arguments)
-                return
-        with claims(places if writes() else ()):
+        texts = [(role, value) for name, _, role in roles if isinstance(value := named.get(name), str)]
+        given = Given(
+            tuple(places),
+            next((text for role, text in texts if role is not ASKS_SERVER and is_address(text)), ""),
+            next((text for role, text in texts if role is ASKS_SERVER), ""),
+            str(named.get("device", "")),
+            writes is None or writes(),
+            writes is not None and launch() is not None,
+        )
+        with within(given):
             command(*args, **arguments)
 
     return run

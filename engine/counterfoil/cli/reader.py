@@ -20,8 +20,8 @@ from counterfoil_core.signing.keys import load_public_key
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from counterfoil.audit.signers import Signers
     from counterfoil.audit.values.runrules import GivenVerdict
+    from counterfoil.audit.values.signers import Signers
     from counterfoil.signing.kinds import Revocation
     from counterfoil.trust.store import TrustStore
     from counterfoil.trust.validity import Validity

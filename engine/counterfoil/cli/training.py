@@ -57,6 +57,7 @@ def calibrate(
     with cancel_on_interrupt() as cancel, terminal.progress("Calibrating", console) as bar:
         from counterfoil.training import calibration
 
+        monitor.get_kernels()
         events = calibration.calibrate(
             order,
             out,
@@ -184,6 +185,7 @@ def train(
         from counterfoil.training.recorder import record
         from counterfoil.training.recordingevents import RecordFinished
 
+        monitor.get_kernels()
         events = record(
             order,
             out,

@@ -14,11 +14,13 @@ from counterfoil.audit.boxed.files import CAPSULE_NAME, PART_NAME
 from counterfoil.audit.values.following import FollowEvent, FollowRequest
 from counterfoil.audit.values.handed import HandedOut
 from counterfoil.audit.values.plan import Plan, PlanProgress
+from counterfoil.audit.values.signers import Signers
 from counterfoil.talk.failure import Failure
 from counterfoil.talk.port import Port
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.program.limits import Limits
+from counterfoil_core.remote.address import Address
 from counterfoil_core.values.events import AdjudicationEvent, AuditFinished, Event
 from counterfoil_core.values.panel import PanelEvent
 from counterfoil_core.values.request import AuditRequest
@@ -166,7 +168,18 @@ def panel(
     )
 
 
-TASKS = Port[Inside](audit, part, follow, adjudicate, plan, panel, given="inside")
+def signers(inside: Inside, file: Path | Address, *, is_capsule: bool) -> Iterator[Signers]:
+    """Say who signed a run, or what a capsule is about: :mod:`counterfoil.audit.signers`."""
+    with inside.cancel.at_once():
+        from counterfoil.audit.signers import signers_of_capsule, signers_of_run
+    if is_capsule:
+        assert isinstance(file, Path), "a capsule is read whole"
+        yield signers_of_capsule(file)
+    else:
+        yield signers_of_run(file, inside.cancel, None if inside.outside is None else inside.outside.ranges)
+
+
+TASKS = Port[Inside](audit, part, follow, adjudicate, plan, panel, signers, given="inside")
 
 
 def _key(pem: str) -> PublicKey | None:
