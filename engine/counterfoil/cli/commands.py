@@ -34,6 +34,7 @@ class Place:
         with_key: Whether it may need a passphrase.
         writes: The function of its module that says whether this process writes; empty where it always does.
         open: Why the process of the command is in no box; empty where it is in one.
+        boxed: The commands of a group that are in one all the same.
     """
 
     where: str
@@ -41,6 +42,7 @@ class Place:
     with_key: bool = False
     writes: str = ""
     open: str = ""
+    boxed: tuple[str, ...] = ()
 
 
 _REPLAYS = "what a stranger made is read by the process that replays, in a box of its own"
@@ -53,6 +55,7 @@ PLACES: Mapping[str, Place] = {
         "Client: write an order, the file that says exactly what is to be trained.",
         with_key=True,
         open=_CLIENT,
+        boxed=("hf",),
     ),
     "sign-order": Place(
         "orders:sign_order", "Client: sign an order, so that a run of it shows who ordered it.", with_key=True
@@ -274,14 +277,16 @@ def declared(place: Place) -> Any:
     module, _, name = place.where.partition(":")
     home = importlib.import_module(f"counterfoil.cli.{module}")
     found = getattr(home, name)
-    within: Callable[[Given], AbstractContextManager[None]] = claims
-    if _is_own and not place.open:
-        from counterfoil.cli.monitor import within
+    closing: Callable[[Given], AbstractContextManager[None]] = claims
+    if _is_own:
+        from counterfoil.cli.monitor import within as closing
     if not isinstance(found, typer.Typer):
-        return guarded(flat(found), getattr(home, place.writes) if place.writes else None, within)
+        writes = getattr(home, place.writes) if place.writes else None
+        return guarded(flat(found), writes, claims if place.open else closing)
     for part in (*found.registered_commands, found.registered_callback):
         if part is not None and part.callback is not None:
-            part.callback = guarded(flat(part.callback), within=within)
+            is_open = place.open and getattr(part, "name", None) not in place.boxed
+            part.callback = guarded(flat(part.callback), within=claims if is_open else closing)
     return found
 
 
