@@ -92,7 +92,6 @@ PLACES: Mapping[str, Place] = {
     "plan": Place(
         "inspection:plan",
         "Auditor: measure a few steps here, and show what each confidence costs in segments and in time.",
-        open=_REPLAYS,
     ),
     "audit": Place(
         "auditing:audit",
@@ -122,12 +121,10 @@ PLACES: Mapping[str, Place] = {
         "disputes:referee",
         "Client: two providers ran one order and differ; find the step by binary search, replay it, and say who is "
         "wrong.",
-        open=_REPLAYS,
     ),
     "panel": Place(
         "disputes:panel",
         "Client: compare the runs of several providers; one honest one among them exposes the others.",
-        open=_REPLAYS,
     ),
     "diff": Place(
         "differences:diff",

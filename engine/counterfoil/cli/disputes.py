@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from counterfoil.base.interrupt import cancel_on_interrupt
-from counterfoil.cli import terminal
+from counterfoil.cli import monitor, terminal
 from counterfoil.cli.elsewhere import fetched_whole
 from counterfoil.cli.exits import SELF_SIGNED, ExitWith
 from counterfoil.cli.keys import open_verdict_key, sign_verdict
@@ -218,24 +218,21 @@ def panel(
 def _compare(runs: Sequence[Path], asked: Comparing) -> None:
     compute = asked.compute
     console = terminal.console(stderr=asked.json)
-    from counterfoil.audit.boxed import tasks
-    from counterfoil.audit.boxed.session import open_session
     from counterfoil_core.values import panel
 
-    with (
-        cancel_on_interrupt() as cancel,
-        terminal.progress("Replay", console) as bar,
-        open_session(compute.device) as session,
-    ):
+    with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
+        with cancel.at_once():
+            from counterfoil_core.panel.panel import run_panel
+
+            monitor.get_kernels()
         done = expected = 0
-        for event in session.do(
-            tasks.panel,
-            cancel,
+        for event in run_panel(
             tuple(runs),
             order=asked.order,
             data=asked.data,
             device=compute.device,
             threads=compute.threads,
+            cancel=cancel,
             limits=compute.limits,
         ):
             match event:

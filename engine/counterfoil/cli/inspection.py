@@ -257,24 +257,21 @@ def _measured(
     run: Path, order: Path | None, data: Path | None, bad_fraction: float, compute: Compute, console: Console
 ) -> Plan:
     """Let a few steps of a run be replayed for their time, and return the plan that they make."""
-    from counterfoil.audit.boxed import tasks
-    from counterfoil.audit.boxed.session import open_session
     from counterfoil.audit.values.plan import Plan, PlanProgress
 
-    with (
-        cancel_on_interrupt() as cancel,
-        terminal.progress("Measuring", console) as bar,
-        open_session(compute.device) as session,
-    ):
-        for event in session.do(
-            tasks.plan,
-            cancel,
+    with cancel_on_interrupt() as cancel, terminal.progress("Measuring", console) as bar:
+        with cancel.at_once():
+            from counterfoil.audit.timing import plan_audit
+
+            monitor.get_kernels()
+        for event in plan_audit(
             run,
             order=order,
             data=data,
             bad_fraction=bad_fraction,
             device=compute.device,
             threads=compute.threads,
+            cancel=cancel,
             limits=compute.limits,
         ):
             match event:
