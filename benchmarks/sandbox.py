@@ -20,6 +20,7 @@ from pathlib import Path
 
 from benchmarks.workers import recorded
 from counterfoil.sandbox.box import SWITCH
+from counterfoil.signing.privatekeys import generate_key
 
 _CLOSING = (
     "import time; from counterfoil.sandbox import box; begun = time.perf_counter(); closed = box.enter([]); "
@@ -68,6 +69,46 @@ def audited(run: Path, boxed: bool) -> Measured:
     return Measured(first - steps[0], tuple(steps), used)
 
 
+def read(run: Path, boxed: bool) -> tuple[float, float]:
+    """Inspect a run by the command; returns the seconds that it took, and those of the processor."""
+    return _timed(["inspect", str(run)], boxed)
+
+
+def trained(order: Path, boxed: bool) -> tuple[float, float, float]:
+    """Record an order by the command.
+
+    Returns:
+        The seconds that it took, those of the processor, and those from the first step to the last.
+    """
+    lines: list[float] = []
+    out, key = order.with_name("again.cfoil"), order.with_name("trainer.pem")
+    words = ["train", str(order), "--out", str(out), "--key", str(key), "--threads", "1", "--fresh", "--force"]
+    took = _timed(words, boxed, lines)
+    return (*took, lines[-1] - lines[0])
+
+
+def _timed(words: list[str], boxed: bool, lines: list[float] | None = None) -> tuple[float, float]:
+    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    # As it is installed: a command that is called as a function leaves the box of its process open.
+    command = [sys.executable, "-m", "counterfoil", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_environment(boxed)) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if lines is not None and line.startswith("Training: "):
+                lines.append(time.perf_counter())
+    if process.returncode:
+        raise ValueError(f"{words[0]} ended with {process.returncode}")
+    took = time.perf_counter() - begun
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return took, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def compare(name: str, boxed: Sequence[float], home: Sequence[float]) -> None:
+    """Print the least of times in a box and without."""
+    one, other = min(boxed), min(home)
+    print(f"{name}: {one:.3f} s in a box, {other:.3f} s without: {one - other:+.3f} s, {one / other - 1:+.2%}")
+
+
 def least(found: list[Measured]) -> dict[str, float]:
     """Return the least of each time, and of all steps the sum of the least of each."""
     return {
@@ -92,12 +133,20 @@ def main(arguments: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         begun = time.perf_counter()
         run = recorded(Path(folder), wanted.steps, wanted.width)
+        order = run  # the order of a run is executed as the order itself is
+        if not run.with_name("trainer.pem").exists():
+            generate_key(run.with_name("trainer.pem"), None)
         audited(run, boxed=False)  # kernels are compiled, and files are in memory
         audited(run, boxed=True)
         print(f"prepared in {time.perf_counter() - begun:.0f} s")
+        reads = [(read(run, boxed=True), read(run, boxed=False)) for _ in range(wanted.times)]
+        trains = [(trained(order, boxed=True), trained(order, boxed=False)) for _ in range(wanted.times)]
         pairs = [(audited(run, boxed=True), audited(run, boxed=False)) for _ in range(wanted.times)]
-    boxed, home = least([pair[0] for pair in pairs]), least([pair[1] for pair in pairs])
     print(f"the box closes in {1e3 * closing(wanted.times):.1f} ms")
+    for place, name in enumerate(("inspect", "inspect, processor")):
+        compare(name, [pair[0][place] for pair in reads], [pair[1][place] for pair in reads])
+    for place, name in enumerate(("train", "train, processor", "train, from the first step to the last")):
+        compare(name, [pair[0][place] for pair in trains], [pair[1][place] for pair in trains])
+    boxed, home = least([pair[0] for pair in pairs]), least([pair[1] for pair in pairs])
     for name, one in boxed.items():
-        other = home[name]
-        print(f"{name}: {one:.3f} s in a box, {other:.3f} s without: {one - other:+.3f} s, {one / other - 1:+.2%}")
+        compare(f"audit, {name}", [one], [home[name]])

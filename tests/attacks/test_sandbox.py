@@ -20,6 +20,7 @@ from counterfoil.audit.boxed import session
 from counterfoil.audit.parts.partfile import Died, Ready, SegmentDone
 from counterfoil.audit.parts.processes import Processes
 from counterfoil.audit.parts.task import Task
+from counterfoil.signing.privatekeys import generate_key
 from counterfoil.talk import process
 from counterfoil.talk.frames import read_frame
 from counterfoil.talk.messages import decode, encode
@@ -259,6 +260,17 @@ def test_nobody_gets_out_of_the_process_that_prints(
     with taken_over(tmp_path, report_process.__name__, digits_job.run) as (command, _, said):
         monkeypatch.setattr(process, "program_command", lambda _: command)
         assert report_process.print_report(page).startswith(b"%PDF-")
+        nobody_got_out(said())
+
+
+@pytest.mark.parametrize("command", ["inspect", "train"])
+def test_nobody_gets_out_of_a_command(command: str, digits_job: Job, tmp_path: Path) -> None:
+    generate_key(tmp_path / "k.pem", None)
+    options = ["--out", tmp_path / "made.cfoil", "--key", tmp_path / "k.pem"] if command == "train" else []
+    with taken_over(tmp_path / "world", "counterfoil.cli", digits_job.run) as (start, run, said):
+        kept = [int(json.loads(start[3])["folder"])]
+        with subprocess.Popen([*start, command, run, *options], pass_fds=kept) as process:
+            process.wait(300)
         nobody_got_out(said())
 
 

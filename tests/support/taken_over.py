@@ -88,11 +88,31 @@ def after_the_report(then: Callable[[], None]) -> None:
     report_process.make_pdf = making
 
 
+def after_a_command(then: Callable[[], None]) -> None:
+    """A command in a box of its own: when it has read a run, or has recorded a step."""
+    from counterfoil.audit import overview
+    from counterfoil.training import stepfile
+
+    summarise, encode = overview.summarise, stepfile.encode_step
+
+    def summarising(*arguments: Any) -> Any:
+        then()
+        return summarise(*arguments)
+
+    def encoding(*arguments: Any) -> Any:
+        then()
+        return encode(*arguments)
+
+    overview.summarise = summarising
+    stepfile.encode_step = encoding
+
+
 TAKEN: dict[str, Callable[[Callable[[], None]], None]] = {
     "counterfoil.audit.boxed.inside": after_the_replay,
     "counterfoil.audit.parts.worker": after_a_segment,
     "counterfoil_app.engine.child": after_an_inspection,
     "counterfoil_app.verdict.report_process": after_the_report,
+    "counterfoil.cli": after_a_command,
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 
 from counterfoil.audit.values.summary import (
@@ -35,10 +35,14 @@ from counterfoil_core.operators.facts import OperatorClass
 from counterfoil_core.parties.signatures import Keys
 from counterfoil_core.program.limits import Limits
 from counterfoil_core.remote.address import Address
+from counterfoil_core.remote.ranges import Ranges
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.signing.parties import party_ids
 from counterfoil_core.values.outcome import CheckState
 from counterfoil_core.values.sampling import shortfall
+
+Reach = Callable[[Address, CancelToken], Ranges]
+"""Opens a file that lies elsewhere."""
 
 
 def inspect(
@@ -52,6 +56,7 @@ def inspect(
     client_key: PublicKey | None = None,
     quick: bool = False,
     progress: OnProgress | None = None,
+    reach: Reach | None = None,
 ) -> BundleSummary:
     """Say what is in a bundle and what can be checked without replaying it.
 
@@ -65,6 +70,7 @@ def inspect(
         client_key: The client's public key, when it is known: the order must be signed with it.
         quick: Leave out the comparison of the stored states, most of a large file, with their state roots.
         progress: Called with the stored states compared and their total.
+        reach: Opens a file that lies elsewhere; by the libraries for it unless given.
 
     Raises:
         BundleError: The file is no bundle.
@@ -72,7 +78,7 @@ def inspect(
         ObstacleError: The file cannot be read, or lies elsewhere and what its server gives is not what was signed.
         CancelledError: ``cancel`` was set.
     """
-    with obstacles_noticed(), opened(path, cancel) as reader:
+    with obstacles_noticed(), opened(path, cancel, reach) as reader:
         inspection = Inspection(reader, with_states=not quick)
         for _ in stages(inspection, order_path, Keys(trainer_key, client_key), heads, cancel, limits, progress):
             pass
@@ -81,13 +87,15 @@ def inspect(
         return replace(summarise(inspection), comparison=_comparison(reader, path, order_path))
 
 
-def opened(path: str | os.PathLike[str] | Address, cancel: CancelToken | None) -> BundleReader:
+def opened(
+    path: str | os.PathLike[str] | Address, cancel: CancelToken | None, reach: Reach | None = None
+) -> BundleReader:
     """Open a bundle, a file of this machine or one that is read in pieces; raises as :func:`inspect` does."""
     if not isinstance(path, Address):
         return BundleReader.open(path)
     from counterfoil.remote.opening import open_transfer  # with the libraries for networks
 
-    return BundleReader.over(FetchedFile(open_transfer(path, cancel)))
+    return BundleReader.over(FetchedFile((reach or open_transfer)(path, cancel or CancelToken())))
 
 
 def inspect_stages(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
-from counterfoil.audit.overview import opened
+from counterfoil.audit.overview import Reach, opened
+from counterfoil.audit.values.signers import Signers
 from counterfoil.audit.values.summary import BundleSummary
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import SignatureError
@@ -17,25 +17,6 @@ from counterfoil_core.remote.address import Address
 from counterfoil_core.signing.parties import party_ids
 
 
-@dataclass(frozen=True)
-class Signers:
-    """Whose signatures a file holds. Each holds for the key that is named, and nothing shows when it was made.
-
-    Attributes:
-        trainer_key: Key id of who signed the run; empty where nobody did, or the signature does not hold.
-        trainer_at: When, ISO 8601 in UTC, as the trainer says; empty with the key.
-        client_key: Key id of who signed the order; empty where nobody did, or the signature does not hold.
-        client_at: When, ISO 8601 in UTC, as the client says; empty with the key.
-        parties: Key ids of the parties that answer for shares of the run.
-    """
-
-    trainer_key: str = ""
-    trainer_at: str = ""
-    client_key: str = ""
-    client_at: str = ""
-    parties: tuple[str, ...] = ()
-
-
 def signers_in(summary: BundleSummary) -> Signers:
     """Say who signed what an inspection has looked at."""
     order, run = summary.order, summary.run
@@ -44,19 +25,22 @@ def signers_in(summary: BundleSummary) -> Signers:
     return Signers(*trainer, *client, order.parties if run is not None else ())
 
 
-def signers_of_run(path: str | os.PathLike[str] | Address, cancel: CancelToken | None = None) -> Signers:
+def signers_of_run(
+    path: str | os.PathLike[str] | Address, cancel: CancelToken | None = None, reach: Reach | None = None
+) -> Signers:
     """Say who signed a run, and its order.
 
     Args:
         path: The run: a file of this machine, or the address of one that is read in pieces.
         cancel: Looked at while it is read.
+        reach: As for :func:`counterfoil.audit.overview.inspect`.
 
     Raises:
         BundleError: The file is no bundle.
         ObstacleError: It cannot be read.
         CancelledError: ``cancel`` was set.
     """
-    with obstacles_noticed(), opened(path, cancel) as reader:
+    with obstacles_noticed(), opened(path, cancel, reach) as reader:
         return _signers(reader.manifest, reader.order_signature(), reader.claim() if reader.has_run else None)
 
 

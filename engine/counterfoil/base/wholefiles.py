@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 from counterfoil.base.joberrors import TargetExistsError
 from counterfoil_core.base.errors import FileWriteError
@@ -63,6 +63,31 @@ _REASONS = {
 }
 _WORDS = {getattr(errno, name): words for name, words in _REASONS.items() if hasattr(errno, name)}
 _FULL = frozenset(getattr(errno, name) for name in _NO_ROOM if hasattr(errno, name))
+
+
+class Placer(Protocol):
+    """Puts in place what this process wrote, where it may not do so itself: it is in a box."""
+
+    def staging(self, path: Path) -> Path | None:
+        """Return the folder in which a file is written that is for ``path``; None where it is written beside it."""
+
+    def place(self, part: Path, path: Path, what: str, replace: bool) -> None:
+        """As :func:`put_in_place`, of what lies in such a folder: a file, or a folder of files."""
+
+    def open_log(self, path: Path, new: bool) -> int:
+        """As :func:`open_log`."""
+
+    def remove_leftovers(self, path: Path) -> tuple[Path, ...]:
+        """As :func:`remove_leftovers`."""
+
+
+_placer: Placer | None = None
+
+
+def place_by(placer: Placer) -> None:
+    """Let somebody else put in place what this process writes, from now on."""
+    global _placer
+    _placer = placer
 
 
 def write_whole(
@@ -162,6 +187,21 @@ class _Part(io.FileIO):
             while rest:
                 rest = rest[super().write(rest) :]
         return size
+
+
+def open_log(path: Path, *, new: bool) -> int:
+    """Open a file that grows while it is read; returns the descriptor, for writing at its end.
+
+    Args:
+        path: The file.
+        new: Whether there must be none.
+
+    Raises:
+        OSError: It cannot be opened; FileExistsError where there is one.
+    """
+    if _placer is not None:
+        return _placer.open_log(path, new)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_EXCL if new else 0), 0o666)
 
 
 @contextmanager
@@ -297,9 +337,10 @@ def check_room(folder: str | os.PathLike[str], needed_bytes: int, what: str) -> 
 
 
 def part_path(path: Path) -> Path:
-    """Return a new name for the temporary file of ``path``: ``.NAME.HEX.part`` beside it."""
-    mark = secrets.token_hex(_MARK_BYTES)
-    return path.with_name(f"{_part_stem(path)}{mark}{_SUFFIX}")
+    """Return a new name for the temporary file of ``path``: ``.NAME.HEX.part`` beside it, or in its staging folder."""
+    name = f"{_part_stem(path)}{secrets.token_hex(_MARK_BYTES)}{_SUFFIX}"
+    folder = None if _placer is None else _placer.staging(path)
+    return path.with_name(name) if folder is None else folder / name
 
 
 def lock(descriptor: int) -> bool:
@@ -334,7 +375,7 @@ def put_in_place(part: Path, path: Path, *, what: str, replace: bool = True) -> 
     """Give a temporary file, closed and on the disk, the name of its target, and wait until the name is on the disk.
 
     Args:
-        part: The temporary file, in the folder of its target.
+        part: The temporary file, on the disk of its target; or a folder, which may replace an empty one.
         path: The target.
         what: What it is, for the sentence.
         replace: Whether a file that lies there may be replaced.
@@ -346,8 +387,16 @@ def put_in_place(part: Path, path: Path, *, what: str, replace: bool = True) -> 
     tell = _TOLD_BEFORE_PLACING.get()
     if tell is not None:
         tell(part, path)
+    if _placer is not None and _placer.staging(path) is not None:
+        _placer.place(part, path, what, replace)
+        return
     with writing(path, what):
-        if replace:
+        if stat.S_ISDIR(part.lstat().st_mode):
+            sync_folder(part)
+            with suppress(FileNotFoundError):
+                path.rmdir()  # an empty one, whose place this takes
+            part.rename(path)
+        elif replace:
             part.replace(path)
         else:
             try:
@@ -390,6 +439,18 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
+def remove_folder(folder: Path) -> None:
+    """Remove an empty folder; one in which a process in a box writes stays, empty, until the process has ended.
+
+    Raises:
+        OSError: There is something in it, or the system does not let it.
+    """
+    if _placer is None:
+        folder.rmdir()
+    elif any(folder.iterdir()):
+        raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY))
+
+
 def remove_leftovers(path: Path) -> tuple[Path, ...]:
     """Remove temporary files of a target that a killed process left behind more than a day ago.
 
@@ -399,6 +460,8 @@ def remove_leftovers(path: Path) -> tuple[Path, ...]:
     Returns:
         Those that were removed.
     """
+    if _placer is not None:
+        return _placer.remove_leftovers(path)
     stem = _part_stem(path)
     removed = []
     try:

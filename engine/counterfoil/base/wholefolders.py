@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from counterfoil.base.joberrors import TargetExistsError
-from counterfoil.base.wholefiles import part_path, sync_folder, writing
+from counterfoil.base.wholefiles import part_path, put_in_place, writing
 from counterfoil_core.base.sentence import say
 
 
@@ -30,7 +30,8 @@ def check_new_folder(path: Path, what: str) -> None:
     """
     with writing(path, what):
         if not os.path.lexists(path):
-            os.scandir(path.parent).close()
+            if not os.access(path.parent, os.R_OK):
+                os.listdir(path.parent)  # which says why not
             return
         if not path.is_symlink() and path.is_dir() and not any(path.iterdir()):
             return
@@ -60,12 +61,7 @@ def whole_folder(path: Path, *, what: str) -> Iterator[Path]:
         part.mkdir()
     try:
         yield part
-        with writing(path, what):
-            sync_folder(part)
-            with suppress(FileNotFoundError):
-                path.rmdir()  # an empty one, whose place this takes
-            part.rename(path)
-            sync_folder(path.parent)
+        put_in_place(part, path, what=what)
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise

@@ -15,7 +15,7 @@ import typer.main
 
 from counterfoil import __version__
 from counterfoil.base.raised import theirs, told
-from counterfoil.cli.commands import MOST_COLUMNS, PLACES, Commands, group_of_commands
+from counterfoil.cli.commands import MOST_COLUMNS, PLACES, Commands, group_of_commands, own_process
 from counterfoil.cli.exits import ExitWith, exit_code, show_error
 from counterfoil.cli.streams import lost_output, outlive_readers
 from counterfoil.signer.environment import drop_passphrase, hide_passphrase
@@ -57,6 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run_program(sys.argv[2:])
     outlive_readers()
     settle_temporary_folder()
+    own_process()
     try:
         return _printed(_main(None))
     finally:

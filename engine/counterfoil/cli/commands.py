@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 import typer.core
 import typer.main
+
+if TYPE_CHECKING:
+    from counterfoil.cli.places import Given
 
 MOST_COLUMNS = 110
 """No line of help is longer."""
@@ -29,18 +33,29 @@ class Place:
         about: What it is for.
         with_key: Whether it may need a passphrase.
         writes: The function of its module that says whether this process writes; empty where it always does.
+        open: Why the process of the command is in no box; empty where it is in one.
+        boxed: The commands of a group that are in one all the same.
     """
 
     where: str
     about: str
     with_key: bool = False
     writes: str = ""
+    open: str = ""
+    boxed: tuple[str, ...] = ()
 
 
+_REPLAYS = "what a stranger made is read by the process that replays, in a box of its own"
+_OWN = "it reads the user's own files"
+_CLIENT = "it runs the client's own code"
 # In the order in which people meet them.
 PLACES: Mapping[str, Place] = {
     "order": Place(
-        "orders:order_app", "Client: write an order, the file that says exactly what is to be trained.", with_key=True
+        "orders:order_app",
+        "Client: write an order, the file that says exactly what is to be trained.",
+        with_key=True,
+        open=_CLIENT,
+        boxed=("hf",),
     ),
     "sign-order": Place(
         "orders:sign_order", "Client: sign an order, so that a run of it shows who ordered it.", with_key=True
@@ -49,6 +64,7 @@ PLACES: Mapping[str, Place] = {
         "comparing:compare",
         "Client or auditor: hold an order against the script that it came from, step by step, and sign what agrees.",
         with_key=True,
+        open=_CLIENT,
     ),
     "note": Place(
         "notes:note",
@@ -81,21 +97,25 @@ PLACES: Mapping[str, Place] = {
         "auditing:audit",
         "Auditor: replay a run step by step, compare every step with what the trainer signed, and give a verdict.",
         with_key=True,
+        open=_REPLAYS,
     ),
     "merge": Place(
         "auditing:merge",
         "Auditor: give a verdict on a run that was replayed in parts on your own machines.",
         with_key=True,
+        open=_REPLAYS,
     ),
     "follow": Place(
         "following:follow",
         "Auditor: replay a run while it is recorded, stop at the first lie, and give the verdict when it is finished.",
         with_key=True,
+        open=_REPLAYS,
     ),
     "adjudicate": Place(
         "disputes:adjudicate",
         "Anyone: replay the one step of a dispute capsule, and say whether the trainer or the auditor is right.",
         with_key=True,
+        open=_REPLAYS,
     ),
     "referee": Place(
         "disputes:referee",
@@ -103,7 +123,8 @@ PLACES: Mapping[str, Place] = {
         "wrong.",
     ),
     "panel": Place(
-        "disputes:panel", "Client: compare the runs of several providers; one honest one among them exposes the others."
+        "disputes:panel",
+        "Client: compare the runs of several providers; one honest one among them exposes the others.",
     ),
     "diff": Place(
         "differences:diff",
@@ -155,30 +176,38 @@ PLACES: Mapping[str, Place] = {
         "statements:keygen",
         "Trainer, auditor: make a key to sign with (Ed25519); judge: one that capsules are sealed for.",
         with_key=True,
+        open=_OWN,
     ),
     "public-key": Place(
         "statements:public_key",
         "Trainer, auditor, client: write the public half of a key, for instance of one in hardware.",
         with_key=True,
+        open=_OWN,
     ),
     "doctor": Place(
-        "machine:doctor", "Anyone: examine this machine: what is there, what is wrong with it, and the remedy for each."
+        "machine:doctor",
+        "Anyone: examine this machine: what is there, what is wrong with it, and the remedy for each.",
+        open=_OWN,
     ),
     "trust": Place(
         "trust:trust_app",
         "Keep the keys that you trust, lists of revoked keys, and verdicts that were withdrawn: every command and the "
         "window read them.",
+        open=_OWN,
     ),
     "revoke": Place(
-        "revoking:revoke", "Whoever answers for keys: sign a list of those that no longer count.", with_key=True
+        "revoking:revoke",
+        "Whoever answers for keys: sign a list of those that no longer count.",
+        with_key=True,
+        open=_OWN,
     ),
     "witness": Place(
         "witness:witness_app",
         "Third party: sign at random times what state a training has, and find each snapshot in a run later.",
         with_key=True,
     ),
-    "gui": Place("window:gui", "Auditor: open the window."),
-    "demo": Place("window:demo", "Newcomer: see the whole job on handwritten digits, in about two minutes."),
+    "gui": Place("window:gui", "Auditor: open the window.", open=_OWN),
+    "demo": Place("window:demo", "Newcomer: see the whole job on handwritten digits, in about two minutes.", open=_OWN),
 }
 
 
@@ -227,20 +256,34 @@ class Commands(typer.core.TyperGroup):
             formatter.write_dl([(name, place.about) for name, place in PLACES.items()])
 
 
+_is_own = False
+
+
+def own_process() -> None:
+    """Say that this process is a command's own, and may close a box around itself: nobody else works in it."""
+    global _is_own
+    _is_own = True
+
+
 @functools.cache
 def declared(place: Place) -> Any:
     """Load a command: the function, or the group of functions, each of which compares its paths before it begins."""
     from counterfoil.cli.groups import flat
-    from counterfoil.cli.places import guarded
+    from counterfoil.cli.places import claims, guarded
 
     module, _, name = place.where.partition(":")
     home = importlib.import_module(f"counterfoil.cli.{module}")
     found = getattr(home, name)
+    closing: Callable[[Given], AbstractContextManager[None]] = claims
+    if _is_own:
+        from counterfoil.cli.monitor import within as closing
     if not isinstance(found, typer.Typer):
-        return guarded(flat(found), *([getattr(home, place.writes)] if place.writes else []))
+        writes = getattr(home, place.writes) if place.writes else None
+        return guarded(flat(found), writes, claims if place.open else closing)
     for part in (*found.registered_commands, found.registered_callback):
         if part is not None and part.callback is not None:
-            part.callback = guarded(flat(part.callback))
+            is_open = place.open and getattr(part, "name", None) not in place.boxed
+            part.callback = guarded(flat(part.callback), within=claims if is_open else closing)
     return found
 
 

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
+from counterfoil.base.descendants import ended_afterwards
 from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption
-from counterfoil.cli.places import READS
+from counterfoil.cli.places import OPENS_KEY, READS
 from counterfoil.cli.scripts import script_stages, write_compared
 from counterfoil.cli.targets import check_writable
 
@@ -32,7 +33,7 @@ def compare(
     ] = None,
     key: Annotated[
         Path | None,
-        READS,
+        OPENS_KEY,
         typer.Option(help="The client's or an auditor's private key, which signs that they agree.", show_default=False),
     ] = None,
     force: ForceOption = False,
@@ -55,6 +56,6 @@ def compare(
         signer = None if key is None else stack.enter_context(open_key(key, "comparison"))
         loaded = load_order(stack.enter_context(BundleReader.open(order)))
         loaded = with_data_file(loaded, data, stack, None)
-        with script_stages(terminal.console()) as (tell, _):
+        with script_stages(terminal.console()) as (tell, _), ended_afterwards():
             made = compare_script(loaded, script[0], script[1:], steps, tell)
         write_compared(made, loaded.manifest, order, signer, force)

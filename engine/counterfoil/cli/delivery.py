@@ -12,7 +12,7 @@ from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.exits import SELF_SIGNED, ExitWith
 from counterfoil.cli.options import AverageOption, JsonOption, RunArgument
-from counterfoil.cli.places import READS, READS_FOLDER
+from counterfoil.cli.places import READS, READS_FOLDER, READS_VERDICT
 from counterfoil.cli.reader import Reader
 from counterfoil.cli.terminal import shown
 from counterfoil_core.signing.keys import load_public_key
@@ -31,7 +31,9 @@ def verify_weights(
     ],
     run: RunArgument,
     verdict: Annotated[
-        Path | None, READS, typer.Option(help="The auditor's verdict on the run, a .json file.", show_default=False)
+        Path | None,
+        READS_VERDICT,
+        typer.Option(help="The auditor's verdict on the run, a .json file.", show_default=False),
     ] = None,
     key: Annotated[
         Path | None, READS, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)

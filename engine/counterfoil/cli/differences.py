@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from counterfoil.base.interrupt import cancel_on_interrupt
-from counterfoil.cli import terminal
+from counterfoil.cli import monitor, terminal
 from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.options import DataOption, Device, JsonOption
 from counterfoil.cli.places import READS
@@ -43,6 +43,9 @@ def diff(
     with cancel_on_interrupt() as cancel, terminal.progress("Comparing", terminal.console(stderr=True), "%") as bar:
         with cancel.at_once():
             from counterfoil.audit.difference import compare_runs
+
+        if replay:
+            monitor.get_kernels()
 
         def show(what: str, done: int, total: int) -> None:
             bar.start(100)

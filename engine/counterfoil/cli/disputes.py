@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from counterfoil.base.interrupt import cancel_on_interrupt
-from counterfoil.cli import terminal
+from counterfoil.cli import monitor, terminal
 from counterfoil.cli.elsewhere import fetched_whole
 from counterfoil.cli.exits import SELF_SIGNED, ExitWith
-from counterfoil.cli.keys import ask_passphrase, open_verdict_key, sign_verdict
+from counterfoil.cli.keys import open_verdict_key, sign_verdict
 from counterfoil.cli.options import (
     CertificateOption,
     ClientOrderOption,
@@ -91,7 +91,7 @@ def adjudicate(
     store = reader.store
     opens = None
     if identity is not None:
-        from counterfoil.signer.client import Passphrase
+        from counterfoil.signer.client import Passphrase, ask_passphrase
 
         # What a script gives is the signing key's, where there is one; a terminal is asked for each.
         opens = ask_passphrase() if key is None else Passphrase.asked() if sys.stdin.isatty() else Passphrase.none()
@@ -164,9 +164,11 @@ def _none_revoked(store: TrustStore, capsule: Path, order: Path | None, console:
     """
     found = None
     if store.lists:
-        from counterfoil.audit.signers import signers_of_capsule
+        from counterfoil.audit.boxed.session import signers_in_box
 
-        found = revoked_signers(store, signers_of_capsule(capsule), own_order=order is not None)
+        with cancel_on_interrupt() as cancel:
+            signers = signers_in_box(capsule, cancel, is_capsule=True)
+        found = revoked_signers(store, signers, own_order=order is not None)
         show_revoked_signers(console, store, found)
         refuse_revoked(found)
     yield found
@@ -216,24 +218,21 @@ def panel(
 def _compare(runs: Sequence[Path], asked: Comparing) -> None:
     compute = asked.compute
     console = terminal.console(stderr=asked.json)
-    from counterfoil.audit.boxed import tasks
-    from counterfoil.audit.boxed.session import open_session
     from counterfoil_core.values import panel
 
-    with (
-        cancel_on_interrupt() as cancel,
-        terminal.progress("Replay", console) as bar,
-        open_session(compute.device) as session,
-    ):
+    with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
+        with cancel.at_once():
+            from counterfoil_core.panel.panel import run_panel
+
+            monitor.get_kernels()
         done = expected = 0
-        for event in session.do(
-            tasks.panel,
-            cancel,
+        for event in run_panel(
             tuple(runs),
             order=asked.order,
             data=asked.data,
             device=compute.device,
             threads=compute.threads,
+            cancel=cancel,
             limits=compute.limits,
         ):
             match event:

@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from counterfoil.base.interrupt import cancel_on_interrupt
+from counterfoil.cli import monitor
 from counterfoil.cli.terminal import shown
 from counterfoil_core.remote.address import Address
 
@@ -29,11 +30,15 @@ def reached(place: Path | Address, console: Console) -> Iterator[Path | Address]
     if isinstance(place, Path):
         yield place
         return
-    from counterfoil.remote.opening import near  # with the libraries for networks
-
+    outside = monitor.asked()
     with ExitStack() as stack:
-        with cancel_on_interrupt() as cancel:
-            found = stack.enter_context(near(place, cancel))
+        if outside is not None:
+            found = outside.near or place
+        else:
+            from counterfoil.remote.opening import near  # with the libraries for networks
+
+            with cancel_on_interrupt() as cancel:
+                found = stack.enter_context(near(place, cancel))
         if isinstance(found, Path):
             size = found.stat().st_size
             console.print(

@@ -13,7 +13,7 @@ import typer.core
 from counterfoil.audit.values.delivery import DeliveryProgress
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.wholefiles import write_whole
-from counterfoil.cli import terminal
+from counterfoil.cli import monitor, terminal
 from counterfoil.cli.commands import group_of_commands
 from counterfoil.cli.options import (
     AverageOption,
@@ -22,7 +22,7 @@ from counterfoil.cli.options import (
     RunArgument,
     VerdictArgument,
 )
-from counterfoil.cli.places import READS, READS_FOLDER, WRITES, WRITES_INTO, WRITES_WEIGHTS
+from counterfoil.cli.places import ASKS_SERVER, READS, READS_FOLDER, READS_VERDICT, WRITES, WRITES_INTO, WRITES_WEIGHTS
 from counterfoil.cli.reader import Reader, VerdictReader
 from counterfoil.cli.signedfile import SignedFile
 from counterfoil.cli.targets import check_writable
@@ -58,6 +58,7 @@ class Summary:
     ] = None
     timestamp: Annotated[
         str | None,
+        ASKS_SERVER,
         typer.Option(
             "--timestamp",
             help="The address of a time-stamping server (RFC 3161), which learns a hash of the signature.",
@@ -150,7 +151,7 @@ def _export_summary(kind: str, asked: Summary) -> None:
     with asked.file.open("summary") as signer:
         from counterfoil.exports.sigstore import envelope_signature, sigstore_bundle
         from counterfoil.exports.summary import svr_statement, vsa_statement
-        from counterfoil.exports.timestamping import request_timestamp
+        from counterfoil.exports.timestamping import ask_server, request_timestamp
         from counterfoil.trust.verdictfile import read_judgement
         from counterfoil_core.base import canonical
         from counterfoil_core.base.digest import Digest
@@ -161,10 +162,12 @@ def _export_summary(kind: str, asked: Summary) -> None:
         check_independent(signer.public.key_id, said.trainer_key, said.parties)
         statement = svr_statement(said) if kind == "svr" else vsa_statement(said, path.name, Digest.of(judged.envelope))
         envelope = signer.sign(canonical.encode(statement))
+        outside = monitor.asked()
+        ask = ask_server if outside is None else outside.ask_server
         stamps = (
             []
             if timestamp is None
-            else [request_timestamp(timestamp, envelope_signature(envelope), asked.timestamp_ca)]
+            else [request_timestamp(timestamp, envelope_signature(envelope), asked.timestamp_ca, ask)]
         )
         write_whole(asked.file.out, sigstore_bundle(envelope, signer.public, stamps), what="the bundle")
     terminal.console().print(asked.file.signed(signer), soft_wrap=True)
@@ -207,7 +210,9 @@ def hub(
             show_default=False,
         ),
     ],
-    verdict: Annotated[Path, READS, typer.Option(help="The verdict on this run, a .json file.", show_default=False)],
+    verdict: Annotated[
+        Path, READS_VERDICT, typer.Option(help="The verdict on this run, a .json file.", show_default=False)
+    ],
     given: VerdictReader,
     out: Annotated[
         Path, WRITES, typer.Option("--out", "-o", help="The folder to make; it must not exist.", show_default=False)

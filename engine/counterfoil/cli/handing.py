@@ -10,7 +10,7 @@ import typer
 
 from counterfoil.cli import terminal
 from counterfoil.cli.options import SealForOption
-from counterfoil.cli.places import READS, WRITES
+from counterfoil.cli.places import READS, READS_VERDICT, WRITES
 from counterfoil.cli.reader import VerdictReader
 from counterfoil.cli.sealing import judges_of, seal, show_handed
 from counterfoil.cli.terminal import shown
@@ -18,7 +18,7 @@ from counterfoil.cli.terminal import shown
 
 def hand_over(
     verdict: Annotated[
-        Path, READS, typer.Argument(help="The verdict, or the adjudication, a .json file.", show_default=False)
+        Path, READS_VERDICT, typer.Argument(help="The verdict, or the adjudication, a .json file.", show_default=False)
     ],
     given: VerdictReader,
     out: Annotated[

@@ -10,7 +10,7 @@ import typer
 
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.wholefiles import write_whole
-from counterfoil.cli import terminal
+from counterfoil.cli import monitor, terminal
 from counterfoil.cli.elsewhere import reached
 from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.fleet import DEFAULT_GPU, FleetOptions, gpu_named, show_fleet
@@ -90,7 +90,7 @@ def inspect(
                 bar.start(total)
             bar.update(done)
 
-        limits = limits_for(allow_large)
+        limits, outside = limits_for(allow_large), monitor.asked()
         with reached(place_of(bundle), terminal.console(stderr=True)) as place:
             summary = overview.inspect(
                 place,
@@ -102,6 +102,7 @@ def inspect(
                 client_key=client,
                 quick=isinstance(place, Address) if quick is None else quick,
                 progress=show,
+                reach=None if outside is None else outside.ranges,
             )
     from counterfoil.cli import jsonform, reports
 
@@ -256,24 +257,21 @@ def _measured(
     run: Path, order: Path | None, data: Path | None, bad_fraction: float, compute: Compute, console: Console
 ) -> Plan:
     """Let a few steps of a run be replayed for their time, and return the plan that they make."""
-    from counterfoil.audit.boxed import tasks
-    from counterfoil.audit.boxed.session import open_session
     from counterfoil.audit.values.plan import Plan, PlanProgress
 
-    with (
-        cancel_on_interrupt() as cancel,
-        terminal.progress("Measuring", console) as bar,
-        open_session(compute.device) as session,
-    ):
-        for event in session.do(
-            tasks.plan,
-            cancel,
+    with cancel_on_interrupt() as cancel, terminal.progress("Measuring", console) as bar:
+        with cancel.at_once():
+            from counterfoil.audit.timing import plan_audit
+
+            monitor.get_kernels()
+        for event in plan_audit(
             run,
             order=order,
             data=data,
             bad_fraction=bad_fraction,
             device=compute.device,
             threads=compute.threads,
+            cancel=cancel,
             limits=compute.limits,
         ):
             match event:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -156,9 +155,9 @@ def _looked_up(store: TrustStore, request: AuditRequest, wanted: Wanted) -> Revo
     if wanted.signer is not None:
         refuse_revoked_auditor(store, wanted.signer.public.key_id)
     with cancel_on_interrupt() as cancel:
-        from counterfoil.audit.signers import signers_of_run
+        from counterfoil.audit.boxed.session import signers_in_box
 
-        found = revoked_signers(store, signers_of_run(request.run, cancel), own_order=request.order is not None)
+        found = revoked_signers(store, signers_in_box(request.run, cancel), own_order=request.order is not None)
     show_revoked_signers(terminal.console(stderr=wanted.files.json), store, found)
     refuse_revoked(found)
     return found
@@ -248,7 +247,7 @@ def _write_verdict(request: AuditRequest, wanted: Wanted, report: AuditReport, c
         return
     from counterfoil_core.statement.verdict import preview_verdict
 
-    model = None if wanted.model is None else _delivered(wanted.model, request.file, report, console)
+    model = None if wanted.model is None else _delivered(wanted.model, Path(request.file), report, console)
     statement = preview_verdict(report, datetime.now(UTC), model)
     if files.unsigned is not None:
         with wanted.written.noted(files.unsigned):
@@ -333,34 +332,23 @@ def _judged(kept: Kept) -> str:
     return kept_said(kept)
 
 
-def _delivered(
-    model: Path, run: str | os.PathLike[str], report: AuditReport, console: Console
-) -> tuple[str, Digest] | None:
+def _delivered(model: Path, run: Path, report: AuditReport, console: Console) -> tuple[str, Digest] | None:
     """Compare a model with the run that was judged, and return its name and digest; None where the verdict lacks it."""
-    from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport
     from counterfoil.delivery.basis import basis_of
-    from counterfoil.delivery.modeldigest import model_digest
-    from counterfoil.delivery.verification import verify_weights
-    from counterfoil_core.base.digest import Digest
+    from counterfoil.delivery.modelinbox import model_and_run
 
-    found: DeliveryReport | None = None
-    digest: Digest | None = None
     if report.outcome is not Outcome.VERIFIED:
         console.print("The verdict does not name the model, since the run is not verified.")
         return None
     try:
         with cancel_on_interrupt() as cancel:
-            for event in verify_weights(model, run, basis_of(report), cancel=cancel):
-                found = event if isinstance(event, DeliveryReport) else found
-            if found is None or found.outcome is not DeliveryOutcome.DELIVERED:
-                console.print(f"The verdict does not name the model. {shown(found.sentence) if found else ''}")
-                return None
-            for step in model_digest(model, found, cancel):
-                digest = step if isinstance(step, Digest) else digest
+            found, digest = model_and_run(model, run, basis_of(report), cancel)
     except CounterfoilError as error:  # the audit may have taken days; its verdict is written all the same
         console.print(f"The verdict does not name the model. {shown(str(error))}")
         return None
-    assert digest is not None
+    if digest is None:
+        console.print(f"The verdict does not name the model. {shown(found.sentence) if found else ''}")
+        return None
     name = model.resolve().name
     console.print(f"The model {shown(name)} is the verified run's; its OpenSSF Model Signing digest is {digest}.")
     return name, digest

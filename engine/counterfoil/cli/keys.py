@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import typer
@@ -10,11 +9,11 @@ from rich.console import Console
 
 from counterfoil.base.joberrors import SignerError
 from counterfoil.base.wholefiles import write_whole
-from counterfoil.cli import terminal
+from counterfoil.cli import monitor, terminal
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
-from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
-from counterfoil.signer.environment import drop_passphrase, take_descriptor
+from counterfoil.signer.client import SignerProcess, ask_passphrase, start_signer
+from counterfoil.signer.environment import drop_passphrase
 from counterfoil_core.base.errors import CounterfoilError, DataError
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.remote.address import Address
@@ -36,7 +35,11 @@ def open_key(path: Path, purpose: str, about: Path | Address | None = None) -> S
             "that is not meant so, make it yours alone (chmod 600), and a new key if somebody may have read it.",
             soft_wrap=True,
         )
-    return start_signer(path, purpose, ask_passphrase(), about=about.name if about is not None else "")
+    name = about.name if about is not None else ""
+    outside = monitor.asked()
+    if outside is not None:
+        return outside.open_key(path, purpose, name)
+    return start_signer(path, purpose, ask_passphrase(), about=name)
 
 
 def open_verdict_key(
@@ -90,14 +93,6 @@ def with_chain(signer: SignerProcess, certificate: Path | None) -> SignerProcess
         raise
     signer.certificates = chain
     return signer
-
-
-def ask_passphrase() -> Passphrase:
-    """Return the passphrase of a descriptor, or one that is asked for at a terminal, or none."""
-    descriptor = take_descriptor()
-    if descriptor is not None:
-        return Passphrase.read_from(descriptor)
-    return Passphrase.asked() if sys.stdin.isatty() else Passphrase.none()
 
 
 def sign_into(statement: bytes, signer: SignerProcess, target: Path) -> None:

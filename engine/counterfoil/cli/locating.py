@@ -18,7 +18,7 @@ from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.jsonform import as_json
 from counterfoil.cli.options import DataOption, JsonOption, TrainerKeyOption
-from counterfoil.cli.places import READS, WRITES
+from counterfoil.cli.places import READS, READS_FOLDER, WRITES
 from counterfoil.cli.reader import Reader
 from counterfoil.cli.signedfile import SignedStatement
 from counterfoil.cli.targets import check_writable
@@ -55,6 +55,7 @@ class Rows(SignedStatement):
 def locate(
     what: Annotated[
         str,
+        READS_FOLDER,
         typer.Argument(
             metavar="HASH|FILE", help="64 hexadecimal digits, or a safetensors file or folder, or .npy rows."
         ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterfoil.cli.places import READS, WRITES
+from counterfoil.cli.places import OPENS_KEY, READS, READS_BUNDLE, READS_VERDICT, WRITES
 from counterfoil.cli.targets import check_writable
 from counterfoil_core.signing.keys import PublicKey, load_public_key
 
@@ -20,7 +20,7 @@ MAX_VERDICT_BYTES = 64 * 2**20
 """A verdict on a million steps is far smaller; more is not read."""
 BundlePlace = Annotated[
     str,
-    READS,
+    READS_BUNDLE,
     typer.Argument(
         metavar="BUNDLE", help="The bundle, a .cfoil file, or its address: https, http or s3.", show_default=False
     ),
@@ -33,7 +33,7 @@ RunPlace = Annotated[
     ),
 ]
 RunArgument = Annotated[Path, READS, typer.Argument(help="The trainer's run, a .cfoil file.", show_default=False)]
-VerdictArgument = Annotated[Path, READS, typer.Argument(help="The verdict, a .json file.", show_default=False)]
+VerdictArgument = Annotated[Path, READS_VERDICT, typer.Argument(help="The verdict, a .json file.", show_default=False)]
 OutOption = Annotated[Path, WRITES, typer.Option("--out", "-o", help="The file to write.", show_default=False)]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, for scripts.")]
@@ -51,7 +51,7 @@ AverageOption = Annotated[
 ]
 ClientOrderOption = Annotated[
     Path | None,
-    READS,
+    READS_BUNDLE,
     typer.Option(
         "--order",
         help="The order as you, the client, kept it. Without it the order is taken from the run itself, and nobody "
@@ -78,7 +78,7 @@ HeadsOption = Annotated[
 ]
 KeyOption = Annotated[
     Path,
-    READS,
+    OPENS_KEY,
     typer.Option(
         help="Your private key, from 'counterfoil keygen', or the URI of one in hardware (pkcs11:...).",
         show_default=False,
@@ -86,7 +86,7 @@ KeyOption = Annotated[
 ]
 OptionalKeyOption = Annotated[
     Path | None,
-    READS,
+    OPENS_KEY,
     typer.Option(
         help="Your private key, from 'counterfoil keygen', or the URI of one in hardware (pkcs11:...).",
         show_default=False,

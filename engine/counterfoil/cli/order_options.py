@@ -16,7 +16,7 @@ from counterfoil.base.oneline import one_line
 from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption, OutOption, numbered_files
-from counterfoil.cli.places import READS, READS_NUMBERED, WRITES
+from counterfoil.cli.places import OPENS_KEY, READS_NUMBERED, WRITES
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.telling import OrderWritten, Tell, told
@@ -150,7 +150,7 @@ class AnyOrder:
     ] = True
     key: Annotated[
         Path | None,
-        READS,
+        OPENS_KEY,
         typer.Option(
             "--key",
             help="Sign the order as its client with this private key, from 'counterfoil keygen'.",

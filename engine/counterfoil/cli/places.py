@@ -10,8 +10,8 @@ import functools
 import inspect
 import os
 import typing
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from typing import Any
 from typer.models import OptionInfo, ParameterInfo
 
 from counterfoil.base.wholefiles import claimed, same_file
+from counterfoil.distributed.launch import launch
 from counterfoil.sealed.recipients import recipients_path
 from counterfoil_core.base.errors import FileWriteError
 from counterfoil_core.remote.address import is_address
@@ -29,7 +30,7 @@ def _itself(path: Path) -> tuple[Path, ...]:
     return (path,)
 
 
-def _nothing(path: Path) -> tuple[Path, ...]:
+def _nothing(path: object) -> tuple[Path, ...]:
     return ()
 
 
@@ -43,6 +44,12 @@ class PathRole:
         claims: Whether nobody else may write them while it runs; false for what has a lock of its own.
         within: Whether what lies in a folder that is read is read too.
         may_be: A parameter whose file it may replace, since that is what it is for.
+        secret: Whether it is a private key, which the signer reads and the command does not.
+        beside: What it looks for beside what it reads.
+        listed: The folders that it looks through for that.
+        otherwise: What it names where it is not given, by the other parameters.
+        makes: The folders that it makes for what it writes, if they are not there.
+        into: The folders in which it makes, changes and removes files itself.
     """
 
     read: Callable[[Path], tuple[Path, ...]] = _nothing
@@ -50,6 +57,12 @@ class PathRole:
     claims: bool = True
     within: bool = False
     may_be: str = ""
+    secret: bool = False
+    beside: Callable[[Path], tuple[Path, ...]] = _nothing
+    listed: Callable[[Path], tuple[Path, ...]] = _nothing
+    otherwise: Callable[[Mapping[str, Any]], tuple[Path, ...]] = _nothing
+    makes: Callable[[Path], tuple[Path, ...]] = _nothing
+    into: Callable[[Path], tuple[Path, ...]] = _nothing
 
 
 def _signed(path: Path) -> tuple[Path, ...]:
@@ -77,18 +90,63 @@ def _numbered(given: Path) -> tuple[Path, ...]:
     return (Path(name),) if number.isdecimal() and name else ()
 
 
+def _statements(verdict: Path) -> tuple[Path, ...]:
+    from counterfoil.trust.afterwards import files_beside
+
+    with suppress(OSError):  # whoever looks for them says so
+        return files_beside(verdict)
+    return ()
+
+
+def _folder(path: Path) -> tuple[Path, ...]:
+    return (path.parent,)
+
+
+def _recording(run: Path) -> tuple[Path, ...]:
+    from counterfoil.training.recordingfolder import recording_folder
+
+    return (recording_folder(run),)
+
+
+def _comparison(bundle: Path) -> tuple[Path, ...]:
+    from counterfoil.signing.comparedsteps import comparison_path
+
+    return (comparison_path(bundle),)
+
+
+def _trust(_given: object) -> tuple[Path, ...]:
+    from counterfoil.trust.folder import trust_home
+
+    return (trust_home(),)
+
+
+def _order(given: Mapping[str, Any]) -> tuple[Path, ...]:
+    return (given["order"],)
+
+
 READS = PathRole(read=_itself)
-READS_NUMBERED = PathRole(read=_numbered)
+READS_BUNDLE = PathRole(read=_itself, beside=_comparison)
+READS_VERDICT = PathRole(read=_itself, beside=_statements, listed=_folder)
 READS_FOLDER = PathRole(read=_itself, within=True)
+READS_RECORDING = PathRole(read=_itself, within=True, beside=_folder)
+READS_TRUST = PathRole(read=_itself, within=True, otherwise=_trust)
+READS_NUMBERED = PathRole(read=_numbered)
+OPENS_KEY = PathRole(read=_itself, secret=True)
+OPENS_NUMBERED_KEY = PathRole(read=_numbered, secret=True)
 READS_MODULE = PathRole(read=_module)
 WRITES = PathRole(written=_itself)
 WRITES_SIGNED = PathRole(written=_signed)
 WRITES_KEYS = PathRole(written=_key_pair)
-WRITES_WEIGHTS = PathRole(written=_weights)
-WRITES_INTO = PathRole(written=_itself, claims=False)
+WRITES_WEIGHTS = PathRole(written=_weights, makes=_folder)
+WRITES_INTO = PathRole(written=_itself, claims=False, makes=_itself, into=_itself)
+WRITES_LOG = PathRole(written=_itself, beside=_itself)
+"""A file that grows, and that it goes on with."""
+RECORDS = PathRole(written=_itself, makes=_recording, into=_recording)
 """A folder, in which other files than those of the command are left alone."""
 KEEPS_PROGRESS = PathRole(written=_itself, claims=False)
-SIGNS_AGAIN = PathRole(written=_itself, may_be="order")
+SIGNS_AGAIN = PathRole(written=_itself, may_be="order", otherwise=_order)
+ASKS_SERVER = PathRole()
+"""The address of a server that is asked for something."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +166,16 @@ class NamedFile:
     def writes(self) -> tuple[Path, ...]:
         """What is written there."""
         return self.role.written(self.path)
+
+    @property
+    def boxed(self) -> tuple[Path, ...]:
+        """What a command in a box reads there."""
+        return () if self.role.secret else (*self.reads, *self.role.beside(self.path))
+
+    @property
+    def lists(self) -> tuple[Path, ...]:
+        """The folders whose names a command in a box reads; one that is to be written must be empty."""
+        return (*self.role.listed(self.path), *self.writes)
 
 
 def check_files_apart(places: Sequence[NamedFile]) -> None:
@@ -135,32 +203,64 @@ def check_files_apart(places: Sequence[NamedFile]) -> None:
                     )
 
 
-def _always() -> bool:
-    return True
+@dataclass(frozen=True)
+class Given:
+    """What a command is given that says what it reads and writes."""
+
+    places: tuple[NamedFile, ...]  #: The files that it names.
+    address: str = ""  #: That of what it reads that lies elsewhere; empty where nothing does.
+    server: str = ""  #: That of a server that it asks for something; empty where it asks none.
+    device: str = ""  #: Where it computes; empty for nowhere.
+    writes: bool = True  #: Whether this process writes; false where another writes for it.
+    among_ranks: bool = False  #: Whether this process is one of several that compute together.
 
 
-def guarded(command: Callable[..., None], writes: Callable[[], bool] = _always) -> Callable[..., None]:
-    """Return a command that first compares its paths, and claims what it will write for as long as it runs.
+@contextmanager
+def claims(given: Given) -> Iterator[None]:
+    """Let nobody else write what a command writes while the block runs; raises FileWriteError where somebody does."""
+    with ExitStack() as stack:
+        for path in (path for place in given.places if place.role.claims for path in place.writes):
+            if given.writes:
+                stack.enter_context(claimed(path))
+        yield
+
+
+def guarded(
+    command: Callable[..., None],
+    writes: Callable[[], bool] | None = None,
+    within: Callable[[Given], AbstractContextManager[None]] = claims,
+) -> Callable[..., None]:
+    """Return a command that first compares its paths, and runs within what claims what it will write.
 
     Args:
         command: The command.
-        writes: Whether this process writes; false where another writes for it.
+        writes: Whether this process writes, of a command that ranks carry out together; None of any other.
+        within: Claims, and may close a box around the process.
     """
     roles = _roles(command)
-    if not roles:
-        return command
 
     @functools.wraps(command)
     def run(*args: Any, **arguments: Any) -> None:
-        given = inspect.signature(command).bind(*args, **arguments).arguments
+        bound = inspect.signature(command).bind(*args, **arguments)
+        bound.apply_defaults()
+        named = bound.arguments
         places = [
-            NamedFile(shown, path, role) for name, shown, role in roles for path in _paths(given.get(name)) if str(path)
+            NamedFile(shown, path, role)
+            for name, shown, role in roles
+            for path in _paths(named.get(name)) or role.otherwise(named)
+            if str(path)
         ]
         check_files_apart(places)
-        with ExitStack() as claims:
-            for place in places:
-                for path in place.writes if place.role.claims and writes() else ():
-                    claims.enter_context(claimed(path))
+        texts = [(role, value) for name, _, role in roles if isinstance(value := named.get(name), str)]
+        given = Given(
+            tuple(places),
+            next((text for role, text in texts if role is not ASKS_SERVER and is_address(text)), ""),
+            next((text for role, text in texts if role is ASKS_SERVER), ""),
+            str(named.get("device", "")),
+            writes is None or writes(),
+            writes is not None and launch() is not None,
+        )
+        with within(given):
             command(*args, **arguments)
 
     return run

@@ -11,7 +11,7 @@ import typer
 
 from counterfoil.cli import terminal
 from counterfoil.cli.options import VerdictKeyOption
-from counterfoil.cli.places import READS_FOLDER
+from counterfoil.cli.places import READS_TRUST
 from counterfoil.cli.terminal import shown
 from counterfoil_core.base.errors import FileChangedError, RefusedError
 from counterfoil_core.base.timestamps import timestamp
@@ -20,8 +20,8 @@ from counterfoil_core.signing.keys import load_public_key
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from counterfoil.audit.signers import Signers
     from counterfoil.audit.values.runrules import GivenVerdict
+    from counterfoil.audit.values.signers import Signers
     from counterfoil.signing.kinds import Revocation
     from counterfoil.trust.store import TrustStore
     from counterfoil.trust.validity import Validity
@@ -35,7 +35,7 @@ class Reader:
 
     trust: Annotated[
         Path | None,
-        READS_FOLDER,
+        READS_TRUST,
         typer.Option(
             metavar="DIR",
             help="The folder with the keys that you trust, lists of revoked keys and withdrawn verdicts, as "

@@ -13,7 +13,7 @@ from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.options import JsonOption
-from counterfoil.cli.places import READS
+from counterfoil.cli.places import READS, READS_VERDICT
 from counterfoil.cli.reader import Reader
 from counterfoil.cli.signedfile import SignedStatement
 from counterfoil.cli.terminal import shown
@@ -33,7 +33,7 @@ RulesArgument = Annotated[
 RunArgument = Annotated[Path, READS, typer.Argument(metavar="RUN", help="The run, a .cfoil file.", show_default=False)]
 VerdictOption = Annotated[
     list[Path] | None,
-    READS,
+    READS_VERDICT,
     typer.Option("--verdict", help="A verdict on the run. Can be given several times.", show_default=False),
 ]
 AuditorKeyOption = Annotated[

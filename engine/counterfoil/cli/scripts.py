@@ -12,6 +12,7 @@ import typer.core
 from rich.console import Console
 from rich.prompt import Prompt
 
+from counterfoil.base.descendants import ended_afterwards
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.stages import show_stages
@@ -67,7 +68,8 @@ def order_script(script: Path, arguments: Sequence[str], wanted: Wanted, segment
             return drafted(job, profile, segments)
 
         wanted.draft, wanted.tell, wanted.choose = draft, tell, _choose_profile
-        made = order_of_script(script, arguments, wanted)
+        with ended_afterwards():
+            made = order_of_script(script, arguments, wanted)
     for note in made.notes:
         console.print(shown(note), soft_wrap=True)
     return made

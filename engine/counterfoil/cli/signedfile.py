@@ -13,7 +13,7 @@ import typer
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli.keys import open_key, with_chain
 from counterfoil.cli.options import ForceOption, KeyOption, NewFile
-from counterfoil.cli.places import READS, WRITES
+from counterfoil.cli.places import OPENS_KEY, WRITES
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import SignerProcess
 from counterfoil.signer.environment import drop_passphrase
@@ -57,7 +57,9 @@ class SignedStatement:
 
     out: Annotated[Path | None, WRITES, typer.Option(help="Write a signed statement here.", show_default=False)] = None
     key: Annotated[
-        Path | None, READS, typer.Option(help="Your private key, a .pem file; belongs to --out.", show_default=False)
+        Path | None,
+        OPENS_KEY,
+        typer.Option(help="Your private key, a .pem file; belongs to --out.", show_default=False),
     ] = None
     force: ForceOption = False
 

@@ -10,12 +10,12 @@ import typer
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.exits import SELF_SIGNED, ExitWith
-from counterfoil.cli.keys import ask_passphrase, open_key
+from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import MAX_VERDICT_BYTES, CertificateOption, NewFile
-from counterfoil.cli.places import READS, WRITES_KEYS
+from counterfoil.cli.places import OPENS_KEY, READS, WRITES_KEYS
 from counterfoil.cli.signedfile import SignedFile
 from counterfoil.cli.terminal import shown
-from counterfoil.signer.client import Passphrase, start_signer
+from counterfoil.signer.client import Passphrase, ask_passphrase, start_signer
 from counterfoil.talk.table import MOST_STATEMENT
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import read_input
@@ -76,7 +76,7 @@ def _make_sealing_key(path: Path, passphrase: Passphrase) -> None:
 def public_key(
     key: Annotated[
         Path,
-        READS,
+        OPENS_KEY,
         typer.Argument(help="The private key: a file, or the URI of one in hardware (pkcs11:...).", show_default=False),
     ],
     file: NewFile,

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from counterfoil.base.interrupt import cancel_on_interrupt
-from counterfoil.cli import terminal
+from counterfoil.cli import monitor, terminal
 from counterfoil.cli.exits import ExitWith, outcome_of
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import Compute, DataOption, ForceOption, JsonOption, KeyOption, NewFile, numbered_files
-from counterfoil.cli.places import READS, READS_NUMBERED, WRITES
+from counterfoil.cli.places import OPENS_NUMBERED_KEY, READS, RECORDS, WRITES, WRITES_LOG
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
-from counterfoil.cli.written import Written
 from counterfoil.distributed.launch import launch
 from counterfoil.signer.environment import drop_passphrase
 from counterfoil_core.base.errors import CancelledError, CounterfoilError
@@ -57,6 +57,7 @@ def calibrate(
     with cancel_on_interrupt() as cancel, terminal.progress("Calibrating", console) as bar:
         from counterfoil.training import calibration
 
+        monitor.get_kernels()
         events = calibration.calibrate(
             order,
             out,
@@ -86,6 +87,13 @@ def calibrate(
         console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunFile(NewFile):
+    """A run, which is recorded in a folder beside it."""
+
+    out: Annotated[Path, RECORDS, typer.Option("--out", "-o", help="The file to write.", show_default=False)]
+
+
 _CONTRADICTS = (
     "[bold yellow]WARNING[/]  Tree heads of the recording that is discarded were published. On another machine the new "
     "one will contradict them."
@@ -94,13 +102,13 @@ _CONTRADICTS = (
 
 def train(
     order: Annotated[Path, READS, typer.Argument(help="The client's order, a .cfoil file.", show_default=False)],
-    file: NewFile,
+    file: RunFile,
     key: KeyOption,
     compute: Compute,
     data: DataOption = None,
     share_key: Annotated[
         list[Path] | None,
-        READS_NUMBERED,
+        OPENS_NUMBERED_KEY,
         typer.Option(
             metavar="NUMBER=FILE",
             help="The private key of the party that answers for a share, such as 2=party.pem, where the order names "
@@ -110,7 +118,7 @@ def train(
     ] = None,
     heads: Annotated[
         Path | None,
-        WRITES,
+        WRITES_LOG,
         typer.Option(
             help="Append signed tree heads to this file (.jsonl) while training goes on; publish its lines, and nobody "
             "can say that history was rewritten.",
@@ -155,7 +163,7 @@ def train(
     from counterfoil.training.recordingfolder import has_published
 
     out, force = file.out, file.force
-    written = Written(out)
+    written = monitor.written(out)
     if not written.has(out) and _is_complete(order, out, resume=resume):
         return
     published = has_published(out)
@@ -179,6 +187,7 @@ def train(
         from counterfoil.training.recorder import record
         from counterfoil.training.recordingevents import RecordFinished
 
+        monitor.get_kernels()
         events = record(
             order,
             out,

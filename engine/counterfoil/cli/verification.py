@@ -20,7 +20,7 @@ from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.locating import show_use
 from counterfoil.cli.notes import WeightsOption, digest_of
 from counterfoil.cli.options import MAX_VERDICT_BYTES, DataOption, JsonOption
-from counterfoil.cli.places import READS
+from counterfoil.cli.places import READS, READS_VERDICT
 from counterfoil.cli.reader import Reader, show_validity
 from counterfoil.cli.rules import (
     AuditorKeyOption,
@@ -65,7 +65,7 @@ class Given:
     """What the command is given."""
 
     file: Annotated[
-        Path, READS, typer.Argument(metavar="FILE", help="The statement, a .json file.", show_default=False)
+        Path, READS_VERDICT, typer.Argument(metavar="FILE", help="The statement, a .json file.", show_default=False)
     ]
     reader: Reader
     against: Annotated[

@@ -15,7 +15,7 @@ from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import JsonOption, KeyOption, TrainerKeyOption
-from counterfoil.cli.places import READS, READS_FOLDER, WRITES
+from counterfoil.cli.places import READS, READS_RECORDING, READS_VERDICT, WRITES
 from counterfoil.cli.reader import Reader, refuse_invalid
 from counterfoil.cli.targets import check_writable
 from counterfoil.cli.terminal import shown
@@ -53,7 +53,7 @@ witness_app = group_of_commands(
 def watch(
     run: Annotated[
         Path,
-        READS_FOLDER,
+        READS_RECORDING,
         typer.Argument(
             metavar="RUN", help="The run that is recorded, or the folder of its recording.", show_default=False
         ),
@@ -114,7 +114,7 @@ def check(
     trainer_key: TrainerKeyOption = None,
     verdict: Annotated[
         list[Path] | None,
-        READS,
+        READS_VERDICT,
         typer.Option(
             help="A verdict on one of the runs: each in which a snapshot is found must have one then. Can be given "
             "several times.",

@@ -63,7 +63,7 @@ class Written:
 
         def note(part: Path, target: Path) -> None:
             if ours and target == path:
-                self._note(path, part)
+                self.note(path, part)
 
         with told_before_placing(note):
             yield
@@ -76,10 +76,11 @@ class Written:
             yield
         except BaseException:
             if ours and path.exists():
-                self._note(path, path)
+                self.note(path, path)
             raise
 
-    def _note(self, path: Path, content: Path) -> None:
+    def note(self, path: Path, content: Path) -> None:
+        """Take note of a file; ``content`` has its bytes."""
         with suppress(OSError, MemoryError, CounterfoilError):  # then --force is needed to replace it
             self._digests[str(path.absolute())] = Digest.of_file(content).hex
             data = canonical.encode(self._digests)

@@ -20,7 +20,7 @@ from typing import Any, Self
 import numpy as np
 
 from counterfoil.base.joberrors import RecordingError, TargetExistsError
-from counterfoil.base.wholefiles import writing
+from counterfoil.base.wholefiles import open_log, writing
 from counterfoil.delivery.snapshots import StateLayout, make_line, sign_line, take_snapshot
 from counterfoil.signing.kinds import MOST_GAP_SECONDS, Ending, Line, LineKind, Snapshot
 from counterfoil.training.recordingfolder import HEADER, check_files, reading_recording, recorded_run, recording_folder
@@ -95,7 +95,7 @@ class Witness:
         self._number = 0
         with writing(log, say("the log")):
             try:
-                self._file: io.FileIO | None = io.FileIO(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "w")
+                self._file: io.FileIO | None = io.FileIO(open_log(log, new=True), "w")
             except FileExistsError as error:
                 raise TargetExistsError(
                     say("There is already a file {0}.", os.fspath(log)),

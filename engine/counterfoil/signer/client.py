@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from counterfoil.base.joberrors import SignerError
 from counterfoil.signer.asking import FROM_NOWHERE, FROM_PIPE, FROM_RELAY, FROM_TERMINAL, Secret
-from counterfoil.signer.environment import MAX_PASSPHRASE_BYTES
+from counterfoil.signer.environment import MAX_PASSPHRASE_BYTES, take_descriptor
 from counterfoil.signer.server import SIGNER_PORT, Desk
 from counterfoil.talk.port import Port
 from counterfoil.talk.process import Process, Start, Words
@@ -70,6 +71,14 @@ class Passphrase:
     def none(cls) -> Passphrase:
         """There is none to be had."""
         return cls(FROM_NOWHERE)
+
+
+def ask_passphrase() -> Passphrase:
+    """Return the passphrase of a descriptor, or one that is asked for at a terminal, or none."""
+    descriptor = take_descriptor()
+    if descriptor is not None:
+        return Passphrase.read_from(descriptor)
+    return Passphrase.asked() if sys.stdin.isatty() else Passphrase.none()
 
 
 class _Words(Words):
@@ -186,12 +195,17 @@ class SignerProcess(KeyProcess):
         """
         if len(payload) > MOST_STATEMENT:
             raise SignerError(say("There are {0} bytes to sign; the signer takes {1}.", len(payload), MOST_STATEMENT))
-        self.expect(say("The process that holds the private key ended before it had signed."))
-        (envelope,) = self.ask(Desk.sign, (payload,), seconds=ANSWER_SECONDS)
+        envelope = self.signed(payload)
         if self.certificates:
             from counterfoil_core.signing.envelope import attach_certificates
 
             return attach_certificates(envelope, self.certificates)
+        return envelope
+
+    def signed(self, payload: bytes) -> bytes:
+        """Let the process sign, as :meth:`sign`, with no certificate beside the signature."""
+        self.expect(say("The process that holds the private key ended before it had signed."))
+        (envelope,) = self.ask(Desk.sign, (payload,), seconds=ANSWER_SECONDS)
         return bytes(envelope)
 
 

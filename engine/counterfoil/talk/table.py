@@ -103,6 +103,14 @@ SEALED = replace(
     SIGNER, name="sealed", module="counterfoil.sealed.server", port="counterfoil.sealed.server:SEALED_PORT",
     hears=2**20, says=2**20, heeds=1.0,
 )  # fmt: skip
+DELIVERY = Program(
+    "delivery", "counterfoil.delivery.modelinbox", "counterfoil.delivery.modelinbox:COMPARES", reads=Reach.GIVEN,
+    boxed=True, loads_first=True,
+)  # fmt: skip
+MONITOR = Program(
+    "monitor", "counterfoil.cli.monitor", "counterfoil.cli.monitor:ASKED", reads=Reach.GIVEN, writes=Reach.GIVEN,
+    hears=MOST_STATEMENT + 2**16,
+)  # fmt: skip
 LOOK_AT_SANDBOX = Program(
     "sandbox", "counterfoil.doctor.closing", "counterfoil.doctor.seen:LOOKS", loads_first=True, hears=2**20, says=2**20,
     heeds=0.0,
@@ -114,7 +122,7 @@ REPORT = Program(
     reads=Reach.GIVEN, boxed=True, loads_first=True,
 )  # fmt: skip
 PROGRAMS = (
-    REPLAY, WORKER, COMPILER, SIGNER, SEALED, ORDER, SECOND_LOOK, PLAIN_RUN, ENGINE, BROKER, REPORT, LOOK_AT_SANDBOX,
-    LOOK_AT_KERNELS, LOOK_AT_DISPLAY,
+    REPLAY, WORKER, DELIVERY, MONITOR, COMPILER, SIGNER, SEALED, ORDER, SECOND_LOOK, PLAIN_RUN, ENGINE, BROKER, REPORT,
+    LOOK_AT_SANDBOX, LOOK_AT_KERNELS, LOOK_AT_DISPLAY,
 )  # fmt: skip
 """All of them."""

@@ -26,6 +26,7 @@ from counterfoil.base.wholefiles import check_room, check_target
 from counterfoil.bundle.writer import BundleWriter, order_bytes, run_bytes
 from counterfoil.commit.frontier import MerkleFrontier
 from counterfoil.distributed.ranks import joined
+from counterfoil.sandbox.box import sandbox
 from counterfoil.training.assisting import assist, record_started
 from counterfoil.training.executing import Executor, Recorded, Recorders, Restoring, open_executor, with_data
 from counterfoil.training.orderfile import prepare_order
@@ -295,7 +296,9 @@ class _Session:
             order=manifest.digest,
             run_root=run_root,
             steps=steps,
-            environment=dict(sorted((dict(self.machine.environment) | self.peers.environment()).items())),
+            environment=dict(
+                sorted((*self.machine.environment, *self.peers.environment().items(), ("sandbox", sandbox())))
+            ),
             signed_at=timestamp(),
             public_key=self.key.public.pem,
             steps_ordered=manifest.steps if steps < manifest.steps else None,

@@ -24,7 +24,7 @@ from types import TracebackType
 from typing import Self
 
 from counterfoil.base.joberrors import RecordingError
-from counterfoil.base.wholefiles import lock, sync_folder, write_whole, writing
+from counterfoil.base.wholefiles import lock, remove_folder, sync_folder, write_whole, writing
 from counterfoil.commit.frontier import MerkleFrontier
 from counterfoil.training.recordingevents import RecordingChecked
 from counterfoil.training.recordingfolder import (
@@ -606,7 +606,7 @@ def _remove(folder: Path) -> None:
         # The header first: without it, what is left is no recording.
         (folder / HEADER).unlink(missing_ok=True)
         clear(folder)
-        folder.rmdir()
+        remove_folder(folder)
 
 
 def _write(file: io.FileIO, data: bytes | memoryview, folder: Path) -> None:

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from counterfoil.base.joberrors import RecordingError
-from counterfoil.base.wholefiles import lock, writing
+from counterfoil.base.wholefiles import lock, remove_folder, writing
 from counterfoil_core.base.obstacles import read_failure
 from counterfoil_core.base.sentence import say
 
@@ -79,7 +79,7 @@ def discard_recording(run_path: str | os.PathLike[str]) -> None:
         with writing(folder, WHAT):
             (folder / HEADER).unlink(missing_ok=True)
             clear(folder)
-            folder.rmdir()
+            remove_folder(folder)
 
 
 def in_use(folder: Path) -> RecordingError:

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from counterfoil.base.joberrors import TargetExistsError
-from counterfoil.base.wholefiles import check_target, write_whole, writing
+from counterfoil.base.wholefiles import check_target, open_log, write_whole, writing
 from counterfoil.commit.frontier import MerkleFrontier
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.sentence import say
@@ -87,7 +87,7 @@ class TreeHeadFile:
 
     def _open(self) -> None:
         with writing(self.path, _WHAT):
-            self._file = self.path.open("ab", buffering=0)
+            self._file = FileIO(open_log(self.path, new=False), "w")
 
 
 def sign_head(order: Digest, history: MerkleFrontier, key: SigningKey) -> tuple[TreeHead, bytes]:

@@ -77,6 +77,15 @@ def afterwards(verdict: Signed, digest: Digest, statements: Iterable[tuple[str, 
     )
 
 
+def files_beside(path: Path) -> tuple[Path, ...]:
+    """Return the files in the folder of a verdict that may be statements about it; raises OSError."""
+    return tuple(
+        path.with_name(name)
+        for name in sorted(os.listdir(path.parent))
+        if name.lower().endswith(ENDING) and name != path.name
+    )
+
+
 def statements_beside(path: Path, verdict: Digest) -> tuple[list[tuple[str, bytes]], tuple[str, ...]]:
     """Return the statements about a verdict that lie in a folder beside a file.
 
@@ -88,31 +97,30 @@ def statements_beside(path: Path, verdict: Digest) -> tuple[list[tuple[str, byte
         Name and content of each, for :func:`afterwards`; and what could not be looked at, as sentences.
     """
     try:
-        names = sorted(name for name in os.listdir(path.parent) if name.lower().endswith(ENDING) and name != path.name)
+        files = files_beside(path)
     except OSError as error:
         return [], (say("The folder of the verdict cannot be searched for statements about it: {0}.", error.strerror),)
     found: list[tuple[str, bytes]] = []
     unread: tuple[str, ...] = ()
-    if len(names) > MAX_BESIDE:
+    if len(files) > MAX_BESIDE:
         unread += (
             say(
                 "The folder of the verdict holds {0} such files; only the first {1} were looked at for "
                 "statements about it.",
-                len(names),
+                len(files),
                 MAX_BESIDE,
             ),
         )
-    for name in names[:MAX_BESIDE]:
-        file = path.with_name(name)
+    for file in files[:MAX_BESIDE]:
         try:
             if not file.is_file() or file.stat().st_size > WITHDRAWAL.most:  # larger than any such statement
                 continue
             envelope = read_input(file, say("a statement"), DataError, most=WITHDRAWAL.most)
         except (OSError, CounterfoilError):
-            unread += (say("{0} beside the verdict cannot be read.", name),)
+            unread += (say("{0} beside the verdict cannot be read.", file.name),)
             continue
         if says_of(envelope, verdict):
-            found.append((name, envelope))
+            found.append((file.name, envelope))
     return found, unread
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from counterfoil import TrustStore
-from counterfoil.audit.signers import Signers, signers_of_capsule, signers_of_run
+from counterfoil.audit.signers import signers_of_capsule, signers_of_run
+from counterfoil.audit.values.signers import Signers
 from counterfoil.cli import main
 from counterfoil.cli.reader import Revoked, check_same_signers, revoked_signers
 from counterfoil.signing.kinds import Cause, Revocation, RevocationList

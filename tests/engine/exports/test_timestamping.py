@@ -7,7 +7,7 @@ import time
 import pytest
 
 from counterfoil.exports import timestamping
-from counterfoil.exports.timestamping import ask_authority
+from counterfoil.exports.timestamping import ask_server
 from counterfoil_core.base.errors import DataError
 from support.servers import serving
 from support.sluggish import NEVER_ENDING, WHOLE, answering, said
@@ -22,7 +22,7 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 def refused(url: str, what: str) -> None:
     begun = time.monotonic()
     with pytest.raises(DataError) as caught:
-        ask_authority(url, b"query")
+        ask_server(url, b"query")
     assert time.monotonic() - begun < 3
     assert what in caught.value.sentence
     assert "Error" not in caught.value.sentence
@@ -56,9 +56,9 @@ def test_an_authority_that_answers_nonsense_is_told_in_words(answer: bytes, what
 def test_an_authority_of_another_kind_of_address_is_refused() -> None:
     for url in ("ftp://example.org", "http://[half", "nothing"):
         with pytest.raises(DataError, match="no address of a time-stamping server"):
-            ask_authority(url, b"query")
+            ask_server(url, b"query")
 
 
 def test_control_an_answer_is_what_came() -> None:
     with answering(said(WHOLE + b"stamp")) as url:
-        assert ask_authority(url, b"query") == b"stamp"
+        assert ask_server(url, b"query") == b"stamp"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from counterfoil.audit.boxed.answers import QUESTIONS, Answers
 from counterfoil.audit.boxed.files import CAPSULE_NAME, KEPT_NAME
@@ -14,7 +14,7 @@ from counterfoil.audit.outside import LocalOutside
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.partfile import Message
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.talk.line import Line
+from counterfoil.talk.port import Port
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.capsule import CapsuleContents
@@ -29,6 +29,19 @@ Given = ParamSpec("Given")
 Brought = TypeVar("Brought")
 
 
+class Link(Protocol):
+    """Where it asks: a :class:`counterfoil.talk.line.Line`, among others."""
+
+    def ask(
+        self,
+        port: Port[Any],
+        question: Callable[Concatenate[Any, Given], Brought],
+        *arguments: Given.args,
+        **named: Given.kwargs,
+    ) -> Brought:
+        """Ask, and return what is answered; raises the CounterfoilError with which it was refused."""
+
+
 class Asking(LocalOutside):
     """Reaches it by asking.
 
@@ -37,7 +50,7 @@ class Asking(LocalOutside):
         scratch: The folder that both sides share.
     """
 
-    def __init__(self, line: Line[Any], scratch: Path) -> None:
+    def __init__(self, line: Link, scratch: Path) -> None:
         self._line = line
         self._scratch = scratch
 

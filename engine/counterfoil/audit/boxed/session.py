@@ -27,10 +27,12 @@ from counterfoil.audit.parts.partfile import Part, read_part, write_part
 from counterfoil.audit.values.following import FollowEnded, FollowEvent, FollowRequest
 from counterfoil.audit.values.handed import HandedOut
 from counterfoil.audit.values.plan import PlanProgress
+from counterfoil.audit.values.signers import Signers
 from counterfoil.sandbox import box
 from counterfoil.talk.port import Enclosure
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.sentence import say
+from counterfoil_core.remote.address import Address
 from counterfoil_core.values import events
 from counterfoil_core.values.request import AuditRequest
 from counterfoil_core.values.steptable import Recorded, StepTable
@@ -63,6 +65,19 @@ def open_session(device: str = "cpu") -> Iterator[Session]:
             yield session
         finally:
             session.close()
+
+
+def signers_in_box(file: Path | Address, cancel: CancelToken, *, is_capsule: bool = False) -> Signers:
+    """Say who signed a run, or what a capsule is about, as a process in a box of its own reads it.
+
+    Raises:
+        BundleError: The file is no bundle, or no capsule.
+        ObstacleError: It cannot be read, or the process ended.
+        CancelledError: ``cancel`` was set.
+    """
+    with open_session() as session:
+        (found,) = session.do(tasks.signers, cancel, file, is_capsule=is_capsule)
+    return found
 
 
 class Session(Protocol):
@@ -190,7 +205,9 @@ class InBox:
         self, task: Task[Given, Brought], cancel: CancelToken, *arguments: Given.args, **named: Given.kwargs
     ) -> Iterator[Brought]:
         """As :class:`Session`."""
-        return self._work(Answers(self._scratch), cancel, task, *arguments, **named)
+        elsewhere = next((each for each in arguments if isinstance(each, Address)), None)
+        answers = Answers(self._scratch, None if elsewhere is None else AuditRequest(elsewhere), cancel=cancel)
+        return self._work(answers, cancel, task, *arguments, **named)
 
     def audit(self, request: AuditRequest, cancel: CancelToken, *, capsule: bool = False) -> Iterator[events.Event]:
         """As :class:`Session`."""

@@ -17,8 +17,8 @@ from counterfoil_core.base.errors import CounterfoilError
 if TYPE_CHECKING:
     from counterfoil.talk.process import Process
 
-REPLAYING = ("audit", "follow", "merge", "adjudicate", "referee", "panel", "plan")
-"""The commands that replay."""
+REPLAYING = ("audit", "follow", "merge", "adjudicate")
+"""The commands that replay for a verdict."""
 _early: list[Process] = []
 
 

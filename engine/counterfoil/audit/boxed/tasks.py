@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 from counterfoil.audit.boxed.files import CAPSULE_NAME, PART_NAME
 from counterfoil.audit.values.following import FollowEvent, FollowRequest
 from counterfoil.audit.values.handed import HandedOut
-from counterfoil.audit.values.plan import Plan, PlanProgress
+from counterfoil.audit.values.plan import PlanProgress
+from counterfoil.audit.values.signers import Signers
 from counterfoil.talk.failure import Failure
 from counterfoil.talk.port import Port
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.program.limits import Limits
+from counterfoil_core.remote.address import Address
 from counterfoil_core.values.events import AdjudicationEvent, AuditFinished, Event
-from counterfoil_core.values.panel import PanelEvent
 from counterfoil_core.values.request import AuditRequest
 
 if TYPE_CHECKING:
@@ -124,49 +125,18 @@ def adjudicate(
     )  # fmt: skip
 
 
-def plan(
-    inside: Inside,
-    run: Path,
-    order: Path | None,
-    data: Path | None,
-    bad_fraction: float,
-    device: str,
-    threads: int | None,
-    limits: Limits,
-) -> Iterator[PlanProgress | Plan]:
-    """Measure a few steps: :func:`counterfoil.plan_audit`."""
+def signers(inside: Inside, file: Path | Address, *, is_capsule: bool) -> Iterator[Signers]:
+    """Say who signed a run, or what a capsule is about: :mod:`counterfoil.audit.signers`."""
     with inside.cancel.at_once():
-        from counterfoil.audit.timing import plan_audit
-    yield from plan_audit(
-        run,
-        order=order,
-        data=data,
-        bad_fraction=bad_fraction,
-        device=device,
-        threads=threads,
-        cancel=inside.cancel,
-        limits=limits,
-    )
+        from counterfoil.audit.signers import signers_of_capsule, signers_of_run
+    if is_capsule:
+        assert isinstance(file, Path), "a capsule is read whole"
+        yield signers_of_capsule(file)
+    else:
+        yield signers_of_run(file, inside.cancel, None if inside.outside is None else inside.outside.ranges)
 
 
-def panel(
-    inside: Inside,
-    runs: tuple[Path, ...],
-    order: Path | None,
-    data: Path | None,
-    device: str,
-    threads: int | None,
-    limits: Limits,
-) -> Iterator[PanelEvent]:
-    """Compare runs of one order: :func:`counterfoil_core.panel.panel.run_panel`."""
-    with inside.cancel.at_once():
-        from counterfoil_core.panel.panel import run_panel
-    yield from run_panel(
-        runs, order=order, data=data, device=device, threads=threads, cancel=inside.cancel, limits=limits
-    )
-
-
-TASKS = Port[Inside](audit, part, follow, adjudicate, plan, panel, given="inside")
+TASKS = Port[Inside](audit, part, follow, adjudicate, signers, given="inside")
 
 
 def _key(pem: str) -> PublicKey | None:

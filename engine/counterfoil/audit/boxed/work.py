@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import counterfoil_core.hearing.adjudicator
 import counterfoil_core.hearing.session
-import counterfoil_core.panel.panel
 import counterfoil_core.signing.keys  # noqa: F401
 from counterfoil_core.kernels.cache import lacking
 
