@@ -21,6 +21,7 @@ from counterfoil.audit.operatorlook import SAID, value_of
 from counterfoil.audit.tensorsides import compare_sides
 from counterfoil.audit.values.delivery import DeliveryProgress
 from counterfoil.signing.comparedsteps import comparison_path
+from counterfoil.trust.validity import validity
 from counterfoil_app.engine import recordings as rec
 from counterfoil_app.engine.port import Engine, KnownRequest, ReadRevocations, VerdictReading
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, sample_files
@@ -592,6 +593,6 @@ class FakeEngine(MadeUpRun, Engine):
         verdict = cf.Verdict(read_said(VerdictStatement, fields), key_id)
         matches = None if bundle is None else bundle.name == "honest.cfoil"
         at, trainer = verdict.signed_at, verdict.trainer_key
-        found = cf.validity(store, (key_id, at), trainer=(trainer, at), later=self.later)
+        found = validity(store, (key_id, at), trainer=(trainer, at), later=self.later)
         found = replace(found, why=(*found.why, *self.why_not))
         return VerdictReading((key_id,), verdict, self.signer, matches, found, counted=self.counted)
