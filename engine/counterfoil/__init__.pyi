@@ -357,7 +357,6 @@ from counterfoil.trust.store import (
 )
 from counterfoil.trust.validity import (
     Validity as Validity,
-    validity as validity,
 )
 from counterfoil.trust.verdictfile import (
     Judgement as Judgement,

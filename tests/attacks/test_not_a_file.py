@@ -13,9 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from counterfoil.audit.hearings import adjudicate
 from counterfoil.cli import main
+from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import open_input, read_input
+from counterfoil_core.values.adjudication import AdjudicationOutcome
+from counterfoil_core.values.events import AdjudicationFinished, CheckChanged
 from counterfoil_core.values.outcome import Outcome
 from support.jobs import Job
 
@@ -110,6 +115,70 @@ def test_in_the_place_of_every_input(
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 512 * 1024  # kB
     assert not Path("new.cfoil").exists()
     assert not Path("v.json").exists()
+
+
+def test_a_huge_empty_capsule_is_hashed_with_words_and_no_capsule(tmp_path: Path) -> None:
+    """What is judged is what was hashed, also where it is none: meanwhile it is said how far that is."""
+    path = tmp_path / "capsule.cfoil"
+    with path.open("wb") as file:
+        file.truncate(2**28 + 1)
+    *events, last = adjudicate(path, threads=1)
+    assert isinstance(last, AdjudicationFinished)
+    told = [event.check.detail for event in events if isinstance(event, CheckChanged)]
+    assert any("Hashing the file" in each for each in told)
+    assert last.report.outcome is AdjudicationOutcome.REFUSED
+    assert last.report.capsule_digest == Digest.of(bytes(2**28 + 1))
+
+
+def test_it_ends_at_once_when_that_is_stopped(tmp_path: Path) -> None:
+    path, cancel = tmp_path / "capsule.cfoil", CancelToken()
+    with path.open("wb") as file:
+        file.truncate(HUGE)
+    events = adjudicate(path, cancel=cancel, threads=1)
+    assert isinstance(next(event for event in events if isinstance(event, CheckChanged)), CheckChanged)
+    cancel.cancel()
+    *_, last = events
+    assert isinstance(last, AdjudicationFinished)
+    assert (last.report.outcome, last.report.capsule_digest) == (AdjudicationOutcome.INCONCLUSIVE, None)
+
+
+@pytest.mark.parametrize("command", ["verify {x}", "inspect {x}", "facts {x}", "sign {x} --key {key} --out v.json"])
+@pytest.mark.parametrize("link", ["/proc/self/environ", "/proc/self/mem", "/proc/self/fd", "/proc/kmsg"])
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux has /proc")
+def test_a_link_into_the_system(
+    files: dict[str, Path], places: dict[str, Path], capsys: pytest.CaptureFixture[str], command: str, link: str
+) -> None:
+    (path := places["folder"].with_name("linked.json")).symlink_to(link)
+    code = main([part.format(x=path, **files) for part in command.split()])
+    said = capsys.readouterr().err
+    assert code in (Outcome.ERROR.exit_code, Outcome.REFUSED.exit_code, Outcome.INCONCLUSIVE.exit_code), said
+    assert said.strip()
+    assert "This is a bug" not in said
+
+
+@pytest.mark.parametrize("command", ["verify {x} --key {public}", "inspect {x}", "audit {x}", "adjudicate {x}"])
+def test_a_file_that_vanishes_before_it_is_opened(
+    files: dict[str, Path],
+    places: dict[str, Path],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+) -> None:
+    """It was there when the command began."""
+    path = places["folder"].with_name("vanishing.cfoil")
+    path.write_bytes(files["run"].read_bytes())
+    real: Callable[..., int] = os.open
+
+    def opened(name: object, *rest: object, **more: object) -> int:
+        if str(name) == str(path):
+            path.unlink(missing_ok=True)
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(os, "open", opened)
+    code = main([part.format(x=path, **files) for part in command.split()])
+    said = capsys.readouterr().err
+    assert (code, "This is a bug" in said) == (Outcome.ERROR.exit_code, False), said
+    assert "There is no" in said
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder"])

@@ -22,6 +22,7 @@ from counterfoil.audit.tensorsides import compare_sides
 from counterfoil.audit.values.delivery import DeliveryProgress
 from counterfoil.signing.comparedsteps import comparison_path
 from counterfoil.talk.failure import Failure
+from counterfoil.trust.validity import validity
 from counterfoil_app.engine import recordings as rec
 from counterfoil_app.engine.incoming import Incoming
 from counterfoil_app.engine.port import Engine, KnownRequest, ReadRevocations, VerdictReading
@@ -610,6 +611,6 @@ class FakeEngine(MadeUpRun, Engine):
         verdict = cf.Verdict(read_said(VerdictStatement, fields), key_id)
         matches = None if bundle is None else bundle.name == "honest.cfoil"
         at, trainer = verdict.signed_at, verdict.trainer_key
-        found = cf.validity(store, (key_id, at), trainer=(trainer, at), later=self.later)
+        found = validity(store, (key_id, at), trainer=(trainer, at), later=self.later)
         found = replace(found, why=(*found.why, *self.why_not))
         return VerdictReading((key_id,), verdict, self.signer, matches, found, counted=self.counted)

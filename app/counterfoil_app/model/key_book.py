@@ -34,9 +34,9 @@ from counterfoil import (
     of_another_kind,
     one_line,
     seen_by,
-    validity,
 )
 from counterfoil.trust.keyfile import MAX_ORDERS, MAX_SOURCE
+from counterfoil.trust.validity import validity
 from counterfoil_app.model.revoked_keys import RevokedKeys
 
 FILE_NAME = "keys.json"

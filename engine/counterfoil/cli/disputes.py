@@ -103,6 +103,7 @@ def adjudicate(
     from counterfoil.audit.boxed.session import open_session
     from counterfoil_core.values import events
     from counterfoil_core.values.events import AdjudicationFinished, AdjudicationStarted
+    from counterfoil_core.values.outcome import CheckState
 
     with (
         fetched_whole(place) as given,
@@ -125,6 +126,8 @@ def adjudicate(
             limits=compute.limits,
         ):
             match event:
+                case events.CheckChanged() if event.check.state is CheckState.RUNNING:
+                    bar.update(0, event.check.detail)
                 case AdjudicationStarted():
                     first = event.first
                     bar.start(event.last - first + 1)

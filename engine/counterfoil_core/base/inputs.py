@@ -109,6 +109,8 @@ def read_input(
             # Not by its size: a file of the system says 0 and goes on, and one may grow.
             with io.BufferedReader(file) as buffered:
                 data = buffered.read(most + 1)
+            if data is None:  # a file of the system that would be waited for
+                raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         except (OSError, MemoryError) as failure:
             raise _unreadable(name, what, error, failure) from failure
     if len(data) > most:

@@ -33,7 +33,6 @@ from counterfoil_core.base.errors import (
     LimitError,
     RefusedError,
 )
-from counterfoil_core.base.generators import finish
 from counterfoil_core.base.precision import is_exact
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.trouble import obstacles_noticed
@@ -43,6 +42,7 @@ from counterfoil_core.bundle.stepparts import AddedTensor, StepPart, UpdateInput
 from counterfoil_core.bundle.stepshares import StepShares
 from counterfoil_core.hearing.conclusion import StepTally, conclude_adjudication, replay_checks
 from counterfoil_core.hearing.evidence import CapsuleJob, load_job, place_of, prove_part, prove_run
+from counterfoil_core.hearing.inspection import file_digest
 from counterfoil_core.judge.judgement import Judgement, dispute_of, look_at_state
 from counterfoil_core.judge.looks import judge
 from counterfoil_core.judge.partjudgement import judge_share, judge_sum, judge_update
@@ -140,8 +140,14 @@ class _Case(Parties):
         self, number: CheckNumber, check: Callable[[], Result], sentence: Callable[[Result], str]
     ) -> Generator[Event, None, Result]:
         """Run a check and note how it ends."""
+        return (yield from self.follow(number, _at_once(check), sentence))
+
+    def follow(
+        self, number: CheckNumber, check: Generator[Event, None, Result], sentence: Callable[[Result], str]
+    ) -> Generator[Event, None, Result]:
+        """Run a check that says how far it is, and note how it ends."""
         try:
-            result = check()
+            result = yield from check
         except (RefusedError, DeviceError) as error:
             yield self.note(number, CheckState.FAILED, error.sentence)
             raise
@@ -201,8 +207,8 @@ def _hear(
     limits: Limits | None,
 ) -> Generator[AdjudicationEvent, None, None]:
     """Checks 1 to 10."""
-    contents = yield from case.attempt(
-        CheckNumber.FORMAT, lambda: _read(case, cancel), lambda _: say("Every rule of the format is kept.")
+    contents = yield from case.follow(
+        CheckNumber.FORMAT, _read(case, cancel), lambda _: say("Every rule of the format is kept.")
     )
     case.contents = contents
     manifest = contents.manifest
@@ -276,10 +282,15 @@ def _proven(contents: CapsuleContents, claim: RunClaim) -> str:
     )
 
 
-def _read(case: _Case, cancel: CancelToken | None) -> CapsuleContents:
+def _at_once(check: Callable[[], Result]) -> Generator[Event, None, Result]:
+    return check()
+    yield
+
+
+def _read(case: _Case, cancel: CancelToken | None) -> Generator[Event, None, CapsuleContents]:
     with SteadyFile.open(case.path) as file:
         # Before a byte is looked at, so that a report names what was judged, also when it is no capsule.
-        case.capsule_digest = finish(file.settle(cancel))
+        case.capsule_digest = yield from file_digest(file, cancel)
         try:
             # All that is judged lies in memory from here on.
             return CapsuleReader(file).contents()

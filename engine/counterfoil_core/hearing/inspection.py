@@ -8,11 +8,12 @@ states that a run stores are compared last: an inspection looks at all of them, 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.dtypes import ITEM_BYTES
 from counterfoil_core.base.errors import (
     BundleError,
@@ -21,6 +22,7 @@ from counterfoil_core.base.errors import (
     LimitError,
     RefusedError,
 )
+from counterfoil_core.base.generators import ByPercent, relay
 from counterfoil_core.base.plaintext import quoted
 from counterfoil_core.base.precision import ExactPrecision, exact_bits
 from counterfoil_core.base.sentence import joined, say
@@ -28,6 +30,7 @@ from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.bundle.checked import OnProgress
 from counterfoil_core.bundle.reader import BundleReader, OrderContents
 from counterfoil_core.bundle.schema import OrderManifest, StepRecord, run_tree
+from counterfoil_core.bundle.steady import SteadyFile
 from counterfoil_core.commit.merkle import MerkleTree
 from counterfoil_core.operators.facts import OperatorClass
 from counterfoil_core.order.admitted import AdmittedOrder, admit_order, places_of
@@ -38,6 +41,7 @@ from counterfoil_core.program.limits import Estimate, Limits, largest_estimate
 from counterfoil_core.remote.ranges import Fetched
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.signing.parties import SignedShares
+from counterfoil_core.values.events import CheckChanged
 from counterfoil_core.values.outcome import Check, CheckNumber, CheckState, OrderSource
 from counterfoil_core.values.steptable import Recorded
 
@@ -425,3 +429,16 @@ def _check_columns(inspection: Inspection) -> None:
 def recorded(reader: BundleReader) -> Recorded:
     """Return the columns of the step table that the trainer filled."""
     return Recorded.of(reader.losses(), reader.log_sizes(), reader.log_entries())
+
+
+def file_digest(file: SteadyFile, cancel: CancelToken | None) -> Generator[CheckChanged, None, Digest]:
+    """Hash a file before it is looked at, and say how far that is where it takes long; raises as its ``settle``."""
+
+    def hashing(percent: int) -> CheckChanged:
+        return CheckChanged(Check(CheckNumber.FORMAT, CheckState.RUNNING, say("Hashing the file: {0} %.", percent)))
+
+    return (yield from relay(file.settle(cancel), ByPercent(hashing, above=_LONG_BYTES)))
+
+
+_LONG_BYTES = 2**28
+"""Hashing a file of more than this takes so long that it is shown."""

@@ -30,7 +30,7 @@ from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.bundle.steady import SteadyFile
 from counterfoil_core.hearing.company import Company
-from counterfoil_core.hearing.inspection import Inspection, make_checks, recorded
+from counterfoil_core.hearing.inspection import Inspection, file_digest, make_checks, recorded
 from counterfoil_core.hearing.keptaudit import Basis, KeptAudit, misfit
 from counterfoil_core.hearing.known import Ledger, all_checks
 from counterfoil_core.hearing.outside import Helpers, Keeper, Nonce, Outside
@@ -45,13 +45,10 @@ from counterfoil_core.remote.address import Address
 from counterfoil_core.replay.sharedreplay import step_replayer
 from counterfoil_core.signing.claims import RunClaim
 from counterfoil_core.values.events import IMITATION, AuditFinished, AuditStarted, CheckChanged, Event
-from counterfoil_core.values.outcome import Check, CheckNumber, CheckState
+from counterfoil_core.values.outcome import CheckNumber, CheckState
 from counterfoil_core.values.request import AuditRequest
 from counterfoil_core.values.sampling import Sample, planned_steps, segment_count
 from counterfoil_core.values.steptable import StepTable
-
-_LONG_BYTES = 2**28
-"""Hashing a file of more than this takes so long that it is shown."""
 
 
 def run_audit(
@@ -128,9 +125,7 @@ class _Audit:
         with obstacles_noticed(), self._opened() as file:
             if isinstance(file, SteadyFile):
                 # Before a byte is looked at: whatever is judged from here on is what the verdict names.
-                self._learn(
-                    bundle_digest=(yield from relay(file.settle(self._cancel), ByPercent(_hashing, above=_LONG_BYTES)))
-                )
+                self._learn(bundle_digest=(yield from file_digest(file, self._cancel)))
             try:
                 with obstacles_noticed():
                     yield from self._audit(file)
@@ -389,7 +384,3 @@ class _Audit:
             leftover=files if self._request.retain and not known.interrupted else (),
             interrupted=known.interrupted,
         )
-
-
-def _hashing(percent: int) -> CheckChanged:
-    return CheckChanged(Check(CheckNumber.FORMAT, CheckState.RUNNING, say("Hashing the file: {0} %.", percent)))
