@@ -16,9 +16,9 @@ kept = subprocess.Popen(["sleep", "60"])
 with ended_afterwards():
     plain = subprocess.Popen(["sleep", "60"])
     # One in a session of its own whose parent has ended, as what is started in the background is.
-    left = subprocess.run(
-        [sys.executable, "-c", "import subprocess; print(subprocess.Popen(['sleep', '60'], start_new_session=True, "
-         "stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid)"], capture_output=True, text=True, check=True).stdout
+    start = "import subprocess as s; nowhere = dict(stdout=s.DEVNULL, stderr=s.DEVNULL); "
+    start += "print(s.Popen(['sleep', '60'], start_new_session=True, **nowhere).pid)"
+    left = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, check=True).stdout
 assert children() == {kept.pid}, children()
 kept.kill()
 print(plain.pid, left)
