@@ -71,23 +71,14 @@ THREADS: Mapping[str, int] = {**dict.fromkeys(SETTINGS, 1), "two threads": 2}
 
 @dataclass(frozen=True)
 class Case:
-    """What is trained.
+    """What is trained."""
 
-    Attributes:
-        name: What it is, for the table.
-        order: Its order in a precision profile.
-        model: Its model, whose weights are taken from the order.
-        objective: The loss of a batch.
-        optimizer: Its ordinary optimizer.
-        clip: Largest norm of the gradients, or None.
-    """
-
-    name: str
-    order: Callable[[AnyPrecision], OrderDraft]
-    model: Callable[[], nn.Module]
-    objective: Callable[[nn.Module, Mapping[str, Tensor]], Tensor]
-    optimizer: Callable[[nn.Module], torch.optim.Optimizer]
-    clip: float | None = None
+    name: str  #: What it is, for the table.
+    order: Callable[[AnyPrecision], OrderDraft]  #: Its order in a precision profile.
+    model: Callable[[], nn.Module]  #: Its model, whose weights are taken from the order.
+    objective: Callable[[nn.Module, Mapping[str, Tensor]], Tensor]  #: The loss of a batch.
+    optimizer: Callable[[nn.Module], torch.optim.Optimizer]  #: Its ordinary optimizer.
+    clip: float | None = None  #: Largest norm of the gradients, or None.
 
 
 def _cnn() -> Case:

@@ -25,21 +25,13 @@ TOLERANCE = 0.15
 
 @dataclass(frozen=True)
 class Row:
-    """One ratio, then and now.
+    """One ratio, then and now."""
 
-    Attributes:
-        workload: Key of WORKLOADS.
-        ratio: What was divided by what.
-        stored: The stored ratio; None where there is none.
-        found: The ratio now.
-        worse: Whether it got worse by more than the tolerance.
-    """
-
-    workload: str
-    ratio: str
-    stored: float | None
-    found: float
-    worse: bool
+    workload: str  #: Key of WORKLOADS.
+    ratio: str  #: What was divided by what.
+    stored: float | None  #: The stored ratio; None where there is none.
+    found: float  #: The ratio now.
+    worse: bool  #: Whether it got worse by more than the tolerance.
 
 
 def ratios(result: Result) -> dict[str, float]:

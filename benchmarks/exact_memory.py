@@ -27,19 +27,12 @@ EXACT = ("exact-20", "exact-13")
 
 @dataclass(frozen=True)
 class Peak:
-    """Peak memory of a process in one form, in MiB.
+    """Peak memory of a process in one form, in MiB."""
 
-    Attributes:
-        model: Key of WORKLOADS.
-        form: How.
-        before: Before the first step.
-        steps: With three steps.
-    """
-
-    model: str
-    form: str
-    before: int
-    steps: int
+    model: str  #: Key of WORKLOADS.
+    form: str  #: How.
+    before: int  #: Before the first step.
+    steps: int  #: With three steps.
 
 
 def measure(key: str, form: str) -> Peak:

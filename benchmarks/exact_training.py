@@ -32,15 +32,10 @@ MODELS = ("digits", "wide-cnn", "gpt2", "wide-gpt2")
 
 @dataclass(frozen=True)
 class Costs:
-    """Least processor seconds of a step.
+    """Least processor seconds of a step."""
 
-    Attributes:
-        model: What was trained.
-        seconds: By form: ordinary training and the profiles.
-    """
-
-    model: str
-    seconds: Mapping[str, float]
+    model: str  #: What was trained.
+    seconds: Mapping[str, float]  #: By form: ordinary training and the profiles.
 
     def factor(self, profile: str) -> float:
         """The time of a recorded step by that of ordinary training."""

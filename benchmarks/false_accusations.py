@@ -55,58 +55,33 @@ INSTRUCTION_SETS: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine to replay on.
+    """A machine to replay on."""
 
-    Attributes:
-        name: Its name in the table.
-        perturbation: Which hardware it imitates.
-        threads: Threads on the CPU.
-        device: ``cpu`` or ``cuda:0``.
-        instruction_set: Key of :data:`INSTRUCTION_SETS`; needs a process of its own.
-    """
-
-    name: str
-    perturbation: str | None = None
-    threads: int = 1
-    device: str = "cpu"
-    instruction_set: str | None = None
+    name: str  #: Its name in the table.
+    perturbation: str | None = None  #: Which hardware it imitates.
+    threads: int = 1  #: Threads on the CPU.
+    device: str = "cpu"  #: ``cpu`` or ``cuda:0``.
+    instruction_set: str | None = None  #: Key of :data:`INSTRUCTION_SETS`; needs a process of its own.
 
 
 @dataclass(frozen=True)
 class Replay:
-    """One audit of an honest run.
+    """One audit of an honest run."""
 
-    Attributes:
-        job: Name of the job.
-        trainer: Which machine the trainer's imitated; empty for this one.
-        machine: Name of the auditor's machine.
-        outcome: What was concluded; anything but VERIFIED accuses or doubts an honest trainer.
-        steps: Steps replayed.
-        values: Values rounded.
-        entries: Log entries.
-        corrections: Directions taken from the log.
-        contradictions: Contradictions of the log.
-        omissions: Omissions of the log.
-        disputed: Steps that came out different.
-        steerable: Entries where honest hardware agrees on the direction.
-        steered: Entries among these whose direction differed.
-        seconds: How long it took.
-    """
-
-    job: str
-    trainer: str
-    machine: str
-    outcome: str
-    steps: int
-    values: int
-    entries: int
-    corrections: int
-    contradictions: int
-    omissions: int
-    disputed: int
-    steerable: int
-    steered: int
-    seconds: float = 0.0
+    job: str  #: Name of the job.
+    trainer: str  #: Which machine the trainer's imitated; empty for this one.
+    machine: str  #: Name of the auditor's machine.
+    outcome: str  #: What was concluded; anything but VERIFIED accuses or doubts an honest trainer.
+    steps: int  #: Steps replayed.
+    values: int  #: Values rounded.
+    entries: int  #: Log entries.
+    corrections: int  #: Directions taken from the log.
+    contradictions: int  #: Contradictions of the log.
+    omissions: int  #: Omissions of the log.
+    disputed: int  #: Steps that came out different.
+    steerable: int  #: Entries where honest hardware agrees on the direction.
+    steered: int  #: Entries among these whose direction differed.
+    seconds: float = 0.0  #: How long it took.
 
     @property
     def clean(self) -> bool:

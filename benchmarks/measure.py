@@ -23,35 +23,21 @@ MEMORY_FORMS = ("unrounded", "recorded", "replayed", "eager float64")
 
 @dataclass(frozen=True)
 class Result:
-    """What one workload gave.
+    """What one workload gave."""
 
-    Attributes:
-        name: Name of the workload.
-        seconds: Median seconds of a step in each form.
-        recorded_ratio: Median over the rounds of recorded to unrounded time.
-        replayed_ratio: The same for replayed.
-        unrounded_ratio: Unrounded to eager float64.
-        eager64_ratio: Recorded to eager float64.
-        eager32_ratio: Recorded to eager float32.
-        values: Values rounded in a step.
-        entries: Logged decisions of a step.
-        log_bytes: Bytes of a step's log.
-        memory: Peak memory in MiB of a process that does only this, by form; empty where it was not measured.
-        operators: Operators of the program.
-    """
-
-    name: str
-    seconds: dict[str, float]
-    recorded_ratio: float
-    replayed_ratio: float
-    unrounded_ratio: float
-    eager64_ratio: float
-    eager32_ratio: float
-    values: int
-    entries: int
-    log_bytes: int
+    name: str  #: Name of the workload.
+    seconds: dict[str, float]  #: Median seconds of a step in each form.
+    recorded_ratio: float  #: Median over the rounds of recorded to unrounded time.
+    replayed_ratio: float  #: The same for replayed.
+    unrounded_ratio: float  #: Unrounded to eager float64.
+    eager64_ratio: float  #: Recorded to eager float64.
+    eager32_ratio: float  #: Recorded to eager float32.
+    values: int  #: Values rounded in a step.
+    entries: int  #: Logged decisions of a step.
+    log_bytes: int  #: Bytes of a step's log.
+    #: Peak memory in MiB of a process that does only this, by form; empty where it was not measured.
     memory: dict[str, int]
-    operators: int
+    operators: int  #: Operators of the program.
 
 
 def _calls(workload: Workload, forms: Forms, device: torch.device) -> dict[str, Callable[[], object]]:

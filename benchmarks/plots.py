@@ -26,15 +26,10 @@ class Bars:
 
 @dataclass(frozen=True)
 class Curve:
-    """One curve of a panel.
+    """One curve of a panel."""
 
-    Attributes:
-        name: What it is.
-        points: x and y of each point, ascending in x.
-    """
-
-    name: str
-    points: tuple[tuple[float, float], ...]
+    name: str  #: What it is.
+    points: tuple[tuple[float, float], ...]  #: x and y of each point, ascending in x.
 
     @property
     def slope(self) -> float:

@@ -126,21 +126,14 @@ def part_of(file: str, function: str) -> str | None:
 
 @dataclass
 class Samples:
-    """Where the main thread was found.
+    """Where the main thread was found."""
 
-    Attributes:
-        parts: Seconds by part of a step.
-        kinds: Seconds by operator kind and part.
-        seconds: Seconds in all.
-        steps: Steps that these were.
-        faults: Page faults.
-    """
-
-    parts: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    parts: dict[str, float] = field(default_factory=lambda: defaultdict(float))  #: Seconds by part of a step.
+    #: Seconds by operator kind and part.
     kinds: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
-    seconds: float = 0.0
-    steps: int = 0
-    faults: int = 0
+    seconds: float = 0.0  #: Seconds in all.
+    steps: int = 0  #: Steps that these were.
+    faults: int = 0  #: Page faults.
 
     def add(self, frame: FrameType | None, seconds: float) -> None:
         """Count time for the innermost function that is a part, and for the operator that is at work."""
@@ -242,23 +235,14 @@ def _unrounded(draft: OrderDraft, machine: Machine, count: int) -> Iterator[None
 
 @dataclass(frozen=True)
 class Profile:
-    """Where the time of a workload's step goes.
+    """Where the time of a workload's step goes."""
 
-    Attributes:
-        name: Name of the workload.
-        forms: What was found, by form.
-        moved: Bytes that a step must move.
-        operations: Floating-point operations of its products.
-        copy_rate: Bytes per second that this machine copies, those read and those written.
-        product_rate: Floating-point operations per second of its float64 products.
-    """
-
-    name: str
-    forms: dict[str, Samples]
-    moved: int
-    operations: int
-    copy_rate: float
-    product_rate: float
+    name: str  #: Name of the workload.
+    forms: dict[str, Samples]  #: What was found, by form.
+    moved: int  #: Bytes that a step must move.
+    operations: int  #: Floating-point operations of its products.
+    copy_rate: float  #: Bytes per second that this machine copies, those read and those written.
+    product_rate: float  #: Floating-point operations per second of its float64 products.
 
 
 def bytes_to_move(program: Program) -> int:

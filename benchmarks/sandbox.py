@@ -31,17 +31,11 @@ _COMMAND = "import sys; from counterfoil.cli import main; sys.exit(main())"
 
 @dataclass(frozen=True)
 class Measured:
-    """How long an audit took.
+    """How long an audit took."""
 
-    Attributes:
-        start: Seconds from the start of the command to that of the first step.
-        steps: Seconds of each step of the replay.
-        processor: Seconds of the processor that all of it took.
-    """
-
-    start: float
-    steps: tuple[float, ...]
-    processor: float
+    start: float  #: Seconds from the start of the command to that of the first step.
+    steps: tuple[float, ...]  #: Seconds of each step of the replay.
+    processor: float  #: Seconds of the processor that all of it took.
 
 
 def closing(times: int) -> float:

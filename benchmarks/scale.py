@@ -57,15 +57,10 @@ BYTES_A_PARAMETER = 8
 
 @dataclass(frozen=True)
 class Cost:
-    """What a step takes, the median over the steps of a run but the first.
+    """What a step takes, the median over the steps of a run but the first."""
 
-    Attributes:
-        wall: Seconds.
-        processor: Seconds of processor time of this process.
-    """
-
-    wall: float
-    processor: float
+    wall: float  #: Seconds.
+    processor: float  #: Seconds of processor time of this process.
 
 
 def draft(size: Gpt2Size, rows: int, shares: int = 1, micro_batches: int = 1) -> OrderDraft:
@@ -169,15 +164,10 @@ def parameters_of(order: OrderDraft) -> int:
 
 @dataclass(frozen=True)
 class Network:
-    """Devices of a model of the exchange.
+    """Devices of a model of the exchange."""
 
-    Attributes:
-        name: What joins them.
-        bandwidth: Bytes a second that a device sends.
-    """
-
-    name: str
-    bandwidth: float
+    name: str  #: What joins them.
+    bandwidth: float  #: Bytes a second that a device sends.
 
     def seconds(self, parameters: float, devices: int) -> float:
         """Return what a ring all-reduce of int64 takes: each device sends 2 (n - 1) / n of the bytes."""

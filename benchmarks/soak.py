@@ -40,19 +40,12 @@ Samples = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Flatness:
-    """What is found in samples.
+    """What is found in samples."""
 
-    Attributes:
-        milliseconds: Median time of a step, in ms.
-        slowdown: Median time of a step in the last quarter over that in the first.
-        bytes_per_step: By how much memory grows in a step, by a line of least squares.
-        more_files: Median of open files in the last quarter over that in the first.
-    """
-
-    milliseconds: float
-    slowdown: float
-    bytes_per_step: float
-    more_files: int
+    milliseconds: float  #: Median time of a step, in ms.
+    slowdown: float  #: Median time of a step in the last quarter over that in the first.
+    bytes_per_step: float  #: By how much memory grows in a step, by a line of least squares.
+    more_files: int  #: Median of open files in the last quarter over that in the first.
 
     @property
     def faults(self) -> list[str]:

@@ -49,14 +49,11 @@ session.shut_down()
 
 @dataclass(frozen=True)
 class Taken:
-    """What a process took.
+    """What a process took."""
 
-    Attributes:
-        seconds: From its start to its end; of an audit without its steps; of the window from its paint to figures.
-        processor: Seconds of processor time, of all processes that it started; of an audit without those of its steps.
-    """
-
+    #: From its start to its end; of an audit without its steps; of the window from its paint to figures.
     seconds: float
+    #: Seconds of processor time, of all processes that it started; of an audit without those of its steps.
     processor: float
 
     def row(self, name: str) -> str:

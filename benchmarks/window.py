@@ -56,21 +56,13 @@ for _ in counterfoil.record(folder / "job.cfoil", folder / "run.cfoil", key, tam
 
 @dataclass(frozen=True)
 class Pause:
-    """The longest pause of the event loop during one activity.
+    """The longest pause of the event loop during one activity."""
 
-    Attributes:
-        activity: What the user did.
-        seconds: How long the activity took.
-        longest: The longest pause in seconds.
-        longest_own: The most processor time of this process in one pause, in seconds.
-        over_limit: How many pauses were longer than :data:`LIMIT_SECONDS`.
-    """
-
-    activity: str
-    seconds: float
-    longest: float
-    longest_own: float
-    over_limit: int
+    activity: str  #: What the user did.
+    seconds: float  #: How long the activity took.
+    longest: float  #: The longest pause in seconds.
+    longest_own: float  #: The most processor time of this process in one pause, in seconds.
+    over_limit: int  #: How many pauses were longer than :data:`LIMIT_SECONDS`.
 
     def row(self) -> str:
         """The line of a Markdown table under :data:`HEAD`."""

@@ -28,15 +28,10 @@ TEXT = b"Measured on a machine that does nothing else. " * 2000
 
 @dataclass(frozen=True)
 class Measured:
-    """How long an audit took.
+    """How long an audit took."""
 
-    Attributes:
-        whole: Seconds from its call to its end.
-        replay: Seconds from the moment at which all workers were ready, or at which the replay could begin.
-    """
-
-    whole: float
-    replay: float
+    whole: float  #: Seconds from its call to its end.
+    replay: float  #: Seconds from the moment at which all workers were ready, or at which the replay could begin.
 
 
 def measured(run: Path, workers: Workers | None) -> Measured:

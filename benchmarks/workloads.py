@@ -45,17 +45,13 @@ class Ordered(Protocol):
 
 @dataclass(frozen=True)
 class Workload:
-    """One training step in two forms.
+    """One training step in two forms."""
 
-    Attributes:
-        name: What it is, for the table.
-        order: Returns the order whose first step is executed, in a precision profile; None for the recipe's own.
-        eager: Returns ordinary eager training of the same model, batch and optimizer: in a dtype, on a device.
-            bfloat16 stands for torch's autocast to it, with weights in float32.
-    """
-
-    name: str
+    name: str  #: What it is, for the table.
+    #: Returns the order whose first step is executed, in a precision profile; None for the recipe's own.
     order: Ordered
+    #: Returns ordinary eager training of the same model, batch and optimizer: in a dtype, on a device. bfloat16 stands
+    #: for torch's autocast to it, with weights in float32.
     eager: Callable[[torch.dtype, torch.device], EagerStep]
 
 

@@ -45,17 +45,11 @@ NOUNS = frozenset((
 
 @dataclass(frozen=True)
 class Module:
-    """A file of source.
+    """A file of source."""
 
-    Attributes:
-        package: The package that it is counted in, for instance ``counterfoil.audit``.
-        path: Where it lies, from the root of the repository.
-        source: Its text.
-    """
-
-    package: str
-    path: Path
-    source: str
+    package: str  #: The package that it is counted in, for instance ``counterfoil.audit``.
+    path: Path  #: Where it lies, from the root of the repository.
+    source: str  #: Its text.
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -139,19 +133,12 @@ def _header(node: ast.FunctionDef | ast.AsyncFunctionDef, lines: Sequence[str]) 
 
 @dataclass(frozen=True)
 class Defined:
-    """A function, a method or a class.
+    """A function, a method or a class."""
 
-    Attributes:
-        name: What it is called.
-        path: Where it stands.
-        is_public: Whether it stands at the module's level, and its name begins with a letter.
-        is_function: Whether it is a function or a method.
-    """
-
-    name: str
-    path: Path
-    is_public: bool
-    is_function: bool
+    name: str  #: What it is called.
+    path: Path  #: Where it stands.
+    is_public: bool  #: Whether it stands at the module's level, and its name begins with a letter.
+    is_function: bool  #: Whether it is a function or a method.
 
 
 def definitions(module: Module) -> Iterator[Defined]:

@@ -34,13 +34,9 @@ def tampered_step(steps: int) -> int:
 
 @dataclass(frozen=True)
 class DemoFiles:
-    """The files of a demonstration.
+    """The files of a demonstration."""
 
-    Attributes:
-        folder: The folder that holds them all.
-    """
-
-    folder: Path
+    folder: Path  #: The folder that holds them all.
 
     @property
     def order(self) -> Path:

@@ -22,17 +22,11 @@ from counterfoil_core.arithmetic.machine import Machine
 
 @dataclass(frozen=True)
 class Case:
-    """One training.
+    """One training."""
 
-    Attributes:
-        task: What is trained.
-        arithmetic: Key of ARITHMETICS.
-        seed: Decides weights, order of the rows, augmentation and dropout.
-    """
-
-    task: Task
-    arithmetic: str
-    seed: int
+    task: Task  #: What is trained.
+    arithmetic: str  #: Key of ARITHMETICS.
+    seed: int  #: Decides weights, order of the rows, augmentation and dropout.
 
     def description(self, machine: Machine) -> dict[str, str | int]:
         """All that the result depends on, but for the code; eager float32 depends on the machine too."""
@@ -60,18 +54,12 @@ class Done:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the cases are.
+    """How far the cases are."""
 
-    Attributes:
-        done: The last one.
-        count: Cases done.
-        total: All cases.
-        seconds_left: Estimated from what cases of the same task and arithmetic took; None before that is known.
-    """
-
-    done: Done
-    count: int
-    total: int
+    done: Done  #: The last one.
+    count: int  #: Cases done.
+    total: int  #: All cases.
+    #: Estimated from what cases of the same task and arithmetic took; None before that is known.
     seconds_left: float | None
 
 

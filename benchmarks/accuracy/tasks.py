@@ -34,29 +34,17 @@ Examples = Callable[[nn.Module], Iterator[tuple[Tensor, Tensor]]]
 
 @dataclass(frozen=True)
 class Task:
-    """One training that is done under every arithmetic.
+    """One training that is done under every arithmetic."""
 
-    Attributes:
-        name: Its short name.
-        what: What is trained, on what, for how long.
-        data: SHA-256 of its data, in hexadecimal.
-        order: Makes the order for a seed and a precision.
-        model: Makes the model, whose weights are taken from the order.
-        objective: The loss of a batch.
-        optimizer: Makes the ordinary optimizer.
-        examples: The held-out examples.
-        clip: Largest norm of the gradients, or None.
-    """
-
-    name: str
-    what: str
-    data: str
-    order: Callable[[int, AnyPrecision], OrderDraft]
-    model: Callable[[], nn.Module]
-    objective: Objective
-    optimizer: Callable[[nn.Module], torch.optim.Optimizer]
-    examples: Examples
-    clip: float | None = None
+    name: str  #: Its short name.
+    what: str  #: What is trained, on what, for how long.
+    data: str  #: SHA-256 of its data, in hexadecimal.
+    order: Callable[[int, AnyPrecision], OrderDraft]  #: Makes the order for a seed and a precision.
+    model: Callable[[], nn.Module]  #: Makes the model, whose weights are taken from the order.
+    objective: Objective  #: The loss of a batch.
+    optimizer: Callable[[nn.Module], torch.optim.Optimizer]  #: Makes the ordinary optimizer.
+    examples: Examples  #: The held-out examples.
+    clip: float | None = None  #: Largest norm of the gradients, or None.
 
 
 def held_out(task: Task, model: nn.Module) -> tuple[float, float]:

@@ -31,17 +31,11 @@ from counterfoil_core.order.loaded import step_inputs
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training gave.
+    """What a training gave."""
 
-    Attributes:
-        losses: The loss of every step.
-        held_out_loss: Mean loss on the held-out examples.
-        held_out_accuracy: How many of 100 held-out examples the model gets right.
-    """
-
-    losses: tuple[float, ...]
-    held_out_loss: float
-    held_out_accuracy: float
+    losses: tuple[float, ...]  #: The loss of every step.
+    held_out_loss: float  #: Mean loss on the held-out examples.
+    held_out_accuracy: float  #: How many of 100 held-out examples the model gets right.
 
 
 Arithmetic = Callable[[Task, int, Machine], Trained]

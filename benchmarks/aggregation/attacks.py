@@ -15,19 +15,12 @@ RADIUS = 0.5
 
 @dataclass(frozen=True)
 class Seen:
-    """What the liars know when they decide what to send.
+    """What the liars know when they decide what to send."""
 
-    Attributes:
-        honest: The long vectors of the honest shares.
-        last: What the rule gave in the last step; zero in the first.
-        faulty: How many liars there are.
-        generator: Where their random numbers come from.
-    """
-
-    honest: Tensor
-    last: Tensor
-    faulty: int
-    generator: torch.Generator
+    honest: Tensor  #: The long vectors of the honest shares.
+    last: Tensor  #: What the rule gave in the last step; zero in the first.
+    faulty: int  #: How many liars there are.
+    generator: torch.Generator  #: Where their random numbers come from.
 
     @property
     def mean(self) -> Tensor:
@@ -37,21 +30,14 @@ class Seen:
 
 @dataclass(frozen=True)
 class Attack:
-    """An attack.
+    """An attack."""
 
-    Attributes:
-        name: What it is called in the table.
-        what: What is sent, in words.
-        source: Who describes it.
-        lie: Gives the vector that all liars send, or one for each; None where they compute what they are asked for.
-        flipped: Whether they compute it of rows with wrong labels.
-    """
-
-    name: str
-    what: str
-    source: str
+    name: str  #: What it is called in the table.
+    what: str  #: What is sent, in words.
+    source: str  #: Who describes it.
+    #: Gives the vector that all liars send, or one for each; None where they compute what they are asked for.
     lie: Callable[[Seen], Tensor] | None = None
-    flipped: bool = False
+    flipped: bool = False  #: Whether they compute it of rows with wrong labels.
 
 
 def _scaled(factor: float) -> Callable[[Seen], Tensor]:

@@ -33,15 +33,10 @@ Network = dict[str, Tensor]
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule of the table.
+    """A rule of the table."""
 
-    Attributes:
-        name: Its name for a command line.
-        momentum: Decay of worker momentum, 0 for none.
-    """
-
-    name: str
-    momentum: float = 0.0
+    name: str  #: Its name for a command line.
+    momentum: float = 0.0  #: Decay of worker momentum, 0 for none.
 
     @property
     def title(self) -> str:

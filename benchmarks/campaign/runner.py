@@ -24,15 +24,10 @@ _SETTLED = (Ended.DONE,)
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run came to.
+    """What a run came to."""
 
-    Attributes:
-        results: Every result that is kept, of earlier runs too, in the order of the tasks.
-        undone: Tasks that have no result, for want of time or because the run was stopped.
-    """
-
-    results: Sequence[Result]
-    undone: Sequence[Task]
+    results: Sequence[Result]  #: Every result that is kept, of earlier runs too, in the order of the tasks.
+    undone: Sequence[Task]  #: Tasks that have no result, for want of time or because the run was stopped.
 
     @property
     def strange(self) -> list[str]:

@@ -22,22 +22,14 @@ class LeftOutError(CounterfoilError):
 
 @dataclass(frozen=True)
 class Task:
-    """One piece of work.
+    """One piece of work."""
 
-    Attributes:
-        part: Name of its part.
-        name: Its name, unique in the part; a part of a file name.
-        seconds: How long it is expected to take.
-        limit: Seconds after which its process is ended.
-        alone: Whether nothing else may run beside it, because it is timed.
-        variables: What its process has in its environment beside what this one has.
-    """
-
-    part: str
-    name: str
-    seconds: float
-    limit: float
-    alone: bool = False
+    part: str  #: Name of its part.
+    name: str  #: Its name, unique in the part; a part of a file name.
+    seconds: float  #: How long it is expected to take.
+    limit: float  #: Seconds after which its process is ended.
+    alone: bool = False  #: Whether nothing else may run beside it, because it is timed.
+    #: What its process has in its environment beside what this one has.
     variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -48,17 +40,11 @@ class Task:
 
 @dataclass(frozen=True)
 class Found:
-    """What a task found.
+    """What a task found."""
 
-    Attributes:
-        said: One line for who watches.
-        values: The figures, as JSON takes them.
-        strange: A sentence for each thing that should not be so.
-    """
-
-    said: str
-    values: dict[str, Any]
-    strange: tuple[str, ...] = ()
+    said: str  #: One line for who watches.
+    values: dict[str, Any]  #: The figures, as JSON takes them.
+    strange: tuple[str, ...] = ()  #: A sentence for each thing that should not be so.
 
 
 class Ended(StrEnum):
@@ -72,33 +58,19 @@ class Ended(StrEnum):
 
 @dataclass(frozen=True)
 class Result:
-    """A task that ended.
+    """A task that ended."""
 
-    Attributes:
-        part: Name of the part.
-        task: Name of the task.
-        outcome: How it ended.
-        said: One line for who watches; of a failure what went wrong.
-        seconds: How long it took.
-        values: The figures.
-        strange: A sentence for each thing that should not be so.
-        detail: The end of a traceback.
-        counterfoil: Version that did it.
-        torch: Version of torch.
-        date: Day on which it ended.
-    """
-
-    part: str
-    task: str
-    outcome: Ended
-    said: str
-    seconds: float
-    values: dict[str, Any] = field(default_factory=dict)
-    strange: list[str] = field(default_factory=list)
-    detail: str = ""
-    counterfoil: str = ""
-    torch: str = ""
-    date: str = ""
+    part: str  #: Name of the part.
+    task: str  #: Name of the task.
+    outcome: Ended  #: How it ended.
+    said: str  #: One line for who watches; of a failure what went wrong.
+    seconds: float  #: How long it took.
+    values: dict[str, Any] = field(default_factory=dict)  #: The figures.
+    strange: list[str] = field(default_factory=list)  #: A sentence for each thing that should not be so.
+    detail: str = ""  #: The end of a traceback.
+    counterfoil: str = ""  #: Version that did it.
+    torch: str = ""  #: Version of torch.
+    date: str = ""  #: Day on which it ended.
 
     @property
     def key(self) -> tuple[str, str]:

@@ -30,17 +30,11 @@ TAMPERED = ("digits-cnn",)
 
 @dataclass(frozen=True)
 class Training:
-    """A job under a profile, trained honestly or not.
+    """A job under a profile, trained honestly or not."""
 
-    Attributes:
-        job: Name of the job.
-        profile: Name of the precision profile.
-        tampered: Whether the trainer departs from the order.
-    """
-
-    job: str
-    profile: str
-    tampered: bool = False
+    job: str  #: Name of the job.
+    profile: str  #: Name of the precision profile.
+    tampered: bool = False  #: Whether the trainer departs from the order.
 
     @property
     def order_name(self) -> str:

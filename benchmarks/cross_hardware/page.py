@@ -85,23 +85,14 @@ decisions, or round a value differently. A replay that did not end in VERIFIED i
 
 @dataclass(frozen=True)
 class Found:
-    """The results, with stale ones left out: those of orders that were changed since.
+    """The results, with stale ones left out: those of orders that were changed since."""
 
-    Attributes:
-        ordered: The campaign's orders.
-        captured: The same jobs, captured by other machines.
-        machines: The machines.
-        recorded: Their runs.
-        replayed: Their audits of others' runs.
-        trained: Their ordinary training.
-    """
-
-    ordered: tuple[Ordered, ...]
-    captured: tuple[Ordered, ...]
-    machines: tuple[Machine, ...]
-    recorded: tuple[Recorded, ...]
-    replayed: tuple[Replayed, ...]
-    trained: tuple[Trained, ...]
+    ordered: tuple[Ordered, ...]  #: The campaign's orders.
+    captured: tuple[Ordered, ...]  #: The same jobs, captured by other machines.
+    machines: tuple[Machine, ...]  #: The machines.
+    recorded: tuple[Recorded, ...]  #: Their runs.
+    replayed: tuple[Replayed, ...]  #: Their audits of others' runs.
+    trained: tuple[Trained, ...]  #: Their ordinary training.
 
     @classmethod
     def of(cls, parts: Iterable[Part]) -> Found:

@@ -65,27 +65,17 @@ FORMS = (Form.FLOAT64, Form.FLOAT32, Form.INT8, Form.KARATSUBA)
 
 @dataclass(frozen=True)
 class Replay:
-    """One replay, or one ordinary training.
+    """One replay, or one ordinary training."""
 
-    Attributes:
-        job: Name of the job.
-        profile: Name of the precision profile; empty for ordinary training.
-        setting: Key of :data:`SETTINGS`.
-        machine: The imitation, or the form of products; empty for this machine as it is.
-        threads: Threads.
-        equal: Whether every step gave the trainer's leaf. Of ordinary training: whether it gave the state of the first.
-        outcome: What was concluded, or the state root of ordinary training.
-        seconds: Time it took.
-    """
-
-    job: str
-    profile: str
-    setting: str
-    machine: str
-    threads: int
+    job: str  #: Name of the job.
+    profile: str  #: Name of the precision profile; empty for ordinary training.
+    setting: str  #: Key of :data:`SETTINGS`.
+    machine: str  #: The imitation, or the form of products; empty for this machine as it is.
+    threads: int  #: Threads.
+    #: Whether every step gave the trainer's leaf. Of ordinary training: whether it gave the state of the first.
     equal: bool = False
-    outcome: str = ""
-    seconds: float = 0.0
+    outcome: str = ""  #: What was concluded, or the state root of ordinary training.
+    seconds: float = 0.0  #: Time it took.
 
     @property
     def name(self) -> str:

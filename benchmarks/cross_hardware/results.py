@@ -20,120 +20,69 @@ from counterfoil_core.values.outcome import Outcome
 
 @dataclass(frozen=True)
 class Ordered:
-    """A job that was ordered, or that cannot be ordered under a profile.
-
-    Attributes:
-        job: Name of the job.
-        profile: Name of the precision profile.
-        order: Digest of the order; empty when there is none.
-        refused: Why there is none.
-        machine: Who wrote it only to compare its digest; empty for the campaign's order.
-    """
+    """A job that was ordered, or that cannot be ordered under a profile."""
 
     KIND: ClassVar[str] = "ordered"
-    job: str
-    profile: str
-    order: str
-    refused: str = ""
-    machine: str = ""
+    job: str  #: Name of the job.
+    profile: str  #: Name of the precision profile.
+    order: str  #: Digest of the order; empty when there is none.
+    refused: str = ""  #: Why there is none.
+    machine: str = ""  #: Who wrote it only to compare its digest; empty for the campaign's order.
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine, and what its self-test found.
-
-    Attributes:
-        machine: Its name.
-        about: What it is, in words.
-        device: ``cpu`` or ``cuda:0``.
-        libraries: Which libraries its torch computes products with.
-        selftest: What the self-test says under each profile.
-        failed: The profiles under which it found something wrong.
-        environment: Versions and switches.
-    """
+    """A machine, and what its self-test found."""
 
     KIND: ClassVar[str] = "machine"
-    machine: str
-    about: str
-    device: str
-    libraries: str
-    selftest: dict[str, str]
-    failed: list[str]
-    environment: dict[str, str] = field(default_factory=dict)
+    machine: str  #: Its name.
+    about: str  #: What it is, in words.
+    device: str  #: ``cpu`` or ``cuda:0``.
+    libraries: str  #: Which libraries its torch computes products with.
+    selftest: dict[str, str]  #: What the self-test says under each profile.
+    failed: list[str]  #: The profiles under which it found something wrong.
+    environment: dict[str, str] = field(default_factory=dict)  #: Versions and switches.
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A run, recorded on a machine.
-
-    Attributes:
-        job: Name of the job.
-        profile: Name of the precision profile.
-        order: Digest of the order.
-        machine: Who recorded it.
-        tampered: Whether the trainer departed from the order.
-        steps: Steps.
-        run_root: The signed run root.
-        state_root: State root after the last step.
-        log_entries: Logged rounding decisions.
-        log_bytes: Size of the logs.
-        seconds: Time it took.
-    """
+    """A run, recorded on a machine."""
 
     KIND: ClassVar[str] = "recorded"
-    job: str
-    profile: str
-    order: str
-    machine: str
-    tampered: bool
-    steps: int
-    run_root: str
-    state_root: str
-    log_entries: int
-    log_bytes: int
-    seconds: float
+    job: str  #: Name of the job.
+    profile: str  #: Name of the precision profile.
+    order: str  #: Digest of the order.
+    machine: str  #: Who recorded it.
+    tampered: bool  #: Whether the trainer departed from the order.
+    steps: int  #: Steps.
+    run_root: str  #: The signed run root.
+    state_root: str  #: State root after the last step.
+    log_entries: int  #: Logged rounding decisions.
+    log_bytes: int  #: Size of the logs.
+    seconds: float  #: Time it took.
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """A run of a machine, audited on a machine.
-
-    Attributes:
-        job: Name of the job.
-        profile: Name of the precision profile.
-        order: Digest of the order.
-        recorder: Who recorded the run.
-        machine: Who replayed it.
-        tampered: Whether the trainer departed from the order.
-        run_root: The signed run root.
-        outcome: What was concluded.
-        steps: Steps that were replayed and judged.
-        mismatched: Steps among these that came out different.
-        corrections: Directions taken from the log.
-        contradictions: Contradictions of the log.
-        omissions: Omissions of the log.
-        seconds: Time it took.
-        capsule: SHA-256 of the dispute capsule; empty when nobody was accused.
-        adjudicated: What this machine says of that capsule.
-    """
+    """A run of a machine, audited on a machine."""
 
     KIND: ClassVar[str] = "replayed"
-    job: str
-    profile: str
-    order: str
-    recorder: str
-    machine: str
-    tampered: bool
-    run_root: str
-    outcome: str
-    steps: int
-    mismatched: int
-    corrections: int
-    contradictions: int
-    omissions: int
-    seconds: float
-    capsule: str = ""
-    adjudicated: str = ""
+    job: str  #: Name of the job.
+    profile: str  #: Name of the precision profile.
+    order: str  #: Digest of the order.
+    recorder: str  #: Who recorded the run.
+    machine: str  #: Who replayed it.
+    tampered: bool  #: Whether the trainer departed from the order.
+    run_root: str  #: The signed run root.
+    outcome: str  #: What was concluded.
+    steps: int  #: Steps that were replayed and judged.
+    mismatched: int  #: Steps among these that came out different.
+    corrections: int  #: Directions taken from the log.
+    contradictions: int  #: Contradictions of the log.
+    omissions: int  #: Omissions of the log.
+    seconds: float  #: Time it took.
+    capsule: str = ""  #: SHA-256 of the dispute capsule; empty when nobody was accused.
+    adjudicated: str = ""  #: What this machine says of that capsule.
 
     @property
     def as_expected(self) -> bool:
@@ -150,22 +99,14 @@ class Replayed:
 
 @dataclass(frozen=True)
 class Trained:
-    """Ordinary training in float32 on a machine: the control.
-
-    Attributes:
-        job: Name of the job.
-        order: Digest of the order whose program was trained; empty for eager training.
-        machine: Where.
-        state_root: State root after the last step.
-        seconds: Time it took.
-    """
+    """Ordinary training in float32 on a machine: the control."""
 
     KIND: ClassVar[str] = "trained"
-    job: str
-    order: str
-    machine: str
-    state_root: str
-    seconds: float
+    job: str  #: Name of the job.
+    order: str  #: Digest of the order whose program was trained; empty for eager training.
+    machine: str  #: Where.
+    state_root: str  #: State root after the last step.
+    seconds: float  #: Time it took.
 
 
 Part = Ordered | Machine | Recorded | Replayed | Trained

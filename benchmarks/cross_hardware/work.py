@@ -42,22 +42,14 @@ def torch_libraries() -> str:
 
 @dataclass(frozen=True)
 class Worker:
-    """A machine at work.
+    """A machine at work."""
 
-    Attributes:
-        campaign: The folder that machines share.
-        machine: This machine's name.
-        about: What it is, in words.
-        device: ``cpu`` or ``cuda:0``.
-        threads: Threads on the CPU; None for torch's choice.
-        eager: Eager training to do beside the jobs, by name; gives the state root of a model.
-    """
-
-    campaign: Campaign
-    machine: str
-    about: str
-    device: str = "cpu"
-    threads: int | None = 1
+    campaign: Campaign  #: The folder that machines share.
+    machine: str  #: This machine's name.
+    about: str  #: What it is, in words.
+    device: str = "cpu"  #: ``cpu`` or ``cuda:0``.
+    threads: int | None = 1  #: Threads on the CPU; None for torch's choice.
+    #: Eager training to do beside the jobs, by name; gives the state root of a model.
     eager: Mapping[str, Callable[[], Digest]] = field(default_factory=dict)
 
     def selftest(self) -> Machine:

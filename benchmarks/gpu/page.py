@@ -28,17 +28,11 @@ _REHEARSAL = (
 
 @dataclass(frozen=True)
 class Measured:
-    """The results of a folder.
+    """The results of a folder."""
 
-    Attributes:
-        about: Device, title, host, scale.
-        results: Of every task, by part.
-        crossed: What the campaign of CPU and device found.
-    """
-
-    about: Mapping[str, str]
-    results: Mapping[str, Sequence[Result]]
-    crossed: Sequence[Crossed]
+    about: Mapping[str, str]  #: Device, title, host, scale.
+    results: Mapping[str, Sequence[Result]]  #: Of every task, by part.
+    crossed: Sequence[Crossed]  #: What the campaign of CPU and device found.
 
     @classmethod
     def of(cls, folder: Path) -> Measured:

@@ -11,16 +11,9 @@ from benchmarks.gpu.settings import Settings
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the whole.
+    """A part of the whole."""
 
-    Attributes:
-        name: Its name.
-        title: What it does, in words.
-        tasks: Returns its tasks, the most valuable first.
-        do: Does the task of a name, in a process of its own.
-    """
-
-    name: str
-    title: str
-    tasks: Callable[[Settings], Sequence[Task]]
-    do: Callable[[Settings, str], Found]
+    name: str  #: Its name.
+    title: str  #: What it does, in words.
+    tasks: Callable[[Settings], Sequence[Task]]  #: Returns its tasks, the most valuable first.
+    do: Callable[[Settings, str], Found]  #: Does the task of a name, in a process of its own.

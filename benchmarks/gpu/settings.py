@@ -23,19 +23,12 @@ class Scale(StrEnum):
 
 @dataclass(frozen=True)
 class Settings:
-    """One measurement.
+    """One measurement."""
 
-    Attributes:
-        device: ``cpu`` or ``cuda:0``.
-        scale: How large the jobs are.
-        out: The folder of its results.
-        threads: Threads on the CPU for what is timed; all cores unless given.
-    """
-
-    device: str
-    scale: Scale
-    out: Path
-    threads: int | None = None
+    device: str  #: ``cpu`` or ``cuda:0``.
+    scale: Scale  #: How large the jobs are.
+    out: Path  #: The folder of its results.
+    threads: int | None = None  #: Threads on the CPU for what is timed; all cores unless given.
 
     @property
     def small(self) -> bool:

@@ -27,34 +27,23 @@ FEATURES = 1024
 
 @dataclass(frozen=True)
 class Step:
-    """One training step in two forms.
+    """One training step in two forms."""
 
-    Attributes:
-        order: The order whose first step is measured.
-        eager: Makes ordinary float32 training of the same model and batch size, one step for each call.
-    """
-
-    order: OrderDraft
+    order: OrderDraft  #: The order whose first step is measured.
+    #: Makes ordinary float32 training of the same model and batch size, one step for each call.
     eager: Callable[[], EagerStep]
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment of the paper.
+    """One experiment of the paper."""
 
-    Attributes:
-        title: What is trained, for the table.
-        batch: Rows per step in the paper, or in the comparison it makes.
-        rows: Rows of one epoch there.
-        build: Makes the step at a batch size; the second argument is a folder of images, or None for made-up data.
-        smallest: Smallest batch that is worth measuring.
-    """
-
-    title: str
-    batch: int
-    rows: int
+    title: str  #: What is trained, for the table.
+    batch: int  #: Rows per step in the paper, or in the comparison it makes.
+    rows: int  #: Rows of one epoch there.
+    #: Makes the step at a batch size; the second argument is a folder of images, or None for made-up data.
     build: Callable[[int, Path | None], Step]
-    smallest: int
+    smallest: int  #: Smallest batch that is worth measuring.
 
 
 def _images(batch: int, folder: Path | None) -> tuple[Pixels, Labels]:

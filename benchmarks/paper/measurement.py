@@ -39,49 +39,27 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one experiment gave at one batch size.
+    """What one experiment gave at one batch size."""
 
-    Attributes:
-        experiment: Its name.
-        batch: Rows per step.
-        parameters: Trainable values.
-        operators: Operators of the program.
-        values: Values rounded in a step.
-        entries: Logged rounding decisions of a step.
-        log_bytes: Bytes of a step's log.
-        eager32: Seconds of a step of ordinary eager training in float32.
-        unrounded: Seconds of a step of the program in float64 without rounding.
-        recorded: Seconds of the same with rounding and log.
-        replayed: Seconds of the same, following the log.
-        perturbed: Seconds of the same with every reduction reversed.
-        digested: Seconds for the state root of one state.
-        corrections: Directions taken from the log under reversed reductions.
-        contradictions: Contradictions there.
-        omissions: Omissions there.
-        identical: Whether that state has the recorded state root.
-        state_bytes: Bytes of one state: what a checkpoint stores.
-        peak_bytes: Peak memory of the process (CUDA: of the device).
-    """
-
-    experiment: str
-    batch: int
-    parameters: int
-    operators: int
-    values: int
-    entries: int
-    log_bytes: int
-    eager32: float
-    unrounded: float
-    recorded: float
-    replayed: float
-    perturbed: float
-    digested: float
-    corrections: int
-    contradictions: int
-    omissions: int
-    identical: bool
-    state_bytes: int
-    peak_bytes: int
+    experiment: str  #: Its name.
+    batch: int  #: Rows per step.
+    parameters: int  #: Trainable values.
+    operators: int  #: Operators of the program.
+    values: int  #: Values rounded in a step.
+    entries: int  #: Logged rounding decisions of a step.
+    log_bytes: int  #: Bytes of a step's log.
+    eager32: float  #: Seconds of a step of ordinary eager training in float32.
+    unrounded: float  #: Seconds of a step of the program in float64 without rounding.
+    recorded: float  #: Seconds of the same with rounding and log.
+    replayed: float  #: Seconds of the same, following the log.
+    perturbed: float  #: Seconds of the same with every reduction reversed.
+    digested: float  #: Seconds for the state root of one state.
+    corrections: int  #: Directions taken from the log under reversed reductions.
+    contradictions: int  #: Contradictions there.
+    omissions: int  #: Omissions there.
+    identical: bool  #: Whether that state has the recorded state root.
+    state_bytes: int  #: Bytes of one state: what a checkpoint stores.
+    peak_bytes: int  #: Peak memory of the process (CUDA: of the device).
 
     @property
     def seconds(self) -> float:

@@ -20,17 +20,11 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Found:
-    """What was measured of one experiment.
+    """What was measured of one experiment."""
 
-    Attributes:
-        name: Key of EXPERIMENTS.
-        small: At the smallest batch.
-        large: At the largest batch that was possible; the same object when that is the smallest.
-    """
-
-    name: str
-    small: Measurement
-    large: Measurement
+    name: str  #: Key of EXPERIMENTS.
+    small: Measurement  #: At the smallest batch.
+    large: Measurement  #: At the largest batch that was possible; the same object when that is the smallest.
 
     @property
     def experiment(self) -> Experiment:

@@ -34,23 +34,14 @@ Weights = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Apart:
-    """How far two states of one training are apart.
+    """How far two states of one training are apart."""
 
-    Attributes:
-        step: The step after which they were compared.
-        distance: The Euclidean distance of all weights.
-        relative: That divided by the length of the first machine's weights.
-        largest: The largest distance of one weight.
-        differing: How many weights differ, of ``weights``.
-        weights: How many there are.
-    """
-
-    step: int
-    distance: float
-    relative: float
-    largest: float
-    differing: int
-    weights: int
+    step: int  #: The step after which they were compared.
+    distance: float  #: The Euclidean distance of all weights.
+    relative: float  #: That divided by the length of the first machine's weights.
+    largest: float  #: The largest distance of one weight.
+    differing: int  #: How many weights differ, of ``weights``.
+    weights: int  #: How many there are.
 
 
 def apart(step: int, one: Weights, other: Weights) -> Apart:

@@ -33,21 +33,13 @@ Draft = Callable[[Path | None, int, int, Precision | None], OrderDraft]
 
 @dataclass(frozen=True)
 class WholeJob:
-    """One training.
+    """One training."""
 
-    Attributes:
-        title: What is trained, for the page.
-        steps: How many steps it has.
-        checkpoint_every: A state is stored every so many steps; an audit that was stopped goes on from one.
-        draft: Drafts its order.
-        seconds: What a step is expected to take on this machine.
-    """
-
-    title: str
-    steps: int
-    checkpoint_every: int
-    draft: Draft
-    seconds: float
+    title: str  #: What is trained, for the page.
+    steps: int  #: How many steps it has.
+    checkpoint_every: int  #: A state is stored every so many steps; an audit that was stopped goes on from one.
+    draft: Draft  #: Drafts its order.
+    seconds: float  #: What a step is expected to take on this machine.
 
 
 def _images(

@@ -23,13 +23,9 @@ from counterfoil_core.values.steptable import StepMatch
 
 @dataclass(frozen=True)
 class Lines:
-    """Rows that are kept as they come, one to a line, so that nothing is lost when a process ends.
+    """Rows that are kept as they come, one to a line, so that nothing is lost when a process ends."""
 
-    Attributes:
-        path: The file.
-    """
-
-    path: Path
+    path: Path  #: The file.
 
     def keep(self, **row: Any) -> None:
         """Add a row; of two of one ``step`` the later one counts."""
@@ -52,19 +48,12 @@ class Lines:
 
 @dataclass(frozen=True)
 class Pieces:
-    """The files of one training.
+    """The files of one training."""
 
-    Attributes:
-        folder: Where they lie.
-        job: What is trained.
-        text: The text that a language model learns; None for made-up tokens.
-        threads: Threads on the CPU.
-    """
-
-    folder: Path
-    job: WholeJob
-    text: Path | None
-    threads: int
+    folder: Path  #: Where they lie.
+    job: WholeJob  #: What is trained.
+    text: Path | None  #: The text that a language model learns; None for made-up tokens.
+    threads: int  #: Threads on the CPU.
 
     @property
     def order(self) -> Path:

@@ -119,15 +119,10 @@ class VerdictReading:
 
 @dataclass(frozen=True)
 class ReadRevocations:
-    """A list of revoked keys whose signature holds.
+    """A list of revoked keys whose signature holds."""
 
-    Attributes:
-        envelope: The file, a DSSE envelope as JSON bytes.
-        found: What it says.
-    """
-
-    envelope: bytes
-    found: RevocationList
+    envelope: bytes  #: The file, a DSSE envelope as JSON bytes.
+    found: RevocationList  #: What it says.
 
 
 @dataclass(frozen=True)

@@ -22,36 +22,22 @@ MOST_DEPTH = 16
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is looked for.
+    """What is looked for."""
 
-    Attributes:
-        kind: What the file is.
-        name: What it was called: files of this name are looked at first.
-        order: Digest of the order that it holds or is about; None where that is not known.
-        about: The run that it holds or is about; None where that is not known.
-        store: What the user trusts, by which a verdict is read.
-    """
-
-    kind: FileUse
-    name: str
-    order: Digest | None = None
-    about: Subject | None = None
-    store: TrustStore = NO_TRUST
+    kind: FileUse  #: What the file is.
+    name: str  #: What it was called: files of this name are looked at first.
+    order: Digest | None = None  #: Digest of the order that it holds or is about; None where that is not known.
+    about: Subject | None = None  #: The run that it holds or is about; None where that is not known.
+    store: TrustStore = NO_TRUST  #: What the user trusts, by which a verdict is read.
 
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far a search is.
+    """How far a search is."""
 
-    Attributes:
-        looked: How many files were looked at.
-        total: How many there are.
-        found: The file, once it is found; it is the last that is said.
-    """
-
-    looked: int
-    total: int
-    found: Path | None = None
+    looked: int  #: How many files were looked at.
+    total: int  #: How many there are.
+    found: Path | None = None  #: The file, once it is found; it is the last that is said.
 
 
 def search(engine: Engine, place: Path, wanted: Wanted, cancel: CancelToken) -> Iterator[SearchProgress]:

@@ -31,21 +31,13 @@ class EntryState(Enum):
 
 @dataclass
 class QueuedBundle:
-    """One bundle of the queue.
+    """One bundle of the queue."""
 
-    Attributes:
-        path: The bundle.
-        state: Where it stands.
-        sentence: What was found, or why nothing was.
-        finished: What the replay left, once it ended.
-        order: The client's order to compare it with, if it is known.
-    """
-
-    path: Path
-    state: EntryState = EntryState.WAITING
-    sentence: str = ""
-    finished: Finished | None = None
-    order: Path | None = None
+    path: Path  #: The bundle.
+    state: EntryState = EntryState.WAITING  #: Where it stands.
+    sentence: str = ""  #: What was found, or why nothing was.
+    finished: Finished | None = None  #: What the replay left, once it ended.
+    order: Path | None = None  #: The client's order to compare it with, if it is known.
 
 
 class BundleQueue(QObject):

@@ -52,29 +52,17 @@ class Parties(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Replay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A replay that was begun here and has not come to its end: how it goes on.
+    """A replay that was begun here and has not come to its end: how it goes on."""
 
-    Attributes:
-        device: Where it computes.
-        numbers: As in :class:`SegmentRequest`.
-        count: As there.
-        confidence: As there.
-        bad_fraction: As there.
-        order: The client's order file; empty for none.
-        data: The data file; empty for none.
-        step: The last step that is judged and kept; 0 while that is not known.
-        steps: Number of steps of the run.
-    """
-
-    device: _Name
-    numbers: Annotated[tuple[_Count, ...], Meta(max_length=MAX_SEGMENTS)]
-    count: _Count | None
-    confidence: _Share | None
-    bad_fraction: _Share
-    order: _Path
-    data: _Path
-    step: _Count
-    steps: _Count
+    device: _Name  #: Where it computes.
+    numbers: Annotated[tuple[_Count, ...], Meta(max_length=MAX_SEGMENTS)]  #: As in :class:`SegmentRequest`.
+    count: _Count | None  #: As there.
+    confidence: _Share | None  #: As there.
+    bad_fraction: _Share  #: As there.
+    order: _Path  #: The client's order file; empty for none.
+    data: _Path  #: The data file; empty for none.
+    step: _Count  #: The last step that is judged and kept; 0 while that is not known.
+    steps: _Count  #: Number of steps of the run.
 
     @classmethod
     def of(cls, device: str, asked: SegmentRequest, order: Path | None, data: Path | None, steps: int) -> Replay:
@@ -89,24 +77,16 @@ class Replay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CaseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file of a case.
+    """A file of a case."""
 
-    Attributes:
-        kind: What it is.
-        path: Where it was when it was last seen; absolute.
-        about: The run that it holds or is about; None where that is not known.
-        outcome: What a verdict, an adjudication or a comparison of weights came to, in the engine's word; empty for a
-            run, whose results are kept, and where it is not known.
-        used: When it was last used here, UTC; empty once it was forgotten.
-        replay: The replay of a run that waits to be gone on with.
-    """
-
-    kind: FileKind
-    path: _Path
-    about: Subject | None = None
+    kind: FileKind  #: What it is.
+    path: _Path  #: Where it was when it was last seen; absolute.
+    about: Subject | None = None  #: The run that it holds or is about; None where that is not known.
+    #: What a verdict, an adjudication or a comparison of weights came to, in the engine's word; empty for a run, whose
+    #: results are kept, and where it is not known.
     outcome: Annotated[str, Meta(max_length=20)] = ""
-    used: _Moment = ""
-    replay: Replay | None = None
+    used: _Moment = ""  #: When it was last used here, UTC; empty once it was forgotten.
+    replay: Replay | None = None  #: The replay of a run that waits to be gone on with.
 
     @property
     def file(self) -> Path:
@@ -120,19 +100,13 @@ class CaseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An order and what belongs to it.
+    """An order and what belongs to it."""
 
-    Attributes:
-        order: The order's digest.
-        title: What the client calls the job, as one line of visible characters; empty where no file of it was read.
-        parties: How the case and its parties are called.
-        files: Its files, the one that was used last first.
-    """
-
-    order: _Hex
+    order: _Hex  #: The order's digest.
+    #: What the client calls the job, as one line of visible characters; empty where no file of it was read.
     title: _Name
-    parties: Parties
-    files: Annotated[tuple[CaseFile, ...], Meta(max_length=MAX_FILES)]
+    parties: Parties  #: How the case and its parties are called.
+    files: Annotated[tuple[CaseFile, ...], Meta(max_length=MAX_FILES)]  #: Its files, the one that was used last first.
 
     def of_kind(self, kind: FileKind) -> tuple[CaseFile, ...]:
         """Its files of a kind."""

@@ -36,19 +36,12 @@ class Scale:
 
 @dataclass(frozen=True, eq=False)
 class DivergenceColumns:
-    """Everything that a divergence table holds.
+    """Everything that a divergence table holds."""
 
-    Attributes:
-        names: Names of the tensors, in the order of the table.
-        steps: The compared steps, int64 ``[checkpoints]``.
-        differing: Places among these at which anything differs, ascending, int64 ``[n]``.
-        values: The largest absolute differences there, float64 ``[tensors, n]``.
-    """
-
-    names: tuple[str, ...]
-    steps: npt.NDArray[np.int64]
-    differing: npt.NDArray[np.int64]
-    values: Floats
+    names: tuple[str, ...]  #: Names of the tensors, in the order of the table.
+    steps: npt.NDArray[np.int64]  #: The compared steps, int64 ``[checkpoints]``.
+    differing: npt.NDArray[np.int64]  #: Places among these at which anything differs, ascending, int64 ``[n]``.
+    values: Floats  #: The largest absolute differences there, float64 ``[tensors, n]``.
 
 
 def module_and_tensor(name: str) -> tuple[str, str]:
@@ -187,23 +180,15 @@ class DivergenceTable:
 
 @dataclass(frozen=True, eq=False)
 class Thinned:
-    """Steps in view, where there are more than pixels: what lies at each place.
+    """Steps in view, where there are more than pixels: what lies at each place."""
 
-    Attributes:
-        steps: Where the places lie, float64 ``[n]``: the step itself, or the middle of those that share the place.
-        least: The smallest value there, float64 ``[n]``; not a number at places without any value.
-        mean: Their mean, float64 ``[n]``.
-        most: The largest, float64 ``[n]``.
-        width: Steps from one place to the next.
-        merged: Whether steps share places at all; else the three are the same.
-    """
-
+    #: Where the places lie, float64 ``[n]``: the step itself, or the middle of those that share the place.
     steps: Floats
-    least: Floats
-    mean: Floats
-    most: Floats
-    width: float
-    merged: bool
+    least: Floats  #: The smallest value there, float64 ``[n]``; not a number at places without any value.
+    mean: Floats  #: Their mean, float64 ``[n]``.
+    most: Floats  #: The largest, float64 ``[n]``.
+    width: float  #: Steps from one place to the next.
+    merged: bool  #: Whether steps share places at all; else the three are the same.
 
 
 def thin_to_view(values: Floats, first: int, last: int, places: int) -> Thinned:
@@ -238,17 +223,11 @@ def thin_to_view(values: Floats, first: int, last: int, places: int) -> Thinned:
 
 @dataclass(frozen=True)
 class RowGroup:
-    """Neighbouring tensors that share a name.
+    """Neighbouring tensors that share a name."""
 
-    Attributes:
-        label: The name.
-        begin: Position of the first.
-        end: One past the last.
-    """
-
-    label: str
-    begin: int
-    end: int
+    label: str  #: The name.
+    begin: int  #: Position of the first.
+    end: int  #: One past the last.
 
 
 def group_rows(names: tuple[str, ...], room: int) -> list[RowGroup]:

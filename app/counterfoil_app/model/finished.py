@@ -12,59 +12,33 @@ from counterfoil_app.model.divergence_table import DivergenceTable
 
 @dataclass(frozen=True)
 class VerdictMaterial:
-    """What a verdict is made from.
+    """What a verdict is made from."""
 
-    Attributes:
-        report: What the replay found.
-        summary: The overview of the bundle; None when it could not be read.
-        steps: The step table.
-        order: The client's order file, if one was given.
-        trust: What it rests on, for who knows the user's keys; None where that is no more than the report says.
-    """
-
-    report: AuditReport
-    summary: BundleSummary | None
-    steps: StepTable
-    order: Path | None = None
+    report: AuditReport  #: What the replay found.
+    summary: BundleSummary | None  #: The overview of the bundle; None when it could not be read.
+    steps: StepTable  #: The step table.
+    order: Path | None = None  #: The client's order file, if one was given.
+    #: What it rests on, for who knows the user's keys; None where that is no more than the report says.
     trust: Trust | None = None
 
 
 @dataclass(frozen=True)
 class Finished:
-    """What a replay left, so that it can be looked at again after another bundle was open.
+    """What a replay left, so that it can be looked at again after another bundle was open."""
 
-    Attributes:
-        path: The bundle.
-        order: The client's order file, if one was given.
-        data: The data file, if one was chosen.
-        summary: The overview; None for a file that could not be read.
-        client: That of the client's order file; None when none was given.
-        steps: The step table.
-        divergence: How far the states lay apart.
-        dispute: The dispute, or None.
-        resumed_from: Step of the last checkpoint from which the replay went on.
-        sample: The segments that were replayed.
-        report: What the replay found; None when it ended without.
-        failure: Why it ended without, or why the file could not be read.
-        verdict_file: Where the signed verdict lies, once there is one.
-        kept: What another replay can go on from.
-        file: Where it is kept among the results; None when it has no report.
-        stopped: Whether the user stopped it.
-    """
-
-    path: Path
-    order: Path | None
-    data: Path | None
-    summary: BundleSummary | None
-    client: BundleSummary | None
-    steps: StepTable
-    divergence: DivergenceTable
-    dispute: Dispute | None
-    resumed_from: int | None
-    sample: Sample | None
-    report: AuditReport | None
-    failure: Failure | None
-    verdict_file: Path | None
-    kept: Kept | None
-    file: Path | None = None
-    stopped: bool = False
+    path: Path  #: The bundle.
+    order: Path | None  #: The client's order file, if one was given.
+    data: Path | None  #: The data file, if one was chosen.
+    summary: BundleSummary | None  #: The overview; None for a file that could not be read.
+    client: BundleSummary | None  #: That of the client's order file; None when none was given.
+    steps: StepTable  #: The step table.
+    divergence: DivergenceTable  #: How far the states lay apart.
+    dispute: Dispute | None  #: The dispute, or None.
+    resumed_from: int | None  #: Step of the last checkpoint from which the replay went on.
+    sample: Sample | None  #: The segments that were replayed.
+    report: AuditReport | None  #: What the replay found; None when it ended without.
+    failure: Failure | None  #: Why it ended without, or why the file could not be read.
+    verdict_file: Path | None  #: Where the signed verdict lies, once there is one.
+    kept: Kept | None  #: What another replay can go on from.
+    file: Path | None = None  #: Where it is kept among the results; None when it has no report.
+    stopped: bool = False  #: Whether the user stopped it.

@@ -75,35 +75,20 @@ _SAME = tuple(item.name for item in fields(_Held) if item.name not in ("steps", 
 
 @dataclass(frozen=True)
 class Past:
-    """What a list shows of a result.
+    """What a list shows of a result."""
 
-    Attributes:
-        file: Where it lies.
-        when: When the replay ended, UTC.
-        path: The run.
-        order: The client's order file, if one was given.
-        outcome: What was found.
-        headline: The same in words: of a clean one it says for how much of the run and the order it holds.
-        judged: Number of steps that were judged.
-        ordered: Number of steps of the run, which are those of the order unless it ended early.
-        verdict: The signed verdict; None when nothing was signed.
-        trust: What it rests on.
-        about: Which run it is about; None where that is not known.
-        stopped: Whether the user stopped it.
-    """
-
-    file: Path
-    when: datetime
-    path: Path
-    order: Path | None
-    outcome: Outcome
-    headline: str
-    judged: int
-    ordered: int
-    verdict: Path | None
-    trust: Trust
-    about: Subject | None
-    stopped: bool
+    file: Path  #: Where it lies.
+    when: datetime  #: When the replay ended, UTC.
+    path: Path  #: The run.
+    order: Path | None  #: The client's order file, if one was given.
+    outcome: Outcome  #: What was found.
+    headline: str  #: The same in words: of a clean one it says for how much of the run and the order it holds.
+    judged: int  #: Number of steps that were judged.
+    ordered: int  #: Number of steps of the run, which are those of the order unless it ended early.
+    verdict: Path | None  #: The signed verdict; None when nothing was signed.
+    trust: Trust  #: What it rests on.
+    about: Subject | None  #: Which run it is about; None where that is not known.
+    stopped: bool  #: Whether the user stopped it.
 
     @property
     def signable(self) -> bool:

@@ -29,19 +29,12 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the journal.
+    """One line of the journal."""
 
-    Attributes:
-        time: Local time with its offset.
-        kind: What it is about.
-        message: One sentence.
-        detail: What to copy into a report; may be empty.
-    """
-
-    time: datetime
-    kind: Kind
-    message: str
-    detail: str = ""
+    time: datetime  #: Local time with its offset.
+    kind: Kind  #: What it is about.
+    message: str  #: One sentence.
+    detail: str = ""  #: What to copy into a report; may be empty.
 
     @property
     def line(self) -> str:

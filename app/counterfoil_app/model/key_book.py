@@ -59,16 +59,11 @@ class Standing(Enum):
 
 @dataclass(frozen=True)
 class Meeting:
-    """What the book says of a run's key.
+    """What the book says of a run's key."""
 
-    Attributes:
-        standing: What is known of the key.
-        key: The key's entry; None when it has none.
-        before: The keys that signed runs of this order until now, when the key changed.
-    """
-
-    standing: Standing
-    key: KnownKey | None
+    standing: Standing  #: What is known of the key.
+    key: KnownKey | None  #: The key's entry; None when it has none.
+    #: The keys that signed runs of this order until now, when the key changed.
     before: tuple[KnownKey, ...] = field(default=())
 
 

@@ -61,25 +61,15 @@ class RateMeter:
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a replay stands.
+    """Where a replay stands."""
 
-    Attributes:
-        done: Steps done; the fraction is the current step's operators.
-        replayed: Whole steps done.
-        total: Steps to do.
-        step: The step in work.
-        rate: Steps per second; None while unknown.
-        seconds_left: None while unknown.
-        workers: Who replays; empty where the engine replays by itself.
-    """
-
-    done: float
-    replayed: int
-    total: int
-    step: int
-    rate: float | None
-    seconds_left: float | None
-    workers: tuple[WorkerState, ...] = ()
+    done: float  #: Steps done; the fraction is the current step's operators.
+    replayed: int  #: Whole steps done.
+    total: int  #: Steps to do.
+    step: int  #: The step in work.
+    rate: float | None  #: Steps per second; None while unknown.
+    seconds_left: float | None  #: None while unknown.
+    workers: tuple[WorkerState, ...] = ()  #: Who replays; empty where the engine replays by itself.
 
 
 class ProgressMeter:

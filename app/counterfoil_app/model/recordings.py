@@ -151,19 +151,12 @@ class Going(Inquiry[Seen]):
 
 @dataclass(frozen=True)
 class Recording:
-    """What the user asks to be recorded.
+    """What the user asks to be recorded."""
 
-    Attributes:
-        request: What goes to the recorder, without the key.
-        private_key: The trainer's private key file.
-        passphrase: Its passphrase; None where it has none.
-        create: The key is made first.
-    """
-
-    request: RecordRequest
-    private_key: Path
-    passphrase: str | None = field(default=None, repr=False)
-    create: bool = False
+    request: RecordRequest  #: What goes to the recorder, without the key.
+    private_key: Path  #: The trainer's private key file.
+    passphrase: str | None = field(default=None, repr=False)  #: Its passphrase; None where it has none.
+    create: bool = False  #: The key is made first.
 
 
 class Recorder(Going[RecordingEvent]):

@@ -21,23 +21,14 @@ class NodeState(Enum):
 
 @dataclass(frozen=True)
 class TreeNode:
-    """A node of both trees.
+    """A node of both trees."""
 
-    Attributes:
-        first: The first leaf it stands above; leaf 0 is the initial state, leaf k is step k.
-        last: The last leaf.
-        finding: How both sides compare.
-        number: Number of the comparison, from 1; 0 when it was not compared.
-        trainer: The trainer's hash; None when it was not compared.
-        replay: The replay's hash; None when it was not compared.
-    """
-
-    first: int
-    last: int
-    finding: NodeState
-    number: int = 0
-    trainer: Digest | None = None
-    replay: Digest | None = None
+    first: int  #: The first leaf it stands above; leaf 0 is the initial state, leaf k is step k.
+    last: int  #: The last leaf.
+    finding: NodeState  #: How both sides compare.
+    number: int = 0  #: Number of the comparison, from 1; 0 when it was not compared.
+    trainer: Digest | None = None  #: The trainer's hash; None when it was not compared.
+    replay: Digest | None = None  #: The replay's hash; None when it was not compared.
 
     def covers(self, leaf: int) -> bool:
         """Whether it stands above a leaf."""
@@ -46,15 +37,10 @@ class TreeNode:
 
 @dataclass(frozen=True)
 class SearchLevel:
-    """One level of the search: both children of the node above, or the root alone.
+    """One level of the search: both children of the node above, or the root alone."""
 
-    Attributes:
-        nodes: The root, or the left and the right child.
-        taken: Position of the node in which the search goes on.
-    """
-
-    nodes: tuple[TreeNode, ...]
-    taken: int
+    nodes: tuple[TreeNode, ...]  #: The root, or the left and the right child.
+    taken: int  #: Position of the node in which the search goes on.
 
     @property
     def node(self) -> TreeNode:

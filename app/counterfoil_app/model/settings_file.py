@@ -35,13 +35,9 @@ class SettingsFileError(CounterfoilError):
 
 
 class Portable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a settings file holds; the fields are those of :class:`Settings`.
+    """What a settings file holds; the fields are those of :class:`Settings`."""
 
-    Attributes:
-        counterfoil_settings: Version of the form.
-    """
-
-    counterfoil_settings: int
+    counterfoil_settings: int  #: Version of the form.
     theme: ThemeChoice
     language: Annotated[str, Meta(pattern=r"\A(?:[a-z]{2})?\Z")]
     text_percent: int

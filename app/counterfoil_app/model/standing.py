@@ -43,21 +43,13 @@ class NextStep(Enum):
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a case stands.
+    """Where a case stands."""
 
-    Attributes:
-        state: In one word.
-        next: What is to be done.
-        file: The file that this is about.
-        past: What its last replay here found; None for none.
-        replay: What it waits to be gone on with; None for none.
-    """
-
-    state: CaseState
-    next: NextStep
-    file: CaseFile
-    past: Past | None = None
-    replay: Replay | None = None
+    state: CaseState  #: In one word.
+    next: NextStep  #: What is to be done.
+    file: CaseFile  #: The file that this is about.
+    past: Past | None = None  #: What its last replay here found; None for none.
+    replay: Replay | None = None  #: What it waits to be gone on with; None for none.
 
 
 def result_of(file: CaseFile, pasts: Sequence[Past]) -> Past | None:

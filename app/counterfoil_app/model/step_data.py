@@ -43,17 +43,11 @@ class StepFilter(IntEnum):
 
 @dataclass(frozen=True)
 class Stretch:
-    """Neighbouring steps in one state.
+    """Neighbouring steps in one state."""
 
-    Attributes:
-        first: The first step, from 1.
-        last: The last.
-        state: Their state.
-    """
-
-    first: int
-    last: int
-    state: StepState
+    first: int  #: The first step, from 1.
+    last: int  #: The last.
+    state: StepState  #: Their state.
 
 
 def merge_equal(states: States) -> list[Stretch]:

@@ -25,17 +25,11 @@ from counterfoil_app.model.settings import ThemeChoice
 
 @dataclass(frozen=True)
 class Face:
-    """How an action is shown.
+    """How an action is shown."""
 
-    Attributes:
-        text: What it is called, with its mnemonic.
-        icon: Name of its icon; empty for none.
-        tip: What it does, in a sentence; empty when its name says it.
-    """
-
-    text: str
-    icon: str = ""
-    tip: str = ""
+    text: str  #: What it is called, with its mnemonic.
+    icon: str = ""  #: Name of its icon; empty for none.
+    tip: str = ""  #: What it does, in a sentence; empty when its name says it.
 
 
 FaceOf = Callable[[Session], Face]
@@ -50,23 +44,14 @@ def always(_session: Session) -> bool:
 
 @dataclass(frozen=True)
 class Row:
-    """An action of the window.
+    """An action of the window."""
 
-    Attributes:
-        name: What the code calls it.
-        face: How it is shown; a function where that depends on the session.
-        slot: What it does.
-        shortcut: Its keys; empty for none.
-        enabled: Whether it can be done now.
-        role: Where macOS puts it.
-    """
-
-    name: str
-    face: Face | FaceOf
-    slot: Callable[[], object]
-    shortcut: Keys = ""
-    enabled: Callable[[Session], bool] = always
-    role: QAction.MenuRole = QAction.MenuRole.TextHeuristicRole
+    name: str  #: What the code calls it.
+    face: Face | FaceOf  #: How it is shown; a function where that depends on the session.
+    slot: Callable[[], object]  #: What it does.
+    shortcut: Keys = ""  #: Its keys; empty for none.
+    enabled: Callable[[Session], bool] = always  #: Whether it can be done now.
+    role: QAction.MenuRole = QAction.MenuRole.TextHeuristicRole  #: Where macOS puts it.
 
     def face_now(self, session: Session) -> Face:
         """How it is shown now."""

@@ -164,17 +164,11 @@ PAGE_MARGIN = 20
 
 @dataclass(frozen=True)
 class HelpPage:
-    """One page.
+    """One page."""
 
-    Attributes:
-        name: Its file name, by which links lead to it: ``30-replay.md``.
-        title: Its first heading.
-        markdown: The whole page.
-    """
-
-    name: str
-    title: str
-    markdown: str
+    name: str  #: Its file name, by which links lead to it: ``30-replay.md``.
+    title: str  #: Its first heading.
+    markdown: str  #: The whole page.
 
 
 def help_folder(language: str) -> Traversable:

@@ -46,19 +46,12 @@ class Offer:
 
 @dataclass(frozen=True)
 class Chosen:
-    """How the chosen results are signed.
+    """How the chosen results are signed."""
 
-    Attributes:
-        results: Those that are signed, in the order of the list.
-        key: The auditor's private key file.
-        passphrase: Its passphrase; None when it has none.
-        printed: Whether a report to print lies beside each verdict.
-    """
-
-    results: tuple[Offer, ...]
-    key: Path
-    passphrase: str | None
-    printed: bool
+    results: tuple[Offer, ...]  #: Those that are signed, in the order of the list.
+    key: Path  #: The auditor's private key file.
+    passphrase: str | None  #: Its passphrase; None when it has none.
+    printed: bool  #: Whether a report to print lies beside each verdict.
 
 
 class BatchDialog(QDialog):

@@ -32,21 +32,13 @@ FEW = 6
 
 @dataclass(frozen=True)
 class Series:
-    """One curve.
+    """One curve."""
 
-    Attributes:
-        name: What it shows.
-        x: Steps, ascending: float64 [n].
-        y: Values: float64 [n]; those that are not finite are gaps.
-        colour: As ``#rrggbb``.
-        dots: Draw points instead of a line.
-    """
-
-    name: str
-    x: Floats
-    y: Floats
-    colour: str
-    dots: bool = False
+    name: str  #: What it shows.
+    x: Floats  #: Steps, ascending: float64 [n].
+    y: Floats  #: Values: float64 [n]; those that are not finite are gaps.
+    colour: str  #: As ``#rrggbb``.
+    dots: bool = False  #: Draw points instead of a line.
 
 
 def draw(

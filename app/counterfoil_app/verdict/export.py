@@ -39,15 +39,10 @@ def now() -> datetime:
 
 @dataclass(frozen=True)
 class Unsigned:
-    """A statement before it is signed; made by :meth:`of`.
+    """A statement before it is signed; made by :meth:`of`."""
 
-    Attributes:
-        payload: The bytes that are signed.
-        said: What they say, which is what is shown.
-    """
-
-    payload: bytes
-    said: Verdict | Adjudication
+    payload: bytes  #: The bytes that are signed.
+    said: Verdict | Adjudication  #: What they say, which is what is shown.
 
     @classmethod
     def of(cls, engine: Engine, report: Signable, signed_at: datetime) -> Unsigned:
@@ -70,34 +65,21 @@ class Unsigned:
 
 @dataclass(frozen=True)
 class SigningRequest:
-    """How to sign a verdict or an adjudication, and what else to write.
+    """How to sign a verdict or an adjudication, and what else to write."""
 
-    Attributes:
-        private_key: The auditor's private key file.
-        passphrase: Its passphrase; None when it has none.
-        create: Create the key first.
-        target: Where the signed file goes.
-        report: Where the report to print goes (PDF); None for none.
-        table: Where the table of steps goes (CSV); None for none.
-        remember: Remember the passphrase in the system's key ring.
-        statement: What was shown, and is signed byte for byte; None until it is there.
-        replace: Whether files that lie there already may be replaced.
-        reads: Files that are open: nothing is written over them, nor over the key.
-        case: What the head of the report says.
-        signed_with: The public key that signed, once one did; the signer's process says which it is.
-    """
-
-    private_key: Path
-    passphrase: str | None = field(repr=False)
-    create: bool
-    target: Path
-    report: Path | None = None
-    table: Path | None = None
-    remember: bool = False
+    private_key: Path  #: The auditor's private key file.
+    passphrase: str | None = field(repr=False)  #: Its passphrase; None when it has none.
+    create: bool  #: Create the key first.
+    target: Path  #: Where the signed file goes.
+    report: Path | None = None  #: Where the report to print goes (PDF); None for none.
+    table: Path | None = None  #: Where the table of steps goes (CSV); None for none.
+    remember: bool = False  #: Remember the passphrase in the system's key ring.
+    #: What was shown, and is signed byte for byte; None until it is there.
     statement: Unsigned | None = field(default=None, repr=False)
-    replace: bool = False
-    reads: tuple[Path, ...] = ()
-    case: Case = NO_CASE
+    replace: bool = False  #: Whether files that lie there already may be replaced.
+    reads: tuple[Path, ...] = ()  #: Files that are open: nothing is written over them, nor over the key.
+    case: Case = NO_CASE  #: What the head of the report says.
+    #: The public key that signed, once one did; the signer's process says which it is.
     signed_with: list[str] = field(default_factory=list, compare=False)
 
     def check_apart(self) -> None:

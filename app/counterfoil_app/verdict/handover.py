@@ -37,26 +37,16 @@ from counterfoil_core.base.sentence import joined, say
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be handed over, and how.
+    """What is to be handed over, and how."""
 
-    Attributes:
-        material: What the report is made from.
-        verdict: The signed verdict.
-        target: The folder to make, or the zip.
-        store: What the user trusts, by which the verdict is read.
-        case: What the head of the report says.
-        capsule: Whether a dispute capsule goes with it.
-        kept: Where one lies already; None where it is made of the evidence in memory.
-        judges: Files of public sealing keys of the judges for whom it is sealed; none leaves it readable.
-    """
-
-    material: VerdictMaterial
-    verdict: Path
-    target: Path
-    store: TrustStore
-    case: Case = NO_CASE
-    capsule: bool = False
-    kept: Path | None = None
+    material: VerdictMaterial  #: What the report is made from.
+    verdict: Path  #: The signed verdict.
+    target: Path  #: The folder to make, or the zip.
+    store: TrustStore  #: What the user trusts, by which the verdict is read.
+    case: Case = NO_CASE  #: What the head of the report says.
+    capsule: bool = False  #: Whether a dispute capsule goes with it.
+    kept: Path | None = None  #: Where one lies already; None where it is made of the evidence in memory.
+    #: Files of public sealing keys of the judges for whom it is sealed; none leaves it readable.
     judges: tuple[Path, ...] = ()
 
 

@@ -30,19 +30,12 @@ from counterfoil_core.base.sentence import say
 
 @dataclass(frozen=True)
 class Proposal:
-    """A key that arrived.
+    """A key that arrived."""
 
-    Attributes:
-        public: The key.
-        source: Where it came from.
-        role: What it is proposed for.
-        parent: The window on which it is asked about.
-    """
-
-    public: str
-    source: str
-    role: Role
-    parent: QWidget
+    public: str  #: The key.
+    source: str  #: Where it came from.
+    role: Role  #: What it is proposed for.
+    parent: QWidget  #: The window on which it is asked about.
 
 
 class KeyDesk(QObject):

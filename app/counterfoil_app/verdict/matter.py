@@ -23,19 +23,12 @@ _tr = texts("matter")
 
 @dataclass(frozen=True)
 class Matter:
-    """What is signed.
+    """What is signed."""
 
-    Attributes:
-        look: The outcome.
-        sentence: What is signed, in one sentence.
-        fields: All of it.
-        limits: What it does not say, for whoever signs; not signed. Empty for nothing.
-    """
-
-    look: Look
-    sentence: str
-    fields: tuple[Field, ...]
-    limits: str
+    look: Look  #: The outcome.
+    sentence: str  #: What is signed, in one sentence.
+    fields: tuple[Field, ...]  #: All of it.
+    limits: str  #: What it does not say, for whoever signs; not signed. Empty for nothing.
 
 
 def titles(report: Signable) -> tuple[str, str]:

@@ -47,19 +47,12 @@ _tr = texts("report")
 
 @dataclass(frozen=True)
 class Curves:
-    """What the charts show, one value for each replayed step.
+    """What the charts show, one value for each replayed step."""
 
-    Attributes:
-        steps: Step numbers: float64 [n].
-        trainer_loss: float64 [n].
-        replay_loss: float64 [n]; not a number where the step could not be judged.
-        corrections: float64 [n]; not a number but in matching steps, over which the verdict counts them.
-    """
-
-    steps: Floats
-    trainer_loss: Floats
-    replay_loss: Floats
-    corrections: Floats
+    steps: Floats  #: Step numbers: float64 [n].
+    trainer_loss: Floats  #: float64 [n].
+    replay_loss: Floats  #: float64 [n]; not a number where the step could not be judged.
+    corrections: Floats  #: float64 [n]; not a number but in matching steps, over which the verdict counts them.
 
     @classmethod
     def of(cls, steps: StepTable) -> Curves:
@@ -75,19 +68,12 @@ class Curves:
 
 @dataclass(frozen=True)
 class Case:
-    """What the head of a report says; empty where nothing was named.
+    """What the head of a report says; empty where nothing was named."""
 
-    Attributes:
-        number: The case or file number.
-        client: Who ordered the training.
-        trainer: Who carried it out.
-        auditor: Who replayed it.
-    """
-
-    number: str = ""
-    client: str = ""
-    trainer: str = ""
-    auditor: str = ""
+    number: str = ""  #: The case or file number.
+    client: str = ""  #: Who ordered the training.
+    trainer: str = ""  #: Who carried it out.
+    auditor: str = ""  #: Who replayed it.
 
 
 NO_CASE = Case()
@@ -95,28 +81,17 @@ NO_CASE = Case()
 
 @dataclass(frozen=True)
 class Contents:
-    """What a report is made from.
+    """What a report is made from."""
 
-    Attributes:
-        report: What the replay found.
-        summary: The overview of the bundle; None when it could not be read.
-        curves: What the charts show.
-        envelope: The signed verdict (DSSE, JSON).
-        verdict_name: File name of the signed verdict.
-        case: Number and parties.
-        order_name: File name of the client's order; empty when none was given.
-        order_file: SHA-256 of that file; None when it could not be read.
-        trust: What the outcome rests on, for who knows the auditor's keys; None where that is what the report says.
-    """
-
-    report: AuditReport | AdjudicationReport
-    summary: BundleSummary | None
-    curves: Curves
-    envelope: bytes
-    verdict_name: str
-    case: Case = NO_CASE
-    order_name: str = ""
-    order_file: Digest | None = None
+    report: AuditReport | AdjudicationReport  #: What the replay found.
+    summary: BundleSummary | None  #: The overview of the bundle; None when it could not be read.
+    curves: Curves  #: What the charts show.
+    envelope: bytes  #: The signed verdict (DSSE, JSON).
+    verdict_name: str  #: File name of the signed verdict.
+    case: Case = NO_CASE  #: Number and parties.
+    order_name: str = ""  #: File name of the client's order; empty when none was given.
+    order_file: Digest | None = None  #: SHA-256 of that file; None when it could not be read.
+    #: What the outcome rests on, for who knows the auditor's keys; None where that is what the report says.
     trust: Trust | None = None
 
     @property
@@ -155,32 +130,20 @@ class Contents:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the report.
+    """A part of the report."""
 
-    Attributes:
-        title: Its heading; empty for the first, which has a title of its own.
-        body: What it says, as HTML.
-        whole: Whether it never goes over two pages.
-    """
-
-    title: str
-    body: str
-    whole: bool = False
+    title: str  #: Its heading; empty for the first, which has a title of its own.
+    body: str  #: What it says, as HTML.
+    whole: bool = False  #: Whether it never goes over two pages.
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A picture of the report.
+    """A picture of the report."""
 
-    Attributes:
-        caption: What stands below it.
-        said: What it shows, for who does not see it.
-        image: The picture.
-    """
-
-    caption: str
-    said: str
-    image: QImage
+    caption: str  #: What stands below it.
+    said: str  #: What it shows, for who does not see it.
+    image: QImage  #: The picture.
 
 
 def charts(contents: Contents, width: float, height: float) -> list[Chart]:

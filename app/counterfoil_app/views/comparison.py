@@ -12,22 +12,15 @@ from counterfoil_app.looks.language import texts
 
 @dataclass(frozen=True)
 class ComparedField:
-    """One line of the comparison.
+    """One line of the comparison."""
 
-    Attributes:
-        name: What is compared.
-        ordered: What was ordered.
-        run: What the run was made for, or says; empty while there is no run.
-        same: Whether both are the same; None where nothing can be said, because the order is the bundle's own: that a
-            file agrees with itself says nothing, and that it does not is a fault all the same.
-        digest: Whether the values are digests.
-    """
-
-    name: str
-    ordered: str
-    run: str
+    name: str  #: What is compared.
+    ordered: str  #: What was ordered.
+    run: str  #: What the run was made for, or says; empty while there is no run.
+    #: Whether both are the same; None where nothing can be said, because the order is the bundle's own: that a file
+    #: agrees with itself says nothing, and that it does not is a fault all the same.
     same: bool | None
-    digest: bool = False
+    digest: bool = False  #: Whether the values are digests.
 
 
 _tr = texts("comparison")

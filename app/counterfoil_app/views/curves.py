@@ -21,21 +21,13 @@ SPIKE_TIMES, SPIKE_PLACES = 6.0, 3.0
 
 @dataclass(frozen=True)
 class View:
-    """What of the steps is drawn, and how.
+    """What of the steps is drawn, and how."""
 
-    Attributes:
-        first: First step in view.
-        last: Last step in view.
-        places: Pixels that they have.
-        logarithmic: Whether sizes are drawn, as powers of ten.
-        counts: Whether counts are drawn, as log10(1 + n).
-    """
-
-    first: int
-    last: int
-    places: int
-    logarithmic: bool = False
-    counts: bool = False
+    first: int  #: First step in view.
+    last: int  #: Last step in view.
+    places: int  #: Pixels that they have.
+    logarithmic: bool = False  #: Whether sizes are drawn, as powers of ten.
+    counts: bool = False  #: Whether counts are drawn, as log10(1 + n).
 
     def thin(self, values: Floats) -> Thinned:
         """What of a column, float64 ``[steps]``, is drawn, at the heights where it is drawn."""

@@ -26,21 +26,13 @@ class Depth(Enum):
 
 @dataclass(frozen=True)
 class Line:
-    """One line of both columns.
+    """One line of both columns."""
 
-    Attributes:
-        name: What it is.
-        first: What the first bundle has there.
-        second: What the second has.
-        same: Whether both are the same; None where that is not known.
-        digest: Whether the values are digests.
-    """
-
-    name: str
-    first: str
-    second: str
-    same: bool | None
-    digest: bool = False
+    name: str  #: What it is.
+    first: str  #: What the first bundle has there.
+    second: str  #: What the second has.
+    same: bool | None  #: Whether both are the same; None where that is not known.
+    digest: bool = False  #: Whether the values are digests.
 
 
 def lines_of(depth: Depth, sides: Sides, found: Difference) -> list[Line]:

@@ -31,17 +31,11 @@ _tr = texts("digest_card")
 
 @dataclass(frozen=True)
 class Card:
-    """What stands on a card.
+    """What stands on a card."""
 
-    Attributes:
-        order: What was written.
-        command: The command line that orders the same.
-        day: The day on which it was.
-    """
-
-    order: OrderWritten
-    command: str
-    day: date
+    order: OrderWritten  #: What was written.
+    command: str  #: The command line that orders the same.
+    day: date  #: The day on which it was.
 
     @property
     def digest_lines(self) -> list[str]:

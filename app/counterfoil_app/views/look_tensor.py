@@ -26,17 +26,11 @@ GAP = 2.0
 
 @dataclass(frozen=True)
 class Bar:
-    """One bin: its name, how many elements of each side lie in it, and what stands below it.
+    """One bin: its name, how many elements of each side lie in it, and what stands below it."""
 
-    Attributes:
-        name: What the bin is, for its tip.
-        counts: How many elements, of one side or of both.
-        below: What stands below it; empty for nothing.
-    """
-
-    name: str
-    counts: tuple[int, ...]
-    below: str = ""
+    name: str  #: What the bin is, for its tip.
+    counts: tuple[int, ...]  #: How many elements, of one side or of both.
+    below: str = ""  #: What stands below it; empty for nothing.
 
 
 class Bars(QWidget):

@@ -175,19 +175,12 @@ class CopyButton(QToolButton):
 
 @dataclass(frozen=True)
 class Field:
-    """One line of a :class:`FieldGrid`.
+    """One line of a :class:`FieldGrid`."""
 
-    Attributes:
-        name: What the value is.
-        value: The value.
-        exact: Whether it is set in fixed width, on one line, with a button to copy it.
-        tone: In which colour; its words say it too.
-    """
-
-    name: str
-    value: str
-    exact: bool = False
-    tone: Tone | None = None
+    name: str  #: What the value is.
+    value: str  #: The value.
+    exact: bool = False  #: Whether it is set in fixed width, on one line, with a button to copy it.
+    tone: Tone | None = None  #: In which colour; its words say it too.
 
 
 def digest_field(name: str, digest: Digest | None, missing: str) -> Field:

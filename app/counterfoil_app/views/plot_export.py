@@ -26,19 +26,12 @@ SMALL = 0.85
 
 @dataclass(frozen=True)
 class Sheet:
-    """What a plot is drawn on.
+    """What a plot is drawn on."""
 
-    Attributes:
-        title: Stands above it.
-        below: Stands below the title, in smaller letters.
-        font: Of the title.
-        tokens: The colours.
-    """
-
-    title: str
-    below: str
-    font: QFont
-    tokens: Tokens
+    title: str  #: Stands above it.
+    below: str  #: Stands below the title, in smaller letters.
+    font: QFont  #: Of the title.
+    tokens: Tokens  #: The colours.
 
     @property
     def band(self) -> int:

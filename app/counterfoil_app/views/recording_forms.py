@@ -35,15 +35,10 @@ WIDTH = 720
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the user wants to be recorded or followed.
+    """What the user wants to be recorded or followed."""
 
-    Attributes:
-        recording: What is recorded here; None where a recording is only followed.
-        follow: What is followed; None where a run is only recorded.
-    """
-
-    recording: Recording | None
-    follow: KnownFollow | None
+    recording: Recording | None  #: What is recorded here; None where a recording is only followed.
+    follow: KnownFollow | None  #: What is followed; None where a run is only recorded.
 
 
 class _Form(QDialog):

@@ -22,17 +22,11 @@ LAST_PARTS = ("combine", "update")
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the disputed step.
+    """A part of the disputed step."""
 
-    Attributes:
-        name: Its name in the engine: ``share 0`` and so on, ``combine``, ``update``.
-        tone: What is known of it: as signed, another, or not judged because one before it differs.
-        says: That in words.
-    """
-
-    name: str
-    tone: Tone
-    says: str
+    name: str  #: Its name in the engine: ``share 0`` and so on, ``combine``, ``update``.
+    tone: Tone  #: What is known of it: as signed, another, or not judged because one before it differs.
+    says: str  #: That in words.
 
 
 class ShareStrip(QWidget):

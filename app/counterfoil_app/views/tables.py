@@ -57,42 +57,26 @@ MOST_LINES = 13
 
 @dataclass(frozen=True)
 class Column(Generic[Record]):
-    """A column of a table of records.
+    """A column of a table of records."""
 
-    Attributes:
-        title: Its heading.
-        text: The text of a record's cell.
-        width: Its first width in characters.
-        numeric: Whether it is aligned on the right.
-        fixed: Whether it is set in a font of fixed width.
-        look: Icon and tone of a record's cell, if it has one.
-        tip: What the tool tip says, and what is copied, where it is more than the text.
-    """
-
-    title: str
-    text: Callable[[Record], str]
-    width: int = 12
-    numeric: bool = False
-    fixed: bool = False
-    look: Callable[[Record], Look | None] | None = None
+    title: str  #: Its heading.
+    text: Callable[[Record], str]  #: The text of a record's cell.
+    width: int = 12  #: Its first width in characters.
+    numeric: bool = False  #: Whether it is aligned on the right.
+    fixed: bool = False  #: Whether it is set in a font of fixed width.
+    look: Callable[[Record], Look | None] | None = None  #: Icon and tone of a record's cell, if it has one.
+    #: What the tool tip says, and what is copied, where it is more than the text.
     tip: Callable[[Record], str] | None = None
 
 
 @dataclass(frozen=True)
 class Line(Generic[Record]):
-    """What a row shows, worked out once for all of its cells.
+    """What a row shows, worked out once for all of its cells."""
 
-    Attributes:
-        record: The record.
-        texts: The text of each cell.
-        looks: Icon and tone of each cell; None where it has none.
-        bad: Whether the whole row is marked.
-    """
-
-    record: Record
-    texts: tuple[str, ...]
-    looks: tuple[Look | None, ...]
-    bad: bool
+    record: Record  #: The record.
+    texts: tuple[str, ...]  #: The text of each cell.
+    looks: tuple[Look | None, ...]  #: Icon and tone of each cell; None where it has none.
+    bad: bool  #: Whether the whole row is marked.
 
 
 class RecordTable(QAbstractTableModel, Generic[Record]):

@@ -35,40 +35,24 @@ SMALLEST_FIT = 0.75
 
 @dataclass(frozen=True)
 class Box:
-    """What a node of the drawing says.
+    """What a node of the drawing says."""
 
-    Attributes:
-        key: Names the node to whoever listens.
-        title: The first line.
-        look: Word, icon and tone of the result.
-        lines: Further lines, in a font of fixed width.
-        badge: A short text before the title, for instance the number of the comparison.
-        quiet: Drawn faintly: it was not looked at.
-        wide: As wide as two boxes side by side.
-    """
-
-    key: str
-    title: str
-    look: Look
-    lines: tuple[str, ...] = ()
-    badge: str = ""
-    quiet: bool = False
-    wide: bool = False
+    key: str  #: Names the node to whoever listens.
+    title: str  #: The first line.
+    look: Look  #: Word, icon and tone of the result.
+    lines: tuple[str, ...] = ()  #: Further lines, in a font of fixed width.
+    badge: str = ""  #: A short text before the title, for instance the number of the comparison.
+    quiet: bool = False  #: Drawn faintly: it was not looked at.
+    wide: bool = False  #: As wide as two boxes side by side.
 
 
 @dataclass(frozen=True)
 class TreeRow:
-    """One row of the drawing.
+    """One row of the drawing."""
 
-    Attributes:
-        boxes: One box in the middle, or one on the left and one on the right.
-        taken: Position of the box from which the next row hangs.
-        note: What happened here, in words.
-    """
-
-    boxes: tuple[Box, ...]
-    taken: int
-    note: str
+    boxes: tuple[Box, ...]  #: One box in the middle, or one on the left and one on the right.
+    taken: int  #: Position of the box from which the next row hangs.
+    note: str  #: What happened here, in words.
 
 
 def node_width(font: QFont) -> float:

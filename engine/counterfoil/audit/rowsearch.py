@@ -31,40 +31,24 @@ Sums = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class OtherRows:
-    """A batch that gives the trainer's fingerprint.
+    """A batch that gives the trainer's fingerprint."""
 
-    Attributes:
-        said: How it comes from the ordered one, as a sentence.
-        batch: The batch, of the same shape and dtype.
-    """
-
-    said: Sentence
-    batch: Rows
+    said: Sentence  #: How it comes from the ordered one, as a sentence.
+    batch: Rows  #: The batch, of the same shape and dtype.
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is looked for.
+    """What is looked for."""
 
-    Attributes:
-        ordered: ``[rows, ...]``: the ordered batch.
-        numbers: int64 ``[rows]``: the numbers of its rows in the data.
-        step: Its step, from 1.
-        schedule: int64 ``[steps, rows]``: the rows of all steps.
-        data: All rows.
-        key: The fingerprint key of the place.
-        wanted: The trainer's fingerprint.
-        cancel: Looked at now and then.
-    """
-
-    ordered: Rows
-    numbers: npt.NDArray[np.int64]
-    step: int
-    schedule: npt.NDArray[np.int64]
-    data: RowArray
-    key: int
-    wanted: int
-    cancel: CancelToken | None = None
+    ordered: Rows  #: ``[rows, ...]``: the ordered batch.
+    numbers: npt.NDArray[np.int64]  #: int64 ``[rows]``: the numbers of its rows in the data.
+    step: int  #: Its step, from 1.
+    schedule: npt.NDArray[np.int64]  #: int64 ``[steps, rows]``: the rows of all steps.
+    data: RowArray  #: All rows.
+    key: int  #: The fingerprint key of the place.
+    wanted: int  #: The trainer's fingerprint.
+    cancel: CancelToken | None = None  #: Looked at now and then.
 
     @property
     def elements(self) -> int:

@@ -16,20 +16,16 @@ LEARNT = "gpt2"
 
 @dataclass(frozen=True)
 class ProfileCost:
-    """What a precision profile costs.
+    """What a precision profile costs."""
 
-    Attributes:
-        times: Processor time of a recorded step over that of an ordinary float32 step, for each of :data:`TIMED`; empty
-            where it was not measured.
-        log: Whether a step has a rounding log.
-        loss_difference: How much larger the loss on held-out data was than in float32 after the training
-            :data:`LEARNT`, the mean of five seeds; None where it was not measured.
-        beyond_spread: Whether the mean of a loss lay further from float32's than one seed lies from another.
-    """
-
+    #: Processor time of a recorded step over that of an ordinary float32 step, for each of :data:`TIMED`; empty where
+    #: it was not measured.
     times: tuple[float, ...]
-    log: bool
+    log: bool  #: Whether a step has a rounding log.
+    #: How much larger the loss on held-out data was than in float32 after the training :data:`LEARNT`, the mean of five
+    #: seeds; None where it was not measured.
     loss_difference: float | None
+    #: Whether the mean of a loss lay further from float32's than one seed lies from another.
     beyond_spread: bool = False
 
 

@@ -43,14 +43,10 @@ class FileWriter(ABC):
 
     Until :meth:`close`, nothing lies under the target's name. Every method raises FileWriteError when the disk is full
     or cannot be written.
-
-    Attributes:
-        KIND: What kind of file it is.
-        path: Where it will lie.
     """
 
-    KIND: ClassVar[FileKind]
-    path: Path
+    KIND: ClassVar[FileKind]  #: What kind of file it is.
+    path: Path  #: Where it will lie.
 
     def __init__(self, path: Path, temporary: Path, file: Any) -> None:
         """Take over an empty HDF5 file; made by :meth:`create`."""

@@ -26,23 +26,14 @@ MOST_COLUMNS = 110
 
 @dataclass(frozen=True)
 class Place:
-    """Where a command is.
+    """Where a command is."""
 
-    Attributes:
-        where: Its module, below :mod:`counterfoil.cli`, and its name there: a function, or a group of commands.
-        about: What it is for.
-        with_key: Whether it may need a passphrase.
-        writes: The function of its module that says whether this process writes; empty where it always does.
-        open: Why the process of the command is in no box; empty where it is in one.
-        boxed: The commands of a group that are in one all the same.
-    """
-
-    where: str
-    about: str
-    with_key: bool = False
-    writes: str = ""
-    open: str = ""
-    boxed: tuple[str, ...] = ()
+    where: str  #: Its module, below :mod:`counterfoil.cli`, and its name there: a function, or a group of commands.
+    about: str  #: What it is for.
+    with_key: bool = False  #: Whether it may need a passphrase.
+    writes: str = ""  #: The function of its module that says whether this process writes; empty where it always does.
+    open: str = ""  #: Why the process of the command is in no box; empty where it is in one.
+    boxed: tuple[str, ...] = ()  #: The commands of a group that are in one all the same.
 
 
 _REPLAYS = "what a stranger made is read by the process that replays, in a box of its own"

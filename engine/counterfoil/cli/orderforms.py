@@ -37,48 +37,28 @@ _NOT_FOR = {SCRIPT: ("source", "shares", "second_look"), OWN: ("script", "max_st
 
 @dataclass(frozen=True)
 class OrderOption:
-    """An option, or an argument, of a form.
+    """An option, or an argument, of a form."""
 
-    Attributes:
-        name: What the code calls it.
-        flag: How it is written, for instance ``--steps``; empty for an argument, and for what stands behind ``--``.
-        off: How a switch is written that is to be off; empty where it is off when nothing is written.
-        kind: What it takes; ``texts`` are several words, each of which is written with the flag.
-        default: What it is where nothing is said, as text; empty for nothing.
-        shown_default: What that comes to, in words; empty where ``default`` says it.
-        choices: Of a choice: its values.
-        least: Of a number: the least; None for any.
-        most: Of a number: the most; None for any.
-        required: Whether it must be said.
-        help: What it is for, in sentences.
-    """
-
-    name: str
-    flag: str
-    off: str
-    kind: Kind
-    default: str
-    shown_default: str
-    choices: tuple[str, ...]
-    least: float | None
-    most: float | None
-    required: bool
-    help: str
+    name: str  #: What the code calls it.
+    flag: str  #: How it is written, for instance ``--steps``; empty for an argument, and for what stands behind ``--``.
+    off: str  #: How a switch is written that is to be off; empty where it is off when nothing is written.
+    kind: Kind  #: What it takes; ``texts`` are several words, each of which is written with the flag.
+    default: str  #: What it is where nothing is said, as text; empty for nothing.
+    shown_default: str  #: What that comes to, in words; empty where ``default`` says it.
+    choices: tuple[str, ...]  #: Of a choice: its values.
+    least: float | None  #: Of a number: the least; None for any.
+    most: float | None  #: Of a number: the most; None for any.
+    required: bool  #: Whether it must be said.
+    help: str  #: What it is for, in sentences.
 
 
 @dataclass(frozen=True)
 class OrderForm:
-    """What can be ordered.
+    """What can be ordered."""
 
-    Attributes:
-        name: The recipe, or one of :data:`SCRIPT` and :data:`OWN`.
-        about: What it orders, in a sentence.
-        options: Its options, in the order of the help page.
-    """
-
-    name: str
-    about: str
-    options: tuple[OrderOption, ...]
+    name: str  #: The recipe, or one of :data:`SCRIPT` and :data:`OWN`.
+    about: str  #: What it orders, in a sentence.
+    options: tuple[OrderOption, ...]  #: Its options, in the order of the help page.
 
     @property
     def own_code(self) -> bool:

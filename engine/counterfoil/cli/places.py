@@ -36,32 +36,21 @@ def _nothing(path: object) -> tuple[Path, ...]:
 
 @dataclass(frozen=True)
 class PathRole:
-    """What a command does with the path that a parameter names.
+    """What a command does with the path that a parameter names."""
 
-    Attributes:
-        read: The files that it reads, of the path that was given.
-        written: The files that it writes.
-        claims: Whether nobody else may write them while it runs; false for what has a lock of its own.
-        within: Whether what lies in a folder that is read is read too.
-        may_be: A parameter whose file it may replace, since that is what it is for.
-        secret: Whether it is a private key, which the signer reads and the command does not.
-        beside: What it looks for beside what it reads.
-        listed: The folders that it looks through for that.
-        otherwise: What it names where it is not given, by the other parameters.
-        makes: The folders that it makes for what it writes, if they are not there.
-        into: The folders in which it makes, changes and removes files itself.
-    """
-
-    read: Callable[[Path], tuple[Path, ...]] = _nothing
-    written: Callable[[Path], tuple[Path, ...]] = _nothing
-    claims: bool = True
-    within: bool = False
-    may_be: str = ""
-    secret: bool = False
-    beside: Callable[[Path], tuple[Path, ...]] = _nothing
-    listed: Callable[[Path], tuple[Path, ...]] = _nothing
+    read: Callable[[Path], tuple[Path, ...]] = _nothing  #: The files that it reads, of the path that was given.
+    written: Callable[[Path], tuple[Path, ...]] = _nothing  #: The files that it writes.
+    claims: bool = True  #: Whether nobody else may write them while it runs; false for what has a lock of its own.
+    within: bool = False  #: Whether what lies in a folder that is read is read too.
+    may_be: str = ""  #: A parameter whose file it may replace, since that is what it is for.
+    secret: bool = False  #: Whether it is a private key, which the signer reads and the command does not.
+    beside: Callable[[Path], tuple[Path, ...]] = _nothing  #: What it looks for beside what it reads.
+    listed: Callable[[Path], tuple[Path, ...]] = _nothing  #: The folders that it looks through for that.
+    #: What it names where it is not given, by the other parameters.
     otherwise: Callable[[Mapping[str, Any]], tuple[Path, ...]] = _nothing
+    #: The folders that it makes for what it writes, if they are not there.
     makes: Callable[[Path], tuple[Path, ...]] = _nothing
+    #: The folders in which it makes, changes and removes files itself.
     into: Callable[[Path], tuple[Path, ...]] = _nothing
 
 

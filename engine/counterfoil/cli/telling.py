@@ -12,58 +12,33 @@ from counterfoil.training.preparing import Expected
 
 @dataclass(frozen=True)
 class OrderProgress:
-    """How far a stage of an order's preparation is.
+    """How far a stage of an order's preparation is."""
 
-    Attributes:
-        stage: What is being done, in words.
-        unit: What is counted.
-        done: How many of them are done.
-        total: How many there are; 0 where nobody knows.
-    """
-
-    stage: str
-    unit: str
-    done: float
-    total: int
+    stage: str  #: What is being done, in words.
+    unit: str  #: What is counted.
+    done: float  #: How many of them are done.
+    total: int  #: How many there are; 0 where nobody knows.
 
 
 @dataclass(frozen=True)
 class OrderWritten:
-    """An order that was written; the last that is told.
+    """An order that was written; the last that is told."""
 
-    Attributes:
-        digest: The order digest, 64 hexadecimal digits.
-        title: The client's name for the job.
-        optimizer: The optimizer in words.
-        profile: The precision profile in words.
-        steps: Number of training steps.
-        batch_size: Rows of each.
-        shares: Shares of each; 0 where steps are not divided.
-        seed: Seed of every random draw.
-        checkpoint_every: After so many steps the state is stored.
-        data: Each data array: name, dtype and shape, in words.
-        order_bytes: Size of the order file.
-        data_bytes: Size of the data file; 0 where the data lies in the order.
-        expected: What a run of it takes.
-        warnings: Sentences that the client should not miss.
-        notes: Sentences on what was made of the job.
-    """
-
-    digest: str
-    title: str
-    optimizer: str
-    profile: str
-    steps: int
-    batch_size: int
-    shares: int
-    seed: int
-    checkpoint_every: int
-    data: tuple[str, ...]
-    order_bytes: int
-    data_bytes: int
-    expected: Expected
-    warnings: tuple[str, ...]
-    notes: tuple[str, ...]
+    digest: str  #: The order digest, 64 hexadecimal digits.
+    title: str  #: The client's name for the job.
+    optimizer: str  #: The optimizer in words.
+    profile: str  #: The precision profile in words.
+    steps: int  #: Number of training steps.
+    batch_size: int  #: Rows of each.
+    shares: int  #: Shares of each; 0 where steps are not divided.
+    seed: int  #: Seed of every random draw.
+    checkpoint_every: int  #: After so many steps the state is stored.
+    data: tuple[str, ...]  #: Each data array: name, dtype and shape, in words.
+    order_bytes: int  #: Size of the order file.
+    data_bytes: int  #: Size of the data file; 0 where the data lies in the order.
+    expected: Expected  #: What a run of it takes.
+    warnings: tuple[str, ...]  #: Sentences that the client should not miss.
+    notes: tuple[str, ...]  #: Sentences on what was made of the job.
 
 
 OrderEvent = OrderProgress | OrderWritten

@@ -34,20 +34,13 @@ _FINER = 2.0**-52
 
 @dataclass(frozen=True)
 class Adapter:
-    """One weight and what adapts it.
+    """One weight and what adapts it."""
 
-    Attributes:
-        base: State tensor W.
-        a: State tensor A.
-        b: State tensor B.
-        scale: The factor of their product.
-        turned: Which of W, A and B the step reads as they lie, ``x @ W``, and not transposed as a linear layer does.
-    """
-
-    base: str
-    a: str
-    b: str
-    scale: float
+    base: str  #: State tensor W.
+    a: str  #: State tensor A.
+    b: str  #: State tensor B.
+    scale: float  #: The factor of their product.
+    #: Which of W, A and B the step reads as they lie, ``x @ W``, and not transposed as a linear layer does.
     turned: tuple[bool, bool, bool]
 
 

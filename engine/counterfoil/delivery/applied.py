@@ -26,14 +26,10 @@ _SUM = "aten.add.Tensor"
 
 @dataclass(frozen=True)
 class AdapterUse:
-    """How a step applies an adapter.
+    """How a step applies an adapter."""
 
-    Attributes:
-        scale: The factor s.
-        turned: Which of W, A and B are read as they lie, ``x @ W``, and not transposed as a linear layer does.
-    """
-
-    scale: float
+    scale: float  #: The factor s.
+    #: Which of W, A and B are read as they lie, ``x @ W``, and not transposed as a linear layer does.
     turned: tuple[bool, bool, bool]
 
 

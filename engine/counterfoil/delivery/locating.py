@@ -44,31 +44,19 @@ _WINDOWS = "window.start"
 
 @dataclass(frozen=True)
 class RowUse:
-    """Where a row stands in an order's data, and which steps of the run read it.
+    """Where a row stands in an order's data, and which steps of the run read it."""
 
-    Attributes:
-        array: Name of the data array.
-        data_root: Root over the data arrays of the order.
-        about: The run.
-        dtype: Dtype of the array and of the row.
-        shape: Shape of the row.
-        row: SHA-256 of the row's little-endian bytes in C order.
-        number: Which of the rows that were looked for, from 0.
-        places: Where it stands in the array, from 0; empty where it stands nowhere.
-        steps: The steps that read one of these, ascending, each as often as it does.
-        filled: The steps whose batch is shorter than others', and in whose row of the schedule one of these stands
-            where no row is read, ascending, each as often as it does.
-    """
-
-    array: str
-    data_root: Digest
-    about: Subject
-    dtype: str
-    shape: tuple[int, ...]
-    row: Digest
-    number: int
-    places: tuple[int, ...]
-    steps: tuple[int, ...]
+    array: str  #: Name of the data array.
+    data_root: Digest  #: Root over the data arrays of the order.
+    about: Subject  #: The run.
+    dtype: str  #: Dtype of the array and of the row.
+    shape: tuple[int, ...]  #: Shape of the row.
+    row: Digest  #: SHA-256 of the row's little-endian bytes in C order.
+    number: int  #: Which of the rows that were looked for, from 0.
+    places: tuple[int, ...]  #: Where it stands in the array, from 0; empty where it stands nowhere.
+    steps: tuple[int, ...]  #: The steps that read one of these, ascending, each as often as it does.
+    #: The steps whose batch is shorter than others', and in whose row of the schedule one of these stands where no row
+    #: is read, ascending, each as often as it does.
     filled: tuple[int, ...] = ()
 
 

@@ -53,37 +53,22 @@ _WHAT = say("row proof")
 
 @dataclass(frozen=True)
 class RowProof:
-    """Proof that a row stands at a place of a data array, for whoever has the row.
+    """Proof that a row stands at a place of a data array, for whoever has the row."""
 
-    Attributes:
-        array: Name of the data array.
-        dtype: Its dtype.
-        shape: Its shape; the first axis is the row.
-        place: Which row it is, from 0.
-        row: SHA-256 of the row's bytes.
-        before: What lies in the row's first chunk before it.
-        after: What lies in its last chunk behind it.
-        chunks_root: Root over the chunks of the array.
-        paths: Inclusion proof of each chunk of the row in ``chunks_root``, lowest sibling first.
-        index: Which leaf of the data root the array's digest is, from 0.
-        arrays: Number of its leaves, which is that of the order's data arrays.
-        digest: Tensor digest of the array.
-        array_path: Inclusion proof of the digest in the data root.
-    """
-
-    array: str
-    dtype: str
-    shape: tuple[int, ...]
-    place: int
-    row: Digest
-    before: bytes
-    after: bytes
-    chunks_root: Digest
+    array: str  #: Name of the data array.
+    dtype: str  #: Its dtype.
+    shape: tuple[int, ...]  #: Its shape; the first axis is the row.
+    place: int  #: Which row it is, from 0.
+    row: Digest  #: SHA-256 of the row's bytes.
+    before: bytes  #: What lies in the row's first chunk before it.
+    after: bytes  #: What lies in its last chunk behind it.
+    chunks_root: Digest  #: Root over the chunks of the array.
+    #: Inclusion proof of each chunk of the row in ``chunks_root``, lowest sibling first.
     paths: tuple[tuple[Digest, ...], ...]
-    index: int
-    arrays: int
-    digest: Digest
-    array_path: tuple[Digest, ...]
+    index: int  #: Which leaf of the data root the array's digest is, from 0.
+    arrays: int  #: Number of its leaves, which is that of the order's data arrays.
+    digest: Digest  #: Tensor digest of the array.
+    array_path: tuple[Digest, ...]  #: Inclusion proof of the digest in the data root.
 
 
 def prove_rows(

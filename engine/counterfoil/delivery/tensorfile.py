@@ -50,19 +50,12 @@ DTYPES = {
 
 @dataclass(frozen=True)
 class StoredTensor:
-    """A tensor of an open file.
+    """A tensor of an open file."""
 
-    Attributes:
-        name: Its name.
-        dtype: Its dtype, as the format names it.
-        shape: Its shape.
-        offset: Where its bytes begin in the file.
-    """
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    offset: int
+    name: str  #: Its name.
+    dtype: str  #: Its dtype, as the format names it.
+    shape: tuple[int, ...]  #: Its shape.
+    offset: int  #: Where its bytes begin in the file.
 
     @property
     def elements(self) -> int:
@@ -77,17 +70,11 @@ class StoredTensor:
 
 @dataclass(frozen=True)
 class TensorFile:
-    """An open safetensors file whose header was checked.
+    """An open safetensors file whose header was checked."""
 
-    Attributes:
-        file: Its bytes.
-        tensors: What lies in it, by name.
-        metadata: Texts that its writer put beside the tensors.
-    """
-
-    file: SteadyFile
-    tensors: Mapping[str, StoredTensor]
-    metadata: Mapping[str, str]
+    file: SteadyFile  #: Its bytes.
+    tensors: Mapping[str, StoredTensor]  #: What lies in it, by name.
+    metadata: Mapping[str, str]  #: Texts that its writer put beside the tensors.
 
     def read(self, tensor: StoredTensor) -> Array:
         """Return a tensor's elements, of the dtype that :data:`DTYPES` gives.

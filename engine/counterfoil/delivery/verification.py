@@ -166,21 +166,14 @@ class _State:
 
 @dataclass(frozen=True)
 class _Names:
-    """Which delivered name stands for which state tensor.
+    """Which delivered name stands for which state tensor."""
 
-    Attributes:
-        wanted: Those that must be there.
-        allowed: Those that may be there: what files of the module leave out, and second names of tied tensors.
-        adapters: The adapters that were merged, by the state tensor that they adapt.
-        tied: The second names that are there.
-        frozen: How many tensors that training leaves as they were ordered need not be there, beside an adapter.
-    """
-
-    wanted: Mapping[str, str]
+    wanted: Mapping[str, str]  #: Those that must be there.
+    #: Those that may be there: what files of the module leave out, and second names of tied tensors.
     allowed: Mapping[str, str]
-    adapters: Mapping[str, Adapter]
-    tied: tuple[str, ...]
-    frozen: int
+    adapters: Mapping[str, Adapter]  #: The adapters that were merged, by the state tensor that they adapt.
+    tied: tuple[str, ...]  #: The second names that are there.
+    frozen: int  #: How many tensors that training leaves as they were ordered need not be there, beside an adapter.
 
 
 def _names(delivered: DeliveredWeights, state: _State, prefix: str, average: bool) -> _Names:

@@ -35,17 +35,11 @@ Opening = Generator[tuple[int, int], None, None]
 
 @dataclass(frozen=True)
 class HashedFile:
-    """A file of weights that was hashed before anything in it was judged.
+    """A file of weights that was hashed before anything in it was judged."""
 
-    Attributes:
-        name: Its name.
-        bytes: Its size.
-        digest: Its SHA-256.
-    """
-
-    name: str
-    bytes: int
-    digest: Digest
+    name: str  #: Its name.
+    bytes: int  #: Its size.
+    digest: Digest  #: Its SHA-256.
 
 
 class DeliveredWeights:

@@ -43,52 +43,34 @@ class Belongs(Enum):
 
 @dataclass(frozen=True)
 class Seen:
-    """A step that a snapshot is.
+    """A step that a snapshot is."""
 
-    Attributes:
-        run: The run's file.
-        step: The step after which the state is so; 0 is the initial state.
-        by: How it was found.
-    """
-
-    run: str
-    step: int
-    by: By
+    run: str  #: The run's file.
+    step: int  #: The step after which the state is so; 0 is the initial state.
+    by: By  #: How it was found.
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A snapshot and the steps that it is.
+    """A snapshot and the steps that it is."""
 
-    Attributes:
-        number: Which line of the log it is, from 0.
-        at: When it was taken.
-        belongs: What is known of it.
-        steps: The steps; more than one where a shard does not change, or runs of one order begin alike.
-        backwards: Whether it is of an earlier step than a snapshot that was taken before: the trainer began anew, or
-            the witness was shown an old state.
-    """
-
-    number: int
-    at: str
-    belongs: Belongs
+    number: int  #: Which line of the log it is, from 0.
+    at: str  #: When it was taken.
+    belongs: Belongs  #: What is known of it.
+    #: The steps; more than one where a shard does not change, or runs of one order begin alike.
     steps: tuple[Seen, ...]
+    #: Whether it is of an earlier step than a snapshot that was taken before: the trainer began anew, or the witness
+    #: was shown an old state.
     backwards: bool = False
 
 
 @dataclass(frozen=True)
 class Placement:
-    """All snapshots of a log, and the runs that it was held against.
+    """All snapshots of a log, and the runs that it was held against."""
 
-    Attributes:
-        snapshots: Each with the steps that it is.
-        runs: Which runs those are, by file.
-        complete: Whether the witness looked until its recording had become one of the runs.
-    """
-
-    snapshots: tuple[Placed, ...]
-    runs: Mapping[str, Subject]
-    complete: bool
+    snapshots: tuple[Placed, ...]  #: Each with the steps that it is.
+    runs: Mapping[str, Subject]  #: Which runs those are, by file.
+    complete: bool  #: Whether the witness looked until its recording had become one of the runs.
 
 
 @dataclass(frozen=True)

@@ -31,37 +31,22 @@ _reduce_scatter = getattr(dist, "reduce_scatter_single", None) or dist.reduce_sc
 
 
 class _Begun(NamedTuple):
-    """A bucket whose exponents are on their way.
+    """A bucket whose exponents are on their way."""
 
-    Attributes:
-        buffer: The bucket, float32 ``[n]``.
-        pieces: The gradient of each parameter, flat: views of the bucket.
-        exponents: Theirs; the greatest of all ranks when ``work`` is done.
-        work: The collective.
-        done: What DDP waits for.
-    """
-
-    buffer: Tensor
-    pieces: Sequence[Tensor]
-    exponents: Tensor
-    work: dist.Work
-    done: Future[Tensor]
+    buffer: Tensor  #: The bucket, float32 ``[n]``.
+    pieces: Sequence[Tensor]  #: The gradient of each parameter, flat: views of the bucket.
+    exponents: Tensor  #: Theirs; the greatest of all ranks when ``work`` is done.
+    work: dist.Work  #: The collective.
+    done: Future[Tensor]  #: What DDP waits for.
 
 
 class _Summed(NamedTuple):
-    """A bucket whose integers are being added.
+    """A bucket whose integers are being added."""
 
-    Attributes:
-        begun: The bucket.
-        exponents: Those of all ranks, one for each piece.
-        total: The sums when ``work`` is done, int64 ``[n]``.
-        work: The collective.
-    """
-
-    begun: _Begun
-    exponents: Sequence[int]
-    total: Tensor
-    work: dist.Work
+    begun: _Begun  #: The bucket.
+    exponents: Sequence[int]  #: Those of all ranks, one for each piece.
+    total: Tensor  #: The sums when ``work`` is done, int64 ``[n]``.
+    work: dist.Work  #: The collective.
 
 
 class ExactAllreduceState:

@@ -10,17 +10,11 @@ from counterfoil.base.joberrors import RankError
 
 @dataclass(frozen=True)
 class Launch:
-    """A process among several that were started together.
+    """A process among several that were started together."""
 
-    Attributes:
-        rank: Its number, from 0.
-        size: How many there are.
-        local: Its number on its machine, which is that of its GPU.
-    """
-
-    rank: int
-    size: int
-    local: int
+    rank: int  #: Its number, from 0.
+    size: int  #: How many there are.
+    local: int  #: Its number on its machine, which is that of its GPU.
 
 
 def launch() -> Launch | None:

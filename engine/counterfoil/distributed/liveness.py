@@ -66,17 +66,11 @@ class End(Enum):
 
 @dataclass(frozen=True)
 class Farewell:
-    """What a rank says when it ends.
+    """What a rank says when it ends."""
 
-    Attributes:
-        end: How it ended.
-        sentence: What happened, if it failed.
-        remedy: What can be done.
-    """
-
-    end: End
-    sentence: str = ""
-    remedy: str = ""
+    end: End  #: How it ended.
+    sentence: str = ""  #: What happened, if it failed.
+    remedy: str = ""  #: What can be done.
 
 
 class Liveness:

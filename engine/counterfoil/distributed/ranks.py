@@ -40,15 +40,10 @@ _RECORDINGS = count()
 
 @dataclass(frozen=True)
 class _Groups:
-    """Who talks to whom.
+    """Who talks to whom."""
 
-    Attributes:
-        control: gloo, for what lies in the memory of the CPU.
-        data: For what lies on the device; the same on a CPU.
-    """
-
-    control: dist.ProcessGroup
-    data: dist.ProcessGroup
+    control: dist.ProcessGroup  #: gloo, for what lies in the memory of the CPU.
+    data: dist.ProcessGroup  #: For what lies on the device; the same on a CPU.
 
     def of(self, device: torch.device) -> dist.ProcessGroup:
         """Return the group for tensors of a device."""

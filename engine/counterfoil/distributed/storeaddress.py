@@ -32,17 +32,11 @@ _REACHED = (
 
 @dataclass(frozen=True)
 class StoreAddress:
-    """Where the store is, as ``MASTER_ADDR`` and ``MASTER_PORT`` say.
+    """Where the store is, as ``MASTER_ADDR`` and ``MASTER_PORT`` say."""
 
-    Attributes:
-        host: Name or address of the machine.
-        port: The port.
-        begun: Whether it is there already: torchrun keeps it, and not rank 0.
-    """
-
-    host: str
-    port: int
-    begun: bool
+    host: str  #: Name or address of the machine.
+    port: int  #: The port.
+    begun: bool  #: Whether it is there already: torchrun keeps it, and not rank 0.
 
     def wait(self, rank: int, cancel: CancelToken | None) -> None:
         """Wait until the store can be reached.

@@ -25,17 +25,11 @@ _LAST_LINES = 3
 
 @dataclass(frozen=True)
 class MachineProgress:
-    """How far the examination is.
+    """How far the examination is."""
 
-    Attributes:
-        done: Parts that were looked at.
-        total: All parts, as far as they are known.
-        part: What it is at, in a few words.
-    """
-
-    done: int
-    total: int
-    part: str
+    done: int  #: Parts that were looked at.
+    total: int  #: All parts, as far as they are known.
+    part: str  #: What it is at, in a few words.
 
 
 def examine_machine(cancel: CancelToken | None = None) -> Iterator[MachineProgress | MachinePage]:

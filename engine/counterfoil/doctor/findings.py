@@ -25,32 +25,20 @@ _MARKS = {MachineState.FINE: "", MachineState.NOTE: "  note", MachineState.WRONG
 
 @dataclass(frozen=True)
 class MachineFact:
-    """One line of the page of a machine.
+    """One line of the page of a machine."""
 
-    Attributes:
-        section: Under which heading it stands.
-        name: What it is about.
-        value: What was found.
-        state: Whether that is as it should be.
-        remedy: What to do; empty where there is nothing to do.
-    """
-
-    section: str
-    name: str
-    value: str
-    state: MachineState = MachineState.FINE
-    remedy: str = ""
+    section: str  #: Under which heading it stands.
+    name: str  #: What it is about.
+    value: str  #: What was found.
+    state: MachineState = MachineState.FINE  #: Whether that is as it should be.
+    remedy: str = ""  #: What to do; empty where there is nothing to do.
 
 
 @dataclass(frozen=True)
 class MachinePage:
-    """All that was found of a machine.
+    """All that was found of a machine."""
 
-    Attributes:
-        facts: In the order in which they are read.
-    """
-
-    facts: tuple[MachineFact, ...]
+    facts: tuple[MachineFact, ...]  #: In the order in which they are read.
 
     @property
     def wrong(self) -> int:

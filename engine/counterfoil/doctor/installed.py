@@ -26,23 +26,14 @@ _PIECE = 2**20
 
 @dataclass(frozen=True)
 class Installed:
-    """What the comparison found.
+    """What the comparison found."""
 
-    Attributes:
-        folder: Where the distribution is installed.
-        compared: How many files have the SHA-256 that RECORD says.
-        changed: Files that have another one.
-        missing: Files that are not there.
-        unknown: Code in its packages that RECORD does not name.
-        why_not: Why nothing could be compared; empty where it was.
-    """
-
-    folder: str = ""
-    compared: int = 0
-    changed: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
-    why_not: str = ""
+    folder: str = ""  #: Where the distribution is installed.
+    compared: int = 0  #: How many files have the SHA-256 that RECORD says.
+    changed: tuple[str, ...] = ()  #: Files that have another one.
+    missing: tuple[str, ...] = ()  #: Files that are not there.
+    unknown: tuple[str, ...] = ()  #: Code in its packages that RECORD does not name.
+    why_not: str = ""  #: Why nothing could be compared; empty where it was.
 
     @property
     def as_recorded(self) -> bool:

@@ -11,184 +11,108 @@ from counterfoil.talk.port import Port
 
 @dataclass(frozen=True)
 class Package:
-    """A package that Counterfoil runs on.
+    """A package that Counterfoil runs on."""
 
-    Attributes:
-        name: Its name.
-        version: Which version is installed; empty where none is.
-    """
-
-    name: str
-    version: str
+    name: str  #: Its name.
+    version: str  #: Which version is installed; empty where none is.
 
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder that Counterfoil writes to.
+    """A folder that Counterfoil writes to."""
 
-    Attributes:
-        what: What it is for.
-        path: Where it is; empty where nobody knows.
-        writable: Whether a file can be made in it, or the folder itself where it is not there yet.
-        free: Bytes of room that are left; None where the system does not say.
-    """
-
-    what: str
-    path: str
-    writable: bool
-    free: int | None
+    what: str  #: What it is for.
+    path: str  #: Where it is; empty where nobody knows.
+    writable: bool  #: Whether a file can be made in it, or the folder itself where it is not there yet.
+    free: int | None  #: Bytes of room that are left; None where the system does not say.
 
 
 @dataclass(frozen=True)
 class System:
-    """What is known without loading anything.
+    """What is known without loading anything."""
 
-    Attributes:
-        version: Counterfoil's.
-        python: Python's, as numbers.
-        platform: System and processor, in words.
-        name: This machine's own name, by which torchrun tells others where it is.
-        nameless: Why no address is found by that name; empty where one is.
-        bits: Of a pointer.
-        processors: How many processors this process may use; None where the system does not say.
-        memory: Bytes of memory; None where the system does not say.
-        available: Bytes that can be taken, swap included; None where the system does not say.
-        packages: What it runs on.
-        folders: Where it writes.
-        installed: How many files were compared with RECORD.
-        differing: Files that are not as RECORD says.
-        not_compared: Why they were not compared; empty where they were.
-        variables: Environment variables that change how it works, with their values.
-    """
-
-    version: str
-    python: tuple[int, int, int]
-    platform: str
-    name: str
-    nameless: str
-    bits: int
-    processors: int | None
-    memory: int | None
-    available: int | None
-    packages: tuple[Package, ...]
-    folders: tuple[Folder, ...]
-    installed: int
-    differing: tuple[str, ...]
-    not_compared: str
-    variables: tuple[tuple[str, str], ...]
+    version: str  #: Counterfoil's.
+    python: tuple[int, int, int]  #: Python's, as numbers.
+    platform: str  #: System and processor, in words.
+    name: str  #: This machine's own name, by which torchrun tells others where it is.
+    nameless: str  #: Why no address is found by that name; empty where one is.
+    bits: int  #: Of a pointer.
+    processors: int | None  #: How many processors this process may use; None where the system does not say.
+    memory: int | None  #: Bytes of memory; None where the system does not say.
+    available: int | None  #: Bytes that can be taken, swap included; None where the system does not say.
+    packages: tuple[Package, ...]  #: What it runs on.
+    folders: tuple[Folder, ...]  #: Where it writes.
+    installed: int  #: How many files were compared with RECORD.
+    differing: tuple[str, ...]  #: Files that are not as RECORD says.
+    not_compared: str  #: Why they were not compared; empty where they were.
+    variables: tuple[tuple[str, str], ...]  #: Environment variables that change how it works, with their values.
 
 
 @dataclass(frozen=True)
 class Box:
-    """How far a box around a process closes.
+    """How far a box around a process closes."""
 
-    Attributes:
-        features: What of the kernel closes it.
-        missing: What does not, and why.
-    """
-
-    features: tuple[str, ...]
-    missing: tuple[str, ...]
+    features: tuple[str, ...]  #: What of the kernel closes it.
+    missing: tuple[str, ...]  #: What does not, and why.
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What computes, loaded.
+    """What computes, loaded."""
 
-    Attributes:
-        processor: The processor, as LLVM names it.
-        instructions: Its instruction sets that something here depends on, as LLVM names them.
-        capability: What torch was told that the processor has.
-        threads: Threads of an operator on the CPU.
-        devices: The devices.
-    """
-
-    processor: str
-    instructions: tuple[str, ...]
-    capability: str
-    threads: int
-    devices: tuple[Device, ...]
+    processor: str  #: The processor, as LLVM names it.
+    instructions: tuple[str, ...]  #: Its instruction sets that something here depends on, as LLVM names them.
+    capability: str  #: What torch was told that the processor has.
+    threads: int  #: Threads of an operator on the CPU.
+    devices: tuple[Device, ...]  #: The devices.
 
 
 @dataclass(frozen=True)
 class Kernels:
-    """Where compiled kernels are kept.
+    """Where compiled kernels are kept."""
 
-    Attributes:
-        folder: The folder; empty where they live in memory only.
-        kept: Of how many modules something is kept.
-        modules: How many modules have kernels.
-    """
-
-    folder: str
-    kept: int
-    modules: int
+    folder: str  #: The folder; empty where they live in memory only.
+    kept: int  #: Of how many modules something is kept.
+    modules: int  #: How many modules have kernels.
 
 
 @dataclass(frozen=True)
 class FormInUse:
-    """In which form something is computed on a device.
+    """In which form something is computed on a device."""
 
-    Attributes:
-        device: The device; empty where it is about none.
-        what: What is computed.
-        form: The form.
-    """
-
-    device: str
-    what: str
-    form: str
+    device: str  #: The device; empty where it is about none.
+    what: str  #: What is computed.
+    form: str  #: The form.
 
 
 @dataclass(frozen=True)
 class SelfTest:
-    """What became of the self-test of a profile on a device.
+    """What became of the self-test of a profile on a device."""
 
-    Attributes:
-        device: The device.
-        profile: Name of the profile.
-        seconds: How long it took.
-        wrong: What came out wrong; empty where nothing did.
-        remedy: What to do about it.
-    """
-
-    device: str
-    profile: str
-    seconds: float
-    wrong: str = ""
-    remedy: str = ""
+    device: str  #: The device.
+    profile: str  #: Name of the profile.
+    seconds: float  #: How long it took.
+    wrong: str = ""  #: What came out wrong; empty where nothing did.
+    remedy: str = ""  #: What to do about it.
 
 
 @dataclass(frozen=True)
 class Display:
-    """What the window would be shown on.
+    """What the window would be shown on."""
 
-    Attributes:
-        qt: Qt's version.
-        platform: Qt's platform plugin.
-        screens: Each screen in words.
-    """
-
-    qt: str
-    platform: str
-    screens: tuple[str, ...]
+    qt: str  #: Qt's version.
+    platform: str  #: Qt's platform plugin.
+    screens: tuple[str, ...]  #: Each screen in words.
 
 
 @dataclass(frozen=True)
 class Broken:
-    """Something that could not be looked at, or that does not work.
+    """Something that could not be looked at, or that does not work."""
 
-    Attributes:
-        part: What: ``torch``, ``numba``, ``kernels``, ``sandbox`` or ``display``.
-        why: Why.
-        remedy: What to do, where that is known.
-        missing: Whether it is just not there.
-    """
-
-    part: str
-    why: str
-    remedy: str = ""
-    missing: bool = False
+    part: str  #: What: ``torch``, ``numba``, ``kernels``, ``sandbox`` or ``display``.
+    why: str  #: Why.
+    remedy: str = ""  #: What to do, where that is known.
+    missing: bool = False  #: Whether it is just not there.
 
 
 Seen = System | Box | Loaded | Kernels | FormInUse | SelfTest | Display | Broken

@@ -30,19 +30,12 @@ ROWS_AT_ONCE = 1000
 
 @dataclass(frozen=True)
 class Curves:
-    """What a run recorded of its steps.
+    """What a run recorded of its steps."""
 
-    Attributes:
-        title: The client's name for the job.
-        facts: Names and texts that tell the run: order, run root, seed and so on.
-        columns: float64 ``[steps]`` by name; row s - 1 is of step s.
-        signed_at: When the trainer signed.
-    """
-
-    title: str
-    facts: Mapping[str, str]
-    columns: Mapping[str, NDArray[np.float64]]
-    signed_at: datetime
+    title: str  #: The client's name for the job.
+    facts: Mapping[str, str]  #: Names and texts that tell the run: order, run root, seed and so on.
+    columns: Mapping[str, NDArray[np.float64]]  #: float64 ``[steps]`` by name; row s - 1 is of step s.
+    signed_at: datetime  #: When the trainer signed.
 
     @property
     def steps(self) -> int:

@@ -42,23 +42,15 @@ _WIDTH = 100
 
 @dataclass(frozen=True)
 class HandOver:
-    """What is handed over.
+    """What is handed over."""
 
-    Attributes:
-        said: The verdict or the adjudication, whose signature holds for the key.
-        envelope: Its file, byte by byte.
-        key: The auditor's public key, 64 hexadecimal digits.
-        capsule: The dispute capsule of the same run; None for none.
-        reports: Reports for people to read, by name: :data:`PDF`, :data:`HTML`.
-        sealed: Whether the capsule is sealed for judges.
-    """
-
-    said: Verdict | Adjudication
-    envelope: bytes
-    key: str
-    capsule: Path | None = None
+    said: Verdict | Adjudication  #: The verdict or the adjudication, whose signature holds for the key.
+    envelope: bytes  #: Its file, byte by byte.
+    key: str  #: The auditor's public key, 64 hexadecimal digits.
+    capsule: Path | None = None  #: The dispute capsule of the same run; None for none.
+    #: Reports for people to read, by name: :data:`PDF`, :data:`HTML`.
     reports: Mapping[str, bytes] = field(default_factory=dict, repr=False)
-    sealed: bool = False
+    sealed: bool = False  #: Whether the capsule is sealed for judges.
 
     @property
     def files(self) -> dict[str, bytes | Path]:

@@ -30,17 +30,11 @@ _CLASSIFY = ("SEQ_CLS", "TOKEN_CLS")
 
 @dataclass(frozen=True)
 class PeftFiles:
-    """What PEFT's two files hold.
+    """What PEFT's two files hold."""
 
-    Attributes:
-        prefix: What the run's names begin with and PEFT's do not.
-        names: The names in the file of tensors, each with the run's own name.
-        config: What ``adapter_config.json`` says.
-    """
-
-    prefix: str
-    names: Mapping[str, str]
-    config: Mapping[str, Any]
+    prefix: str  #: What the run's names begin with and PEFT's do not.
+    names: Mapping[str, str]  #: The names in the file of tensors, each with the run's own name.
+    config: Mapping[str, Any]  #: What ``adapter_config.json`` says.
 
 
 def is_adapted(saved: Collection[str]) -> bool:

@@ -38,23 +38,14 @@ _REMEDY = say(
 
 @dataclass(frozen=True)
 class Architecture:
-    """A class of transformers whose tensors are those of a run.
+    """A class of transformers whose tensors are those of a run."""
 
-    Attributes:
-        name: The class.
-        prefix: What the run's names begin with and those of the class do not.
-        names: The names in the files, each with the run's name of the tensor.
-        tied: Second names that the class ties by itself, each with the name in the files.
-        config: What ``config.json`` says.
-        changes: What of it is not as it was, in words.
-    """
-
-    name: str
-    prefix: str
-    names: Mapping[str, str]
-    tied: Mapping[str, str]
-    config: Mapping[str, Any]
-    changes: tuple[str, ...]
+    name: str  #: The class.
+    prefix: str  #: What the run's names begin with and those of the class do not.
+    names: Mapping[str, str]  #: The names in the files, each with the run's name of the tensor.
+    tied: Mapping[str, str]  #: Second names that the class ties by itself, each with the name in the files.
+    config: Mapping[str, Any]  #: What ``config.json`` says.
+    changes: tuple[str, ...]  #: What of it is not as it was, in words.
 
 
 @dataclass(frozen=True)

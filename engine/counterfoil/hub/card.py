@@ -25,25 +25,15 @@ class ListedFile:
 
 @dataclass(frozen=True)
 class Names:
-    """What the card's commands and its header say.
+    """What the card's commands and its header say."""
 
-    Attributes:
-        run: Name of the run's file.
-        verdict: Name of the verdict's file in the folder.
-        key: Name of the auditor's public key in the folder.
-        library: The library that loads the weights: ``transformers`` or ``peft``.
-        base: Under which name others find the model that was adapted; empty for none.
-        prefix: What the run's names begin with and those of the files do not.
-        average: Whether the weights are averages.
-    """
-
-    run: str
-    verdict: str
-    key: str
-    library: str
-    base: str
-    prefix: str
-    average: bool
+    run: str  #: Name of the run's file.
+    verdict: str  #: Name of the verdict's file in the folder.
+    key: str  #: Name of the auditor's public key in the folder.
+    library: str  #: The library that loads the weights: ``transformers`` or ``peft``.
+    base: str  #: Under which name others find the model that was adapted; empty for none.
+    prefix: str  #: What the run's names begin with and those of the files do not.
+    average: bool  #: Whether the weights are averages.
 
 
 def card(

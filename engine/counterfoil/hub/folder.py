@@ -48,57 +48,35 @@ _WHAT = "the folder"
 
 @dataclass(frozen=True)
 class Wanted:
-    """How the folder is written.
+    """How the folder is written."""
 
-    Attributes:
-        base: For adapters: under which name others find the model that was adapted; empty where nobody says.
-        average: Take the average of each weight that has one.
-        most_bytes: Bytes of a file of weights at most.
-    """
-
-    base: str = ""
-    average: bool = False
-    most_bytes: int = shards.MOST_BYTES
+    base: str = ""  #: For adapters: under which name others find the model that was adapted; empty where nobody says.
+    average: bool = False  #: Take the average of each weight that has one.
+    most_bytes: int = shards.MOST_BYTES  #: Bytes of a file of weights at most.
 
 
 @dataclass(frozen=True)
 class Written:
-    """What was written.
+    """What was written."""
 
-    Attributes:
-        folder: The folder.
-        delivered: What the comparison of its weights with the run found.
-        files: The files in it, and where each is from.
-        notes: What the user should know, sentence by sentence.
-    """
-
-    folder: Path
-    delivered: DeliveryReport
-    files: Mapping[str, ListedFile]
-    notes: tuple[str, ...]
+    folder: Path  #: The folder.
+    delivered: DeliveryReport  #: What the comparison of its weights with the run found.
+    files: Mapping[str, ListedFile]  #: The files in it, and where each is from.
+    notes: tuple[str, ...]  #: What the user should know, sentence by sentence.
 
 
 @dataclass(frozen=True)
 class _Weights:
-    """The files of weights, and the settings beside them.
+    """The files of weights, and the settings beside them."""
 
-    Attributes:
-        files: For each file of weights the names of its tensors, each with the state tensor.
-        tied: Second names that are left out, each with the name in the files.
-        settings: The JSON files that belong to them.
-        prefix: What the run's names begin with and those of the files do not.
-        library: Which library loads them.
-        origins: Where each of the settings is from, in words.
-        needs_padding: Whether the configuration must say with which token rows are padded, and does not.
-    """
-
+    #: For each file of weights the names of its tensors, each with the state tensor.
     files: Mapping[str, Mapping[str, str]]
-    tied: Mapping[str, str]
-    settings: Mapping[str, Mapping[str, Any]]
-    prefix: str
-    library: str
-    origins: Mapping[str, str]
-    needs_padding: bool = False
+    tied: Mapping[str, str]  #: Second names that are left out, each with the name in the files.
+    settings: Mapping[str, Mapping[str, Any]]  #: The JSON files that belong to them.
+    prefix: str  #: What the run's names begin with and those of the files do not.
+    library: str  #: Which library loads them.
+    origins: Mapping[str, str]  #: Where each of the settings is from, in words.
+    needs_padding: bool = False  #: Whether the configuration must say with which token rows are padded, and does not.
 
 
 def write_folder(

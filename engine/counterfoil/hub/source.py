@@ -45,19 +45,12 @@ _HOLD_WEIGHTS = (WEIGHTS_SUFFIX, *PICKLES, *OTHER_WEIGHTS)
 
 @dataclass(frozen=True)
 class Source:
-    """What was read of a model's folder.
+    """What was read of a model's folder."""
 
-    Attributes:
-        config: What its ``config.json`` says, without names of code.
-        files: The other files that are copied, by name.
-        changed: Names of those that named code, which was taken out of them.
-        left_out: Names of what else lies there, and is not copied.
-    """
-
-    config: Mapping[str, Any]
-    files: Mapping[str, bytes]
-    changed: frozenset[str]
-    left_out: tuple[str, ...]
+    config: Mapping[str, Any]  #: What its ``config.json`` says, without names of code.
+    files: Mapping[str, bytes]  #: The other files that are copied, by name.
+    changed: frozenset[str]  #: Names of those that named code, which was taken out of them.
+    left_out: tuple[str, ...]  #: Names of what else lies there, and is not copied.
 
 
 def read_source(folder: Path, include: Collection[str] = ()) -> Source:

@@ -23,33 +23,23 @@ from counterfoil_core.program.graph import Input, Program
 
 @dataclass(frozen=True)
 class CapturedStep:
-    """A captured step and the state it starts from.
+    """A captured step and the state it starts from."""
 
-    Attributes:
-        program: The program.
-        initial_state: State tensors by name: parameters, buffers, optimizer slots (``slot:parameter``), and constant
-            tensors that the step met without their being buffers (``constant.1`` and so on).
-        parameters: Names of the trainable ones among them.
-        micro_batches: Into how many parts the step splits its batch.
-        tied: Second names that the model has for tensors of the state, each with the name in the state.
-        unsaved: State tensors that a file of the model does not hold, sorted: buffers that are not persistent, and
-            the constants.
-        notes: What was left out of the client's code, in sentences.
-        update: Where the step has shares: the update program; ``program`` is the gradient program then.
-        shares: Into how many shares the step divides its batch.
-        stacked: Whether the update program finds what they give side by side, and not added.
-    """
-
-    program: Program
+    program: Program  #: The program.
+    #: State tensors by name: parameters, buffers, optimizer slots (``slot:parameter``), and constant tensors that the
+    #: step met without their being buffers (``constant.1`` and so on).
     initial_state: Mapping[str, Tensor]
-    parameters: tuple[str, ...]
-    micro_batches: int = 1
+    parameters: tuple[str, ...]  #: Names of the trainable ones among them.
+    micro_batches: int = 1  #: Into how many parts the step splits its batch.
+    #: Second names that the model has for tensors of the state, each with the name in the state.
     tied: Mapping[str, str] = field(default_factory=dict)
+    #: State tensors that a file of the model does not hold, sorted: buffers that are not persistent, and the constants.
     unsaved: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  #: What was left out of the client's code, in sentences.
+    #: Where the step has shares: the update program; ``program`` is the gradient program then.
     update: Program | None = None
-    shares: int = 1
-    stacked: bool = False
+    shares: int = 1  #: Into how many shares the step divides its batch.
+    stacked: bool = False  #: Whether the update program finds what they give side by side, and not added.
 
 
 def capture(
@@ -98,15 +88,10 @@ def capture(
 
 @dataclass(frozen=True)
 class _Step:
-    """A training step as a function of its inputs.
+    """A training step as a function of its inputs."""
 
-    Attributes:
-        passes: Its forward and backward passes.
-        rule: The update rule.
-    """
-
-    passes: Passes
-    rule: UpdateRule
+    passes: Passes  #: Its forward and backward passes.
+    rule: UpdateRule  #: The update rule.
 
     def __call__(self, named: Named, around: Surroundings) -> Results:
         """Return the loss, and the new state: buffers, and what the optimizer updates."""

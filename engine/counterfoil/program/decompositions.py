@@ -76,15 +76,10 @@ def _linspace(start: float, end: float, steps: int, *, dtype: torch.dtype | None
 
 @dataclass(frozen=True)
 class _Tap:
-    """One of the elements that each place along an axis is made from.
+    """One of the elements that each place along an axis is made from."""
 
-    Attributes:
-        sources: For each place of the result, the place that is read.
-        weights: For each place of the result, the weight; None where all are 1.
-    """
-
-    sources: Sequence[int]
-    weights: Sequence[float] | None
+    sources: Sequence[int]  #: For each place of the result, the place that is read.
+    weights: Sequence[float] | None  #: For each place of the result, the weight; None where all are 1.
 
     def index(self) -> Tensor:
         """int64 ``[places]``."""

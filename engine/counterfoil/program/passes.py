@@ -34,21 +34,13 @@ Weigh = Literal["parts", "tokens"]
 
 @dataclass(frozen=True)
 class Passed:
-    """What the passes of a step gave.
+    """What the passes of a step gave."""
 
-    Attributes:
-        weights: The trained parameters that they started from.
-        losses: The loss of each part.
-        counts: Of how many numbers each is the sum, where parts are weighed by tokens; else none.
-        gradients: The sums of the parts' gradients, of the parameters that have one.
-        buffers: The buffers behind the last part.
-    """
-
-    weights: Mapping[str, Tensor]
-    losses: list[Tensor]
-    counts: list[Tensor]
-    gradients: dict[str, Tensor]
-    buffers: Mapping[str, Tensor]
+    weights: Mapping[str, Tensor]  #: The trained parameters that they started from.
+    losses: list[Tensor]  #: The loss of each part.
+    counts: list[Tensor]  #: Of how many numbers each is the sum, where parts are weighed by tokens; else none.
+    gradients: dict[str, Tensor]  #: The sums of the parts' gradients, of the parameters that have one.
+    buffers: Mapping[str, Tensor]  #: The buffers behind the last part.
 
     @property
     def loss(self) -> Tensor:
@@ -63,25 +55,15 @@ class Passed:
 
 @dataclass(frozen=True)
 class Passes:
-    """The passes of a step, or of a share of one.
+    """The passes of a step, or of a share of one."""
 
-    Attributes:
-        model: The model.
-        objective: Computes the loss of a part.
-        held: What the step starts from, for its names.
-        arrays: Names of the arrays of a batch.
-        parts: Says what each part has of its rows.
-        micro_batches: How many parts there are.
-        weigh: How they are weighed.
-    """
-
-    model: nn.Module
-    objective: Objective
-    held: Held
-    arrays: tuple[str, ...]
-    parts: Parts
-    micro_batches: int
-    weigh: Weigh
+    model: nn.Module  #: The model.
+    objective: Objective  #: Computes the loss of a part.
+    held: Held  #: What the step starts from, for its names.
+    arrays: tuple[str, ...]  #: Names of the arrays of a batch.
+    parts: Parts  #: Says what each part has of its rows.
+    micro_batches: int  #: How many parts there are.
+    weigh: Weigh  #: How they are weighed.
 
     def run(self, named: Named, factor: float, around: Surroundings) -> Passed:
         """Run all of them.

@@ -35,17 +35,11 @@ _AS_GOOD = 1.02
 
 @dataclass(frozen=True)
 class Recomputed:
-    """A program that computes activations again.
+    """A program that computes activations again."""
 
-    Attributes:
-        program: The program.
-        before: What a step took before.
-        after: What it takes.
-    """
-
-    program: Program
-    before: Estimate
-    after: Estimate
+    program: Program  #: The program.
+    before: Estimate  #: What a step took before.
+    after: Estimate  #: What it takes.
 
 
 def recomputing(
@@ -203,23 +197,14 @@ class _Plan:
 
 @dataclass(frozen=True)
 class _Life:
-    """Memory that a forward pass fills.
+    """Memory that a forward pass fills."""
 
-    Attributes:
-        storage: Number of the value that fills it.
-        bytes: Its size.
-        made: Index of the node that fills it.
-        last: Index of the last node of the forward pass that reads it.
-        saved: Whether the backward pass reads it.
-        stays: Whether it is read behind the backward pass, or is a result.
-    """
-
-    storage: int
-    bytes: int
-    made: int
-    last: int
-    saved: bool
-    stays: bool
+    storage: int  #: Number of the value that fills it.
+    bytes: int  #: Its size.
+    made: int  #: Index of the node that fills it.
+    last: int  #: Index of the last node of the forward pass that reads it.
+    saved: bool  #: Whether the backward pass reads it.
+    stays: bool  #: Whether it is read behind the backward pass, or is a result.
 
 
 @dataclass(frozen=True)

@@ -106,19 +106,12 @@ def combined_inputs(program: Program, side_by_side: int | None) -> list[Input]:
 
 @dataclass(frozen=True)
 class _Share:
-    """What one share does, as a function of its inputs.
+    """What one share does, as a function of its inputs."""
 
-    Attributes:
-        passes: Its forward and backward passes.
-        shares: How many shares there are.
-        buffers: What becomes of buffers.
-        stacked: Whether shares are stacked.
-    """
-
-    passes: Passes
-    shares: int
-    buffers: Buffers
-    stacked: bool
+    passes: Passes  #: Its forward and backward passes.
+    shares: int  #: How many shares there are.
+    buffers: Buffers  #: What becomes of buffers.
+    stacked: bool  #: Whether shares are stacked.
 
     def __call__(self, named: Named, around: Surroundings) -> Results:
         """Return the share's loss, the buffers that are state already, and what is combined."""
@@ -145,19 +138,12 @@ class _Share:
 
 @dataclass(frozen=True)
 class _Update:
-    """What a step does with what its shares gave, as a function of its inputs.
+    """What a step does with what its shares gave, as a function of its inputs."""
 
-    Attributes:
-        held: What the step starts from.
-        rule: The update rule.
-        shares: How many shares there are.
-        stacked: Whether what they gave lies side by side, and is not added.
-    """
-
-    held: Held
-    rule: UpdateRule
-    shares: int
-    stacked: bool
+    held: Held  #: What the step starts from.
+    rule: UpdateRule  #: The update rule.
+    shares: int  #: How many shares there are.
+    stacked: bool  #: Whether what they gave lies side by side, and is not added.
 
     def __call__(self, named: Named, around: Surroundings) -> Results:
         """Return the loss of the step, and the new state: buffers, and what the optimizer updates."""

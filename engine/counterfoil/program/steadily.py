@@ -40,33 +40,21 @@ Named = Mapping[tuple[str, str], Tensor]
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a step that is being traced is watched by.
+    """What a step that is being traced is watched by."""
 
-    Attributes:
-        location: Is told what is computed, and where.
-        decisions: Notes what the step decides by values.
-        asked: Answers what it asks of values that are not known.
-        notes: Is told what was left out.
-    """
-
-    location: Location
-    decisions: Decisions
-    asked: AskedValues
-    notes: Notes
+    location: Location  #: Is told what is computed, and where.
+    decisions: Decisions  #: Notes what the step decides by values.
+    asked: AskedValues  #: Answers what it asks of values that are not known.
+    notes: Notes  #: Is told what was left out.
 
 
 @dataclass(frozen=True)
 class Results:
-    """What a step gives.
+    """What a step gives."""
 
-    Attributes:
-        loss: The loss.
-        state: The new state by name.
-        combined: What is combined with that of the other shares, by name.
-    """
-
-    loss: Tensor
-    state: Mapping[str, Tensor]
+    loss: Tensor  #: The loss.
+    state: Mapping[str, Tensor]  #: The new state by name.
+    #: What is combined with that of the other shares, by name.
     combined: Mapping[str, Tensor] = field(default_factory=dict)
 
 
@@ -201,20 +189,11 @@ class Tracer:
 
 @dataclass(frozen=True)
 class _Traced:
-    """A step that was traced.
+    """A step that was traced."""
 
-    Attributes:
-        written: As it is written, with what it changes in place.
-        pure: Without mutations; None where it was traced only to be compared.
-        state: Names of the state that it gives, in their order.
-        combined: Names of what is combined, in their order.
-        decisions: What it decided by values.
-        answers: What it was answered where it asked for values.
-    """
-
-    written: torch.fx.GraphModule
-    pure: torch.fx.Graph | None
-    state: list[str]
-    combined: list[str]
-    decisions: Decisions
-    answers: Answers
+    written: torch.fx.GraphModule  #: As it is written, with what it changes in place.
+    pure: torch.fx.Graph | None  #: Without mutations; None where it was traced only to be compared.
+    state: list[str]  #: Names of the state that it gives, in their order.
+    combined: list[str]  #: Names of what is combined, in their order.
+    decisions: Decisions  #: What it decided by values.
+    answers: Answers  #: What it was answered where it asked for values.

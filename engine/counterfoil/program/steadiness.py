@@ -43,17 +43,11 @@ _REMEDY = (
 
 @dataclass(frozen=True)
 class Moments:
-    """At how many other moments a step is traced, and why.
+    """At how many other moments a step is traced, and why."""
 
-    Attributes:
-        count: How many.
-        reads: What the step reads that changes from step to step; empty for nothing that is known.
-        remedy: What to do where it matters.
-    """
-
-    count: int = 1
-    reads: str = ""
-    remedy: str = ""
+    count: int = 1  #: How many.
+    reads: str = ""  #: What the step reads that changes from step to step; empty for nothing that is known.
+    remedy: str = ""  #: What to do where it matters.
 
 
 _now: ContextVar[int] = ContextVar("moment", default=0)

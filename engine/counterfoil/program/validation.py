@@ -23,15 +23,10 @@ _ASKING = ("POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")
 
 @dataclass(frozen=True)
 class ValueCheck:
-    """What a check asks.
+    """What a check asks."""
 
-    Attributes:
-        passes: The truth with which it passes.
-        raises: Whether it raises where it does not pass; else it only says something.
-    """
-
-    passes: bool
-    raises: bool
+    passes: bool  #: The truth with which it passes.
+    raises: bool  #: Whether it raises where it does not pass; else it only says something.
 
 
 def check_at(frame: FrameType | None) -> ValueCheck | None:

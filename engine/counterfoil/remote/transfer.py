@@ -33,23 +33,14 @@ Brought = TypeVar("Brought")
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a server is waited for.
+    """How long a server is waited for."""
 
-    Attributes:
-        silence: Seconds without a byte.
-        slowest: Bytes a second that a piece must come with.
-        tries: How often a piece is asked for.
-        pause: Seconds before it is asked for again; twice as many before each further try.
-        grace: Seconds that all pieces of a file may take beside what is due to each.
-        answer: Seconds that are due to a piece beside its bytes, of those that all may take.
-    """
-
-    silence: float = 20.0
-    slowest: int = 2**13
-    tries: int = 3
-    pause: float = 0.5
-    grace: float = 120.0
-    answer: float = 2.0
+    silence: float = 20.0  #: Seconds without a byte.
+    slowest: int = 2**13  #: Bytes a second that a piece must come with.
+    tries: int = 3  #: How often a piece is asked for.
+    pause: float = 0.5  #: Seconds before it is asked for again; twice as many before each further try.
+    grace: float = 120.0  #: Seconds that all pieces of a file may take beside what is due to each.
+    answer: float = 2.0  #: Seconds that are due to a piece beside its bytes, of those that all may take.
 
     def seconds(self, count: int) -> float:
         """Return how long so many bytes may take."""

@@ -25,15 +25,10 @@ SWITCH = "COUNTERFOIL_SANDBOX"
 
 @dataclass(frozen=True)
 class Closed:
-    """How far a box is closed.
+    """How far a box is closed."""
 
-    Attributes:
-        features: What of the kernel closes it, for instance ``landlock-v7`` and ``seccomp``.
-        missing: What does not, and why.
-    """
-
-    features: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()  #: What of the kernel closes it, for instance ``landlock-v7`` and ``seccomp``.
+    missing: tuple[str, ...] = ()  #: What does not, and why.
 
     @property
     def words(self) -> str:

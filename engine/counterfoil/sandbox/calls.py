@@ -183,21 +183,13 @@ _ASKED: dict[str, tuple[int, int]] = {
 
 @dataclass(frozen=True)
 class Architecture:
-    """A processor, as Linux numbers its system calls.
+    """A processor, as Linux numbers its system calls."""
 
-    Attributes:
-        name: As ``uname -m`` says it.
-        audit: What the kernel calls it, of ``linux/audit.h``: ``AUDIT_ARCH_X86_64``, ``AUDIT_ARCH_AARCH64``.
-        refused: Calls that a box refuses, by name.
-        looked_at: Calls of which it depends on the arguments.
-        asked: Calls that close the box.
-    """
-
-    name: str
-    audit: int
-    refused: Mapping[str, int]
-    looked_at: Mapping[str, int]
-    asked: Mapping[str, int]
+    name: str  #: As ``uname -m`` says it.
+    audit: int  #: What the kernel calls it, of ``linux/audit.h``: ``AUDIT_ARCH_X86_64``, ``AUDIT_ARCH_AARCH64``.
+    refused: Mapping[str, int]  #: Calls that a box refuses, by name.
+    looked_at: Mapping[str, int]  #: Calls of which it depends on the arguments.
+    asked: Mapping[str, int]  #: Calls that close the box.
 
 
 def _architecture(name: str, audit: int, column: int) -> Architecture:

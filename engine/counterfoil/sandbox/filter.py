@@ -44,19 +44,12 @@ SHARED_ANONYMOUS = 0x21
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction: a ``struct sock_filter``.
+    """One instruction: a ``struct sock_filter``."""
 
-    Attributes:
-        code: What it does.
-        yes: How many instructions a jump goes over where its condition holds.
-        no: Where it does not.
-        value: Its operand.
-    """
-
-    code: int
-    yes: int
-    no: int
-    value: int
+    code: int  #: What it does.
+    yes: int  #: How many instructions a jump goes over where its condition holds.
+    no: int  #: Where it does not.
+    value: int  #: Its operand.
 
 
 def make_filter(architecture: Architecture, process: int) -> tuple[Instruction, ...]:

@@ -21,21 +21,13 @@ DEVICES = ("/dev/null",)
 
 @dataclass(frozen=True)
 class Policy:
-    """What a process in a box may still do.
+    """What a process in a box may still do."""
 
-    Attributes:
-        reads: Files that it may read, and folders with all that is in them; absolute.
-        writes: Folders in which it may make, change and remove files, and files that it may write.
-        devices: Devices that it may read and write.
-        memory: Bytes of memory that it may take; None for no limit.
-        lists: Folders of which it may list what is in them, and read nothing.
-    """
-
-    reads: tuple[str, ...]
-    writes: tuple[str, ...] = ()
-    devices: tuple[str, ...] = DEVICES
-    memory: int | None = None
-    lists: tuple[str, ...] = ()
+    reads: tuple[str, ...]  #: Files that it may read, and folders with all that is in them; absolute.
+    writes: tuple[str, ...] = ()  #: Folders in which it may make, change and remove files, and files that it may write.
+    devices: tuple[str, ...] = DEVICES  #: Devices that it may read and write.
+    memory: int | None = None  #: Bytes of memory that it may take; None for no limit.
+    lists: tuple[str, ...] = ()  #: Folders of which it may list what is in them, and read nothing.
 
 
 def make_policy(

@@ -36,15 +36,10 @@ _AGAIN = say("Start again; if it happens again, look whether something on this m
 
 @dataclass(frozen=True)
 class Passphrase:
-    """Where the signer gets the passphrase from; made by :meth:`given`, :meth:`asked` or :meth:`read_from`.
+    """Where the signer gets the passphrase from; made by :meth:`given`, :meth:`asked` or :meth:`read_from`."""
 
-    Attributes:
-        source: What the signer is told.
-        descriptor: The open file descriptor that it reads; None for another source.
-    """
-
-    source: str
-    descriptor: int | None = None
+    source: str  #: What the signer is told.
+    descriptor: int | None = None  #: The open file descriptor that it reads; None for another source.
     _text: str = field(default="", repr=False)
 
     @classmethod

@@ -54,25 +54,16 @@ Value = TypeVar("Value", bound=x509.ExtensionType)
 
 @dataclass(frozen=True)
 class CertifiedName:
-    """Whom a certificate says that a key belongs to.
+    """Whom a certificate says that a key belongs to."""
 
-    Attributes:
-        subject: The subject of the leaf (RFC 4514); empty where it has none.
-        names: Its subject alternative names, such as ``email:a@example.org``.
-        not_before: From when on the leaf holds, UTC.
-        not_after: Until when it does, UTC.
-        root: The subject of the root that answers for it; empty where no root was given, so that it is only a claim.
-        root_sha256: SHA-256 of that root's DER, 64 hexadecimal digits; empty as ``root``.
-        valid_at: The moment for which the path was checked; empty as ``root``.
-    """
-
-    subject: str
-    names: tuple[str, ...]
-    not_before: str
-    not_after: str
+    subject: str  #: The subject of the leaf (RFC 4514); empty where it has none.
+    names: tuple[str, ...]  #: Its subject alternative names, such as ``email:a@example.org``.
+    not_before: str  #: From when on the leaf holds, UTC.
+    not_after: str  #: Until when it does, UTC.
+    #: The subject of the root that answers for it; empty where no root was given, so that it is only a claim.
     root: str = ""
-    root_sha256: str = ""
-    valid_at: str = ""
+    root_sha256: str = ""  #: SHA-256 of that root's DER, 64 hexadecimal digits; empty as ``root``.
+    valid_at: str = ""  #: The moment for which the path was checked; empty as ``root``.
 
     @property
     def is_certified(self) -> bool:

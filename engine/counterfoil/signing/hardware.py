@@ -45,19 +45,12 @@ _OCTET_STRING = 4
 
 @dataclass(frozen=True)
 class HardwareKey:
-    """Where a key lies.
+    """Where a key lies."""
 
-    Attributes:
-        token: The token's label.
-        label: The key's label; empty where only its id is named.
-        key_id: The key's id (CKA_ID); empty where only its label is named.
-        module: The shared library of the hardware.
-    """
-
-    token: str
-    label: str
-    key_id: bytes
-    module: str
+    token: str  #: The token's label.
+    label: str  #: The key's label; empty where only its id is named.
+    key_id: bytes  #: The key's id (CKA_ID); empty where only its label is named.
+    module: str  #: The shared library of the hardware.
 
 
 def parse_uri(uri: str) -> HardwareKey:
@@ -159,17 +152,11 @@ def _answering(public: PublicKey, signer: Signer, place: HardwareKey) -> Private
 
 @dataclass
 class EddsaSigner(Signer):
-    """Signs with an Ed25519 key in hardware: CKM_EDDSA of PKCS #11 3.0, pure Ed25519 (RFC 8032, section 5.1.6).
+    """Signs with an Ed25519 key in hardware: CKM_EDDSA of PKCS #11 3.0, pure Ed25519 (RFC 8032, section 5.1.6)."""
 
-    Attributes:
-        key: The public key.
-        place: Where the private one lies.
-        key_id: Its id there (CKA_ID).
-    """
-
-    key: SSlibKey
-    place: HardwareKey
-    key_id: bytes
+    key: SSlibKey  #: The public key.
+    place: HardwareKey  #: Where the private one lies.
+    key_id: bytes  #: Its id there (CKA_ID).
     _pin: str = field(repr=False)
 
     @property

@@ -34,12 +34,9 @@ class PrivateKey:
     """A private key that this process signs with: it lies here, or in hardware that this process has logged in to.
 
     Whoever reads files of strangers uses the signer's process instead.
-
-    Attributes:
-        public: The public key that belongs to it.
     """
 
-    public: PublicKey
+    public: PublicKey  #: The public key that belongs to it.
     _signer: Signer = field(repr=False, compare=False)
 
     def sign(self, payload: bytes) -> bytes:

@@ -117,17 +117,11 @@ Together = Callable[[Any, _Room], Any]
 
 
 class _Form(NamedTuple):
-    """How values of a type are read.
+    """How values of a type are read."""
 
-    Attributes:
-        wire: What msgspec reads.
-        kinds: The classes of what it reads, by which members of a union are told apart.
-        together: Makes the value of that; None where it is the value.
-    """
-
-    wire: Any
-    kinds: tuple[type, ...]
-    together: Together | None = None
+    wire: Any  #: What msgspec reads.
+    kinds: tuple[type, ...]  #: The classes of what it reads, by which members of a union are told apart.
+    together: Together | None = None  #: Makes the value of that; None where it is the value.
 
 
 def encode(value: object) -> bytes:
@@ -332,19 +326,12 @@ def _array(hint: Any) -> _Form:
 
 @dataclass(frozen=True)
 class _Mirror:
-    """The struct that stands for a dataclass in a message, field by field.
+    """The struct that stands for a dataclass in a message, field by field."""
 
-    Attributes:
-        struct: It.
-        unread: The names of fields that only the caller can read.
-        names: The names of all fields.
-        form: How the dataclass is read.
-    """
-
-    struct: type[msgspec.Struct]
-    unread: frozenset[str]
-    names: tuple[str, ...]
-    form: _Form
+    struct: type[msgspec.Struct]  #: It.
+    unread: frozenset[str]  #: The names of fields that only the caller can read.
+    names: tuple[str, ...]  #: The names of all fields.
+    form: _Form  #: How the dataclass is read.
 
     def apart(self, value: Any) -> msgspec.Struct:
         """Return what stands for a value."""

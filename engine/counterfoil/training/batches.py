@@ -21,15 +21,11 @@ Last = Literal["keep", "drop"]
 
 @dataclass(frozen=True)
 class Batches:
-    """How the batches of a DataLoader become those of steps.
+    """How the batches of a DataLoader become those of steps."""
 
-    Attributes:
-        accumulate: Batches of a step, whose gradients are accumulated.
-        last: Whether what is left at the end of an epoch is kept or dropped: a shorter batch, and batches too few for
-            a step, which make a step of their own. None keeps a shorter batch, and raises where there are too few.
-    """
-
-    accumulate: int = 1
+    accumulate: int = 1  #: Batches of a step, whose gradients are accumulated.
+    #: Whether what is left at the end of an epoch is kept or dropped: a shorter batch, and batches too few for a step,
+    #: which make a step of their own. None keeps a shorter batch, and raises where there are too few.
     last: Last | None = None
 
 

@@ -46,23 +46,14 @@ _FINEST = 64
 
 @dataclass(frozen=True)
 class KindCalibration:
-    """What was measured on one operator kind.
+    """What was measured on one operator kind."""
 
-    Attributes:
-        kind: The operator kind, for instance ``mm``.
-        sites: Rounding sites of a step of each program.
-        values: Values that these steps round there.
-        largest: Largest difference seen, in units of 2^E; 0 when results never differed.
-        margin_bits: m that follows: ``floor(-log2(largest)) - 6`` within the profile's range, or the default.
-        share_logged: Share of the values, 0 to 1, that lie within that margin of a midpoint.
-    """
-
-    kind: str
-    sites: int
-    values: int
-    largest: float
-    margin_bits: int
-    share_logged: float
+    kind: str  #: The operator kind, for instance ``mm``.
+    sites: int  #: Rounding sites of a step of each program.
+    values: int  #: Values that these steps round there.
+    largest: float  #: Largest difference seen, in units of 2^E; 0 when results never differed.
+    margin_bits: int  #: m that follows: ``floor(-log2(largest)) - 6`` within the profile's range, or the default.
+    share_logged: float  #: Share of the values, 0 to 1, that lie within that margin of a midpoint.
 
     @property
     def headroom(self) -> float:
@@ -72,19 +63,12 @@ class KindCalibration:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Calibrated margins.
+    """Calibrated margins."""
 
-    Attributes:
-        kinds: What was measured, by the name of the kind.
-        precision: The order's profile with these margins.
-        steps: Number of steps measured.
-        order: Digest of the order that was written, or None.
-    """
-
-    kinds: tuple[KindCalibration, ...]
-    precision: Precision
-    steps: int
-    order: Digest | None
+    kinds: tuple[KindCalibration, ...]  #: What was measured, by the name of the kind.
+    precision: Precision  #: The order's profile with these margins.
+    steps: int  #: Number of steps measured.
+    order: Digest | None  #: Digest of the order that was written, or None.
 
 
 @dataclass(frozen=True)
@@ -213,16 +197,11 @@ def _write(contents: OrderContents, manifest: OrderManifest, out: str | os.PathL
 
 @dataclass
 class _Measured:
-    """What was measured so far, by operator kind.
+    """What was measured so far, by operator kind."""
 
-    Attributes:
-        largest: Largest difference, in units of 2^E.
-        seen: Number of values.
-        within: int64 ``[65]``: how many of them lie within 2^E, 2^(E - 1), ... of a midpoint and no closer.
-    """
-
-    largest: dict[str, float] = field(default_factory=dict)
-    seen: dict[str, int] = field(default_factory=dict)
+    largest: dict[str, float] = field(default_factory=dict)  #: Largest difference, in units of 2^E.
+    seen: dict[str, int] = field(default_factory=dict)  #: Number of values.
+    #: int64 ``[65]``: how many of them lie within 2^E, 2^(E - 1), ... of a midpoint and no closer.
     within: dict[str, Tensor] = field(default_factory=dict)
 
 

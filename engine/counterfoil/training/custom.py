@@ -105,84 +105,69 @@ class ClientJob(ABC):
 
 @dataclass(frozen=True)
 class CustomJob(ClientJob):
-    """A training job of a client's own model.
+    """A training job of a client's own model."""
 
-    Attributes:
-        title: The client's name for the job.
-        model: The model, float32, on the CPU, in training mode or not, with the weights to begin with.
-        objective: ``objective(model, batch)`` returns the loss; ``batch`` holds the rows of each data array by name.
-        rule: The optimizer: one that holds the model's parameters, a list of such, or a rule of ours.
-        data: The data: arrays or tensors by name, a single one, a Dataset or a list of rows, or a DataLoader; the first
-            axis of each array is the row. The batches have the form that a DataLoader gives them.
-        steps: Number of steps.
-        batch_size: Rows per step; a DataLoader has its own.
-        learning_rate: The learning rate, or one for each step; an optimizer of torch has its own.
-        scheduler: A scheduler of ``torch.optim.lr_scheduler`` for the optimizer, or a function that makes one for an
-            optimizer, or a list of those; for a rule of ours ``learning_rate`` is that which it is made with.
-        schedule: int64 ``[steps, batch_size]``, the rows of each step; unless given, what a DataLoader draws, or
-            shuffled epochs by the seed.
-        seed: Seed of shuffling and of every random draw of the step, 0 to 2^64 - 1.
-        micro_batches: Into how many equal parts a step splits its batch; their gradients are accumulated.
-        recompute_activations: Whether a step computes activations again in its backward pass instead of keeping them:
-            the number of segments into which the forward pass is cut, or ``auto``. Less memory, more time, the same
-            training (:mod:`counterfoil.program.recompute`).
-        precision: The precision profile; float64 to 24 significand bits by default.
-        commit_every: The state is digested every so many steps.
-        checkpoint_every: The state is stored every so many steps; a multiple of ``commit_every``.
-        scheduler_every: After what the scheduler moves on: ``step`` or ``epoch``. By default a step, unless its own
-            arguments suggest epochs: then the job must say.
-        accumulate: Batches of the DataLoader that make a step, whose gradients are accumulated.
-        weigh: How the parts of a step are weighed: ``parts`` alike; with ``tokens`` the objective returns a sum and how
-            many numbers it is of, and the loss is that of all sums divided by all numbers.
-        last: What becomes of a shorter batch at the end of an epoch, and of batches too few for a step: ``keep``, where
-            the latter make a step of their own, or ``drop``. By default a shorter batch is kept, and the job must say
-            what becomes of too few.
-        keep: Of a Dataset ``rows``, each read once, or ``batches``, each as it is drawn: for what is drawn at random in
-            each epoch anew. By default rows; a Dataset that draws at random is asked about where rows are read again.
-        pad: What the rows of a batch are padded with, by the name of the array, where batches have more shapes than an
-            order has programs; by default what ``collate_fn`` pads with, if that changes no loss.
-        may_stop_early: The rule by which the run ends before its last step; None where it must have all.
-        shares: Into how many shares a step divides its batch, so that several devices may train it: their gradients are
-            combined exactly. Each is then split into the ``micro_batches``. None for a step that is one program.
-        buffers: With shares: what becomes of the model's floating-point buffers, such as running statistics. ``first``
-            keeps those of the first share, as DistributedDataParallel does; ``mean`` takes the mean of all shares'.
-        aggregate: With shares of parties that may lie: the rule that makes one gradient of theirs, for instance
-            ``krum``, or with settings ``centred-clipping,radius=5`` (docs/aggregation.md), or ``mixtailor`` for one
-            that is drawn for each step; None to add them.
-        faulty: How many shares the rule should bear with.
-        worker_momentum: How much of its momentum each share keeps at each step, before the rule; 0 for none.
-        signers: With shares of several parties: of each share the public key of the party that answers for it, or the
-            file that holds it, or None. Each signs what its shares gave; a dispute about one then names its key.
-    """
-
-    title: str
-    model: nn.Module
+    title: str  #: The client's name for the job.
+    model: nn.Module  #: The model, float32, on the CPU, in training mode or not, with the weights to begin with.
+    #: ``objective(model, batch)`` returns the loss; ``batch`` holds the rows of each data array by name.
     objective: Objective
-    rule: AnyRule
+    rule: AnyRule  #: The optimizer: one that holds the model's parameters, a list of such, or a rule of ours.
+    #: The data: arrays or tensors by name, a single one, a Dataset or a list of rows, or a DataLoader; the first axis
+    #: of each array is the row. The batches have the form that a DataLoader gives them.
     data: Any
-    steps: int
-    batch_size: int | None = None
+    steps: int  #: Number of steps.
+    batch_size: int | None = None  #: Rows per step; a DataLoader has its own.
+    #: The learning rate, or one for each step; an optimizer of torch has its own.
     learning_rate: float | Sequence[float] | None = None
+    #: A scheduler of ``torch.optim.lr_scheduler`` for the optimizer, or a function that makes one for an optimizer, or
+    #: a list of those; for a rule of ours ``learning_rate`` is that which it is made with.
     scheduler: LRScheduler | SchedulerFactory | Sequence[LRScheduler] | None = None
+    #: int64 ``[steps, batch_size]``, the rows of each step; unless given, what a DataLoader draws, or shuffled epochs
+    #: by the seed.
     schedule: npt.NDArray[np.int64] | None = None
-    seed: int = 0
-    micro_batches: int = 1
+    seed: int = 0  #: Seed of shuffling and of every random draw of the step, 0 to 2^64 - 1.
+    micro_batches: int = 1  #: Into how many equal parts a step splits its batch; their gradients are accumulated.
+    #: Whether a step computes activations again in its backward pass instead of keeping them: the number of segments
+    #: into which the forward pass is cut, or ``auto``. Less memory, more time, the same training
+    #: (:mod:`counterfoil.program.recompute`).
     recompute_activations: Segments | None = None
-    precision: AnyPrecision | None = None
-    commit_every: int = 1
-    checkpoint_every: int = 10
+    precision: AnyPrecision | None = None  #: The precision profile; float64 to 24 significand bits by default.
+    commit_every: int = 1  #: The state is digested every so many steps.
+    checkpoint_every: int = 10  #: The state is stored every so many steps; a multiple of ``commit_every``.
+    #: After what the scheduler moves on: ``step`` or ``epoch``. By default a step, unless its own arguments suggest
+    #: epochs: then the job must say.
     scheduler_every: Every | None = None
+    #: Of a Dataset ``rows``, each read once, or ``batches``, each as it is drawn: for what is drawn at random in each
+    #: epoch anew. By default rows; a Dataset that draws at random is asked about where rows are read again.
     keep: Keep | None = None
-    accumulate: int = 1
+    accumulate: int = 1  #: Batches of the DataLoader that make a step, whose gradients are accumulated.
+    #: How the parts of a step are weighed: ``parts`` alike; with ``tokens`` the objective returns a sum and how many
+    #: numbers it is of, and the loss is that of all sums divided by all numbers.
     weigh: Weigh = "parts"
+    #: What becomes of a shorter batch at the end of an epoch, and of batches too few for a step: ``keep``, where the
+    #: latter make a step of their own, or ``drop``. By default a shorter batch is kept, and the job must say what
+    #: becomes of too few.
     last: Last | None = None
+    #: What the rows of a batch are padded with, by the name of the array, where batches have more shapes than an order
+    #: has programs; by default what ``collate_fn`` pads with, if that changes no loss.
     pad: Mapping[str, float] | None = None
+    #: The rule by which the run ends before its last step; None where it must have all.
     may_stop_early: StopRule | None = None
+    #: Into how many shares a step divides its batch, so that several devices may train it: their gradients are combined
+    #: exactly. Each is then split into the ``micro_batches``. None for a step that is one program.
     shares: int | None = None
+    #: With shares: what becomes of the model's floating-point buffers, such as running statistics. ``first`` keeps
+    #: those of the first share, as DistributedDataParallel does; ``mean`` takes the mean of all shares'.
     buffers: Buffers = "first"
+    #: With shares of parties that may lie: the rule that makes one gradient of theirs, for instance ``krum``, or with
+    #: settings ``centred-clipping,radius=5`` (docs/aggregation.md), or ``mixtailor`` for one that is drawn for each
+    #: step; None to add them.
     aggregate: str | None = None
-    faulty: int = 0
+    faulty: int = 0  #: How many shares the rule should bear with.
+    #: How much of its momentum each share keeps at each step, before the rule; 0 for none.
     worker_momentum: float = 0.0
+    #: With shares of several parties: of each share the public key of the party that answers for it, or the file that
+    #: holds it, or None. Each signs what its shares gave; a dispute about one then names its key.
     signers: Sequence[Party | None] = ()
 
     @property
@@ -294,18 +279,13 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
 
 @dataclass(frozen=True)
 class JobOptimizer:
-    """The optimizer of a job, ready for the capture.
+    """The optimizer of a job, ready for the capture."""
 
-    Attributes:
-        rule: The update rule.
-        rates: The learning rate of each step; of an optimizer of torch with several parameter groups that of the
-            first, as the rule holds the others'.
-        trained: Names of the parameters that it trains; None for all that require a gradient.
-    """
-
-    rule: UpdateRule
+    rule: UpdateRule  #: The update rule.
+    #: The learning rate of each step; of an optimizer of torch with several parameter groups that of the first, as the
+    #: rule holds the others'.
     rates: Sequence[float]
-    trained: frozenset[str] | None
+    trained: frozenset[str] | None  #: Names of the parameters that it trains; None for all that require a gradient.
 
 
 def optimizer_of(job: CustomJob, pace: Pace) -> JobOptimizer:

@@ -47,15 +47,10 @@ class _Stream(Protocol):
 
 @dataclass(frozen=True)
 class ImageSet:
-    """Images and their labels.
+    """Images and their labels."""
 
-    Attributes:
-        images: uint8 ``[n, C, H, W]``.
-        labels: int64 ``[n]``, 0 to 9.
-    """
-
-    images: npt.NDArray[np.uint8]
-    labels: npt.NDArray[np.int64]
+    images: npt.NDArray[np.uint8]  #: uint8 ``[n, C, H, W]``.
+    labels: npt.NDArray[np.int64]  #: int64 ``[n]``, 0 to 9.
 
     def first(self, rows: int | None) -> ImageSet:
         """Return the first ``rows`` images; all of them for None.

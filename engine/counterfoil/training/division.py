@@ -25,19 +25,14 @@ from counterfoil_core.operators.node import TensorType
 
 @dataclass(frozen=True)
 class Division:
-    """How the rows of a step are divided.
+    """How the rows of a step are divided."""
 
-    Attributes:
-        shares: Into how many shares, whose gradients are combined exactly; an order with one share has none.
-        micro_batches: Into how many equal parts those of a share are split; their gradients are accumulated.
-        buffers: What becomes of the model's floating-point buffers, such as running statistics: ``first``, those of the
-            first share, as under DistributedDataParallel, or ``mean``, the mean of all shares'.
-        aggregation: The rule that makes one gradient of those of all shares; None where they are added.
-    """
-
-    shares: int = 1
-    micro_batches: int = 1
+    shares: int = 1  #: Into how many shares, whose gradients are combined exactly; an order with one share has none.
+    micro_batches: int = 1  #: Into how many equal parts those of a share are split; their gradients are accumulated.
+    #: What becomes of the model's floating-point buffers, such as running statistics: ``first``, those of the first
+    #: share, as under DistributedDataParallel, or ``mean``, the mean of all shares'.
     buffers: Buffers = "first"
+    #: The rule that makes one gradient of those of all shares; None where they are added.
     aggregation: AggregationRule | None = None
 
     def __post_init__(self) -> None:

@@ -18,27 +18,16 @@ from counterfoil_core.signing.parties import SignedShares, Sum
 
 @dataclass(frozen=True)
 class ShareDone:
-    """A share that was executed, as all processes hear of it.
+    """A share that was executed, as all processes hear of it."""
 
-    Attributes:
-        record: What its leaf commits to.
-        log: Its rounding log, encoded.
-        log_entries: Number of entries in it.
-        fingerprints: uint64 ``[places]``.
-        signature: What the party that answers for it signed; empty where nobody but the trainer does.
-        seen: Digest of what its process saw of what all processes sent; empty where nobody compares.
-        hashes: Hashes of what was added of it, 16 bytes for each tensor; empty where nothing is added, too.
-        sum_signature: What the party signed of these.
-    """
-
-    record: ShareRecord
-    log: bytes
-    log_entries: int
-    fingerprints: npt.NDArray[np.uint64]
-    signature: bytes = b""
-    seen: bytes = b""
-    hashes: bytes = b""
-    sum_signature: bytes = b""
+    record: ShareRecord  #: What its leaf commits to.
+    log: bytes  #: Its rounding log, encoded.
+    log_entries: int  #: Number of entries in it.
+    fingerprints: npt.NDArray[np.uint64]  #: uint64 ``[places]``.
+    signature: bytes = b""  #: What the party that answers for it signed; empty where nobody but the trainer does.
+    seen: bytes = b""  #: Digest of what its process saw of what all processes sent; empty where nobody compares.
+    hashes: bytes = b""  #: Hashes of what was added of it, 16 bytes for each tensor; empty where nothing is added, too.
+    sum_signature: bytes = b""  #: What the party signed of these.
 
 
 class SignShare(Protocol):

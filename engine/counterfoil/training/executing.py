@@ -39,25 +39,16 @@ from counterfoil_core.signing.keys import SigningKey
 
 @dataclass(frozen=True)
 class Executor:
-    """Executes steps of an order on this machine.
+    """Executes steps of an order on this machine."""
 
-    Attributes:
-        order: The order; with its data, once a step is executed.
-        interpreters: An interpreter of each of its programs, by the program's digest.
-        compute: Computes an operator.
-        tamper: What departs from the order.
-        exchange: What this process and others tell each other, where the steps of the order have shares.
-        cancel: Looked at between operators.
-        sign: Signs what the shares that this process runs gave.
-    """
-
-    order: LoadedOrder
-    interpreters: Mapping[Digest, Interpreter]
-    compute: Compute
-    tamper: Tamper | None
+    order: LoadedOrder  #: The order; with its data, once a step is executed.
+    interpreters: Mapping[Digest, Interpreter]  #: An interpreter of each of its programs, by the program's digest.
+    compute: Compute  #: Computes an operator.
+    tamper: Tamper | None  #: What departs from the order.
+    #: What this process and others tell each other, where the steps of the order have shares.
     exchange: Exchange | None
-    cancel: CancelToken | None
-    sign: SignShare | None = None
+    cancel: CancelToken | None  #: Looked at between operators.
+    sign: SignShare | None = None  #: Signs what the shares that this process runs gave.
 
     def execute(
         self, step: int, program: Program, inputs: StepInputs, rounder: Round
@@ -143,21 +134,13 @@ def with_data(
 
 @dataclass(frozen=True)
 class Recorded:
-    """A step that was executed, before it is kept.
+    """A step that was executed, before it is kept."""
 
-    Attributes:
-        state: The state after it.
-        loss: Its loss.
-        log: Returns its rounding log, encoded, and the number of entries in it.
-        fingerprints: uint64 ``[places]``.
-        shares: What a run holds of its shares, where it has some.
-    """
-
-    state: Mapping[str, Tensor]
-    loss: float
-    log: Callable[[], tuple[bytes, int]]
-    fingerprints: npt.NDArray[np.uint64]
-    shares: StepShares | None = None
+    state: Mapping[str, Tensor]  #: The state after it.
+    loss: float  #: Its loss.
+    log: Callable[[], tuple[bytes, int]]  #: Returns its rounding log, encoded, and the number of entries in it.
+    fingerprints: npt.NDArray[np.uint64]  #: uint64 ``[places]``.
+    shares: StepShares | None = None  #: What a run holds of its shares, where it has some.
 
 
 class Recorders:

@@ -26,19 +26,13 @@ Combination = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Forms:
-    """The shapes that the parts of steps have.
+    """The shapes that the parts of steps have."""
 
-    Attributes:
-        kinds: Each that occurs, once: the shape of every array in a part, by name. The first axis is the row.
-        steps: For each step the number of each part's kind.
-        rows: Rows that a part has in the schedule: those of the largest.
-        whole: Whether each part is one row of the arrays, and a kind the shape within it.
-    """
-
+    #: Each that occurs, once: the shape of every array in a part, by name. The first axis is the row.
     kinds: tuple[Kind, ...]
-    steps: tuple[Combination, ...]
-    rows: int
-    whole: bool = False
+    steps: tuple[Combination, ...]  #: For each step the number of each part's kind.
+    rows: int  #: Rows that a part has in the schedule: those of the largest.
+    whole: bool = False  #: Whether each part is one row of the arrays, and a kind the shape within it.
 
     @cached_property
     def names(self) -> Mapping[Combination, str]:

@@ -12,20 +12,13 @@ from counterfoil_core.program.graph import GRADIENT, Program, node_values
 
 @dataclass(frozen=True)
 class Gradient:
-    """One gradient that the optimizer reads, or that a share of a step gives.
+    """One gradient that the optimizer reads, or that a share of a step gives."""
 
-    Attributes:
-        value: Number of its value in the program.
-        parameter: Name of the state tensor that it changes; empty where that is not one alone.
-        where: The operator that gives it, in words.
-        sites: Numbers of the rounding sites that it comes from through views and exact operators.
-        reader: First value of the first node of the update that has it as an argument; None where a share gives it.
-    """
-
-    value: int
-    parameter: str
-    where: str
-    sites: tuple[int, ...]
+    value: int  #: Number of its value in the program.
+    parameter: str  #: Name of the state tensor that it changes; empty where that is not one alone.
+    where: str  #: The operator that gives it, in words.
+    sites: tuple[int, ...]  #: Numbers of the rounding sites that it comes from through views and exact operators.
+    #: First value of the first node of the update that has it as an argument; None where a share gives it.
     reader: int | None
 
 

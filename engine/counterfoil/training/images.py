@@ -90,17 +90,11 @@ class Normalisation:
 
 @dataclass(frozen=True)
 class ImageObjective:
-    """Cross entropy on augmented, normalised images; the batch holds ``images`` and ``labels``.
+    """Cross entropy on augmented, normalised images; the batch holds ``images`` and ``labels``."""
 
-    Attributes:
-        normalisation: Applied after the augmentation, so that a crop's border is black.
-        padding: Border of the random crop, in pixels; 0 for no crop.
-        flip: Whether images are mirrored at random.
-    """
-
-    normalisation: Normalisation
-    padding: int
-    flip: bool
+    normalisation: Normalisation  #: Applied after the augmentation, so that a crop's border is black.
+    padding: int  #: Border of the random crop, in pixels; 0 for no crop.
+    flip: bool  #: Whether images are mirrored at random.
 
     def __call__(self, model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
         """Return the mean loss of the batch."""

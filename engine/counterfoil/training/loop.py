@@ -45,21 +45,13 @@ from counterfoil_core.signing.keys import SigningKey
 
 @dataclass(frozen=True)
 class LoopStep:
-    """A recorded step.
+    """A recorded step."""
 
-    Attributes:
-        index: Its number, from 0.
-        epoch: The epoch that it belongs to, from 0.
-        loss: Its loss.
-        lr: Its learning rate; of several parameter groups that of the first.
-        ends_epoch: Whether it is the last of its epoch, or of all.
-    """
-
-    index: int
-    epoch: int
-    loss: float
-    lr: float
-    ends_epoch: bool
+    index: int  #: Its number, from 0.
+    epoch: int  #: The epoch that it belongs to, from 0.
+    loss: float  #: Its loss.
+    lr: float  #: Its learning rate; of several parameter groups that of the first.
+    ends_epoch: bool  #: Whether it is the last of its epoch, or of all.
 
 
 def loop(

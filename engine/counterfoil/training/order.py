@@ -55,17 +55,11 @@ class Recomputation:
 
 @dataclass(frozen=True)
 class Sharing:
-    """How the steps of an order are divided into shares.
+    """How the steps of an order are divided into shares."""
 
-    Attributes:
-        count: How many shares a step has.
-        rule: How what they give is combined.
-        updates: The update programs.
-    """
-
-    count: int
-    rule: str
-    updates: Turns[Program]
+    count: int  #: How many shares a step has.
+    rule: str  #: How what they give is combined.
+    updates: Turns[Program]  #: The update programs.
 
     @property
     def shares(self) -> Shares:
@@ -75,32 +69,22 @@ class Sharing:
 
 @dataclass(frozen=True)
 class OrderDraft:
-    """An order before it is written.
+    """An order before it is written."""
 
-    Attributes:
-        manifest: The manifest.
-        programs: The programs.
-        schedule: int64 ``[steps, batch_size]``.
-        scalars: float64 ``[steps, scalars]``.
-        data: The data arrays by name.
-        initial: The initial state by name.
-        rates: The learning rate of each step of an optimizer, by the name of its turn, or by none.
-        notes: Sentences on what was made of the job, for the user.
-        recomputation: What it brought to recompute activations; None where the programs are as they were captured.
-        updates: The update programs, where steps have shares; ``programs`` are the gradient programs then.
-        row_key: The key of the salts of rows, 32 bytes, where rows are leaves of a tree of their own.
-    """
-
-    manifest: OrderManifest
-    programs: Turns[Program]
-    schedule: npt.NDArray[np.int64]
-    scalars: npt.NDArray[np.float64]
-    data: Mapping[str, Array]
-    initial: Mapping[str, Array]
+    manifest: OrderManifest  #: The manifest.
+    programs: Turns[Program]  #: The programs.
+    schedule: npt.NDArray[np.int64]  #: int64 ``[steps, batch_size]``.
+    scalars: npt.NDArray[np.float64]  #: float64 ``[steps, scalars]``.
+    data: Mapping[str, Array]  #: The data arrays by name.
+    initial: Mapping[str, Array]  #: The initial state by name.
+    #: The learning rate of each step of an optimizer, by the name of its turn, or by none.
     rates: Mapping[str, Sequence[float]]
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  #: Sentences on what was made of the job, for the user.
+    #: What it brought to recompute activations; None where the programs are as they were captured.
     recomputation: Recomputation | None = None
+    #: The update programs, where steps have shares; ``programs`` are the gradient programs then.
     updates: Turns[Program] | None = None
+    #: The key of the salts of rows, 32 bytes, where rows are leaves of a tree of their own.
     row_key: bytes | None = None
 
     @property

@@ -43,15 +43,10 @@ _SAME = 1e-4
 
 @dataclass(frozen=True)
 class Pad:
-    """What an array is padded with.
+    """What an array is padded with."""
 
-    Attributes:
-        value: The number.
-        left: Whether it stands before what is there, and not behind it.
-    """
-
-    value: float
-    left: bool = False
+    value: float  #: The number.
+    left: bool = False  #: Whether it stands before what is there, and not behind it.
 
 
 def fitted(

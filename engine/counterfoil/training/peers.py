@@ -33,17 +33,11 @@ _ENDED = struct.Struct("<Q??")
 
 @dataclass(frozen=True)
 class _Facts:
-    """What all ranks must have in common.
+    """What all ranks must have in common."""
 
-    Attributes:
-        order: The order's digest, which holds profile and seed too.
-        counterfoil: Version of Counterfoil.
-        torch: Version of torch, major and minor.
-    """
-
-    order: Digest
-    counterfoil: str
-    torch: str
+    order: Digest  #: The order's digest, which holds profile and seed too.
+    counterfoil: str  #: Version of Counterfoil.
+    torch: str  #: Version of torch, major and minor.
 
 
 def _facts(order: Digest) -> _Facts:

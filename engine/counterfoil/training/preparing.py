@@ -13,46 +13,29 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True)
 class Preparing:
-    """How far an order is prepared.
+    """How far an order is prepared."""
 
-    Attributes:
-        stage: What is being done, in words.
-        unit: What is counted.
-        done: How many of them are done.
-        total: How many there are.
-    """
-
-    stage: str
-    unit: str
-    done: int
-    total: int
+    stage: str  #: What is being done, in words.
+    unit: str  #: What is counted.
+    done: int  #: How many of them are done.
+    total: int  #: How many there are.
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What a run of an order is expected to take.
+    """What a run of an order is expected to take."""
 
-    Attributes:
-        operators: Operators of a step, of the largest program that the order has.
-        step_bytes: Memory of a step at its fullest moment, as its declared shapes say.
-        flops: Floating-point operations of a step.
-        run_bytes: Size of the run beside its rounding log: states, records, and what of the order lies in it.
-        log_bytes: Size of the rounding log of all steps, if each has that of the first one; None where that was not
-            tried.
-        seconds: Time of all steps on this machine, if each takes as long as the first one, which is the slowest; None
-            where it was not tried.
-        first_seconds: Time of the first step; None where it was not tried.
-        loss: The loss of the first step; None where it was not tried.
-    """
-
-    operators: int
-    step_bytes: int
-    flops: int
-    run_bytes: int
+    operators: int  #: Operators of a step, of the largest program that the order has.
+    step_bytes: int  #: Memory of a step at its fullest moment, as its declared shapes say.
+    flops: int  #: Floating-point operations of a step.
+    run_bytes: int  #: Size of the run beside its rounding log: states, records, and what of the order lies in it.
+    #: Size of the rounding log of all steps, if each has that of the first one; None where that was not tried.
     log_bytes: int | None = None
+    #: Time of all steps on this machine, if each takes as long as the first one, which is the slowest; None where it
+    #: was not tried.
     seconds: float | None = None
-    first_seconds: float | None = None
-    loss: float | None = None
+    first_seconds: float | None = None  #: Time of the first step; None where it was not tried.
+    loss: float | None = None  #: The loss of the first step; None where it was not tried.
 
 
 CAPTURING = Preparing("Capturing the step", "steps", 0, 1)

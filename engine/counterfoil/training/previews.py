@@ -41,23 +41,15 @@ _REMEDY = "Choose the data again; what they must look like stands at the command
 
 @dataclass(frozen=True)
 class DataPreview:
-    """The first rows of data.
+    """The first rows of data."""
 
-    Attributes:
-        kind: What they are; ``unread`` where the format is one that is not looked into.
-        images: Of images: uint8 ``[n, C, H, W]``; else empty.
-        columns: Of a table: the names of its columns, or of images ``("label",)``.
-        rows: Of a table: its first rows; of images the label of each.
-        text: Of a text: its beginning.
-        count: How many rows, or bytes of a text, there are in all; None where nobody counted.
-    """
-
+    #: What they are; ``unread`` where the format is one that is not looked into.
     kind: Literal["images", "table", "text", "unread"]
-    images: npt.NDArray[np.uint8]
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    text: str
-    count: int | None
+    images: npt.NDArray[np.uint8]  #: Of images: uint8 ``[n, C, H, W]``; else empty.
+    columns: tuple[str, ...]  #: Of a table: the names of its columns, or of images ``("label",)``.
+    rows: tuple[tuple[str, ...], ...]  #: Of a table: its first rows; of images the label of each.
+    text: str  #: Of a text: its beginning.
+    count: int | None  #: How many rows, or bytes of a text, there are in all; None where nobody counted.
 
 
 _NONE = np.zeros((0, 1, 1, 1), np.uint8)

@@ -179,20 +179,15 @@ def _needed(key: SigningKey | None) -> SigningKey:
 
 @dataclass(frozen=True)
 class _Opened:
-    """An order as it was opened: what it holds, checked, ready to be executed, and its client's DSSE envelope.
+    """An order as it was opened: what it holds, checked, ready to be executed, and its client's DSSE envelope."""
 
-    Attributes:
-        reader: The order file: what is read of it again is what was checked, or it is said that the file changed.
-        contents: What it holds; in the place of the initial state what takes no memory and has its types and shapes.
-        order: The same, without an initial state.
-        signature: The DSSE envelope.
-        first: The initial state, until somebody takes it: it is not held beside later ones, and read again for the run.
-    """
-
+    #: The order file: what is read of it again is what was checked, or it is said that the file changed.
     reader: BundleReader
+    #: What it holds; in the place of the initial state what takes no memory and has its types and shapes.
     contents: OrderContents
-    order: LoadedOrder
-    signature: bytes | None
+    order: LoadedOrder  #: The same, without an initial state.
+    signature: bytes | None  #: The DSSE envelope.
+    #: The initial state, until somebody takes it: it is not held beside later ones, and read again for the run.
     first: list[Mapping[str, npt.NDArray[Any]]]
 
 
@@ -211,23 +206,14 @@ def _tensors(state: Mapping[str, npt.NDArray[Any]]) -> dict[str, Tensor]:
 
 @dataclass(frozen=True)
 class _Session:
-    """A recording, from an opened order to its run.
+    """A recording, from an opened order to its run."""
 
-    Attributes:
-        run_path: Where the run goes.
-        key: The trainer's key.
-        machine: What executes the order.
-        opened: The order.
-        peers: The ranks that record it with this one.
-        initial_in_order: Whether the initial weights are left out of the run.
-    """
-
-    run_path: Path
-    key: SigningKey
-    machine: Machine
-    opened: _Opened
-    peers: Peers | NoPeers
-    initial_in_order: bool
+    run_path: Path  #: Where the run goes.
+    key: SigningKey  #: The trainer's key.
+    machine: Machine  #: What executes the order.
+    opened: _Opened  #: The order.
+    peers: Peers | NoPeers  #: The ranks that record it with this one.
+    initial_in_order: bool  #: Whether the initial weights are left out of the run.
 
     def run(
         self,

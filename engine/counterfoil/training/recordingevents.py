@@ -13,21 +13,13 @@ from counterfoil_core.base.digest import Digest
 
 @dataclass(frozen=True)
 class RecordStarted:
-    """First event of a recording.
+    """First event of a recording."""
 
-    Attributes:
-        steps: The number of ordered steps.
-        device: The device.
-        client_key: Key id of who signed the order as its client; None for an unsigned one.
-        ranks: How many processes record it together.
-        shares: How many shares a step has.
-    """
-
-    steps: int
-    device: str
-    client_key: str | None = None
-    ranks: int = 1
-    shares: int = 1
+    steps: int  #: The number of ordered steps.
+    device: str  #: The device.
+    client_key: str | None = None  #: Key id of who signed the order as its client; None for an unsigned one.
+    ranks: int = 1  #: How many processes record it together.
+    shares: int = 1  #: How many shares a step has.
 
 
 @dataclass(frozen=True)
@@ -73,24 +65,16 @@ class OperatorRecorded:
 
 @dataclass(frozen=True)
 class StepRecorded:
-    """A step was executed and recorded.
+    """A step was executed and recorded."""
 
-    Attributes:
-        step: Step number, from 1.
-        steps: Number of steps that the run will have, as far as is known: the last step is that of this number.
-        loss: Its loss.
-        log_entries: Logged rounding decisions.
-        log_bytes: Size of its log.
-        seconds: Wall-clock time since it began or since the step before it was recorded, hashing and writing included.
-        state: The state after it, by name, where it was asked for; its tensors must not be changed.
-    """
-
-    step: int
-    steps: int
-    loss: float
-    log_entries: int
-    log_bytes: int
+    step: int  #: Step number, from 1.
+    steps: int  #: Number of steps that the run will have, as far as is known: the last step is that of this number.
+    loss: float  #: Its loss.
+    log_entries: int  #: Logged rounding decisions.
+    log_bytes: int  #: Size of its log.
+    #: Wall-clock time since it began or since the step before it was recorded, hashing and writing included.
     seconds: float
+    #: The state after it, by name, where it was asked for; its tensors must not be changed.
     state: Mapping[str, Tensor] | None = field(default=None, repr=False, compare=False)
 
 
@@ -104,36 +88,22 @@ class RunAssembled:
 
 @dataclass(frozen=True)
 class RecordFinished:
-    """Last event.
+    """Last event."""
 
-    Attributes:
-        path: Where the run lies.
-        run_root: Its run root.
-        seconds: The time it took.
-        steps: Number of its steps.
-        steps_ordered: Number of ordered steps, which are more where the order's rule ended the run early.
-    """
-
-    path: Path
-    run_root: Digest
-    seconds: float
-    steps: int
-    steps_ordered: int
+    path: Path  #: Where the run lies.
+    run_root: Digest  #: Its run root.
+    seconds: float  #: The time it took.
+    steps: int  #: Number of its steps.
+    steps_ordered: int  #: Number of ordered steps, which are more where the order's rule ended the run early.
 
 
 @dataclass(frozen=True)
 class RankFinished:
-    """Last event of a rank that is not rank 0, which alone writes the run.
+    """Last event of a rank that is not rank 0, which alone writes the run."""
 
-    Attributes:
-        rank: The rank.
-        steps: Number of the run's steps.
-        steps_ordered: Number of ordered steps.
-    """
-
-    rank: int
-    steps: int
-    steps_ordered: int
+    rank: int  #: The rank.
+    steps: int  #: Number of the run's steps.
+    steps_ordered: int  #: Number of ordered steps.
 
 
 RecordEvent = (

@@ -43,22 +43,17 @@ Choose = Callable[[int], Schedule]
 
 @dataclass(frozen=True)
 class Rows:
-    """A client's data, read.
+    """A client's data, read."""
 
-    Attributes:
-        arrays: The data arrays by name.
-        batch: Gives a batch the form that the objective expects, from its rows by name.
-        schedule: int64 ``[steps, batch_size]``, the rows of each step, numbered as in the arrays; None where the job
-            is still to say.
-        forms: The shapes of batches; None where all are as long as the arrays' rows, and as many.
-        numbers: The numbers that the arrays' rows have in the client's Dataset; None of other data, and where rows
-            differ in shape.
-    """
-
-    arrays: Mapping[str, Array]
+    arrays: Mapping[str, Array]  #: The data arrays by name.
+    #: Gives a batch the form that the objective expects, from its rows by name.
     batch: Callable[[Mapping[str, Tensor]], Any]
+    #: int64 ``[steps, batch_size]``, the rows of each step, numbered as in the arrays; None where the job is still to
+    #: say.
     schedule: Schedule | None = None
-    forms: Forms | None = None
+    forms: Forms | None = None  #: The shapes of batches; None where all are as long as the arrays' rows, and as many.
+    #: The numbers that the arrays' rows have in the client's Dataset; None of other data, and where rows differ in
+    #: shape.
     numbers: npt.NDArray[np.int64] | None = None
 
 

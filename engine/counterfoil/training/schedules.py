@@ -32,15 +32,10 @@ _VANISHED = 1e-6
 
 @dataclass(frozen=True)
 class Pace:
-    """When a scheduler moves on.
+    """When a scheduler moves on."""
 
-    Attributes:
-        moves: How often it has moved on before each step; the first is 0.
-        epoch: Steps of an epoch, where nobody said whether the scheduler counts steps or epochs; 0 otherwise.
-    """
-
-    moves: Sequence[int]
-    epoch: int = 0
+    moves: Sequence[int]  #: How often it has moved on before each step; the first is 0.
+    epoch: int = 0  #: Steps of an epoch, where nobody said whether the scheduler counts steps or epochs; 0 otherwise.
 
     @classmethod
     def of(cls, every: Every | None, epoch: int | None, steps: Sequence[int]) -> Pace:

@@ -35,19 +35,12 @@ REMEDY = (
 
 @dataclass(frozen=True)
 class Source:
-    """What was ordered.
+    """What was ordered."""
 
-    Attributes:
-        reference: ``module:function``.
-        profile: Name of the precision profile; empty where none was named.
-        segments: Segments of the forward pass whose activations are recomputed.
-        shares: Into how many shares steps are divided; None where the function says.
-    """
-
-    reference: str
-    profile: str = ""
-    segments: Segments | None = None
-    shares: int | None = None
+    reference: str  #: ``module:function``.
+    profile: str = ""  #: Name of the precision profile; empty where none was named.
+    segments: Segments | None = None  #: Segments of the forward pass whose activations are recomputed.
+    shares: int | None = None  #: Into how many shares steps are divided; None where the function says.
 
 
 class _Words(Words):

@@ -17,17 +17,11 @@ from counterfoil_core.signing.parties import SignedShares, Sum, parties_of
 
 @dataclass(frozen=True)
 class PartySigner:
-    """The :class:`counterfoil.training.exchange.SignShare` of an order with parties.
+    """The :class:`counterfoil.training.exchange.SignShare` of an order with parties."""
 
-    Attributes:
-        order: The order's digest.
-        keys: The key of the party that answers for each share, of those that have one.
-        signed: Checks what all parties signed.
-    """
-
-    order: Digest
-    keys: Mapping[int, SigningKey]
-    signed: SignedShares
+    order: Digest  #: The order's digest.
+    keys: Mapping[int, SigningKey]  #: The key of the party that answers for each share, of those that have one.
+    signed: SignedShares  #: Checks what all parties signed.
 
     def __call__(self, step: int, before: Digest, record: ShareRecord) -> bytes:
         """Sign what a share gave from a state; nothing where nobody but the trainer answers for it."""

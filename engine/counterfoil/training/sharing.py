@@ -29,40 +29,24 @@ from counterfoil_core.program.graph import Program
 
 @dataclass(frozen=True)
 class PartDone:
-    """A part of a step that was executed: the update, a share, or a whole step.
+    """A part of a step that was executed: the update, a share, or a whole step."""
 
-    Attributes:
-        result: What it gave.
-        log: Its rounding log, encoded.
-        log_entries: Number of entries in it.
-        fingerprints: uint64 ``[places]``.
-    """
-
-    result: StepResult
-    log: bytes
-    log_entries: int
-    fingerprints: npt.NDArray[np.uint64]
+    result: StepResult  #: What it gave.
+    log: bytes  #: Its rounding log, encoded.
+    log_entries: int  #: Number of entries in it.
+    fingerprints: npt.NDArray[np.uint64]  #: uint64 ``[places]``.
 
 
 @dataclass(frozen=True)
 class SharedStep:
-    """A step that shares made.
+    """A step that shares made."""
 
-    Attributes:
-        state: The state after it.
-        loss: Its loss.
-        log: The logs of the shares, one behind the other, and of the update.
-        log_entries: Entries in all of them.
-        fingerprints: uint64 ``[places of the update program]``.
-        shares: What a run holds of the shares.
-    """
-
-    state: dict[str, Tensor]
-    loss: float
-    log: bytes
-    log_entries: int
-    fingerprints: npt.NDArray[np.uint64]
-    shares: StepShares
+    state: dict[str, Tensor]  #: The state after it.
+    loss: float  #: Its loss.
+    log: bytes  #: The logs of the shares, one behind the other, and of the update.
+    log_entries: int  #: Entries in all of them.
+    fingerprints: npt.NDArray[np.uint64]  #: uint64 ``[places of the update program]``.
+    shares: StepShares  #: What a run holds of the shares.
 
 
 class RunPart(Protocol):

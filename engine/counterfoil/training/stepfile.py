@@ -45,21 +45,13 @@ def first_seal(header: bytes, first: int) -> Digest:
 
 @dataclass(frozen=True)
 class StoredStep:
-    """A finished step, as the run will hold it.
+    """A finished step, as the run will hold it."""
 
-    Attributes:
-        record: The record of its Merkle leaf.
-        log: Its rounding log; where it has shares those of the shares, one behind the other, and the update's.
-        log_entries: Number of entries in it.
-        fingerprints: uint64 ``[places]``; where it has shares those of the update.
-        shares: What is held of its shares, where it has some.
-    """
-
-    record: StepRecord
-    log: bytes
-    log_entries: int
-    fingerprints: npt.NDArray[np.uint64]
-    shares: StepShares | None = None
+    record: StepRecord  #: The record of its Merkle leaf.
+    log: bytes  #: Its rounding log; where it has shares those of the shares, one behind the other, and the update's.
+    log_entries: int  #: Number of entries in it.
+    fingerprints: npt.NDArray[np.uint64]  #: uint64 ``[places]``; where it has shares those of the update.
+    shares: StepShares | None = None  #: What is held of its shares, where it has some.
 
 
 def stored_step(

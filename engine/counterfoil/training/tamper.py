@@ -18,19 +18,12 @@ Tamper = Callable[[StepInputs], StepInputs]
 
 @dataclass(frozen=True)
 class LabelFlip:
-    """Flips the labels of one batch: label k becomes ``classes - 1 - k``.
+    """Flips the labels of one batch: label k becomes ``classes - 1 - k``."""
 
-    Attributes:
-        step: The step whose batch is poisoned.
-        array: Name of the label array.
-        classes: Number of classes.
-        share: The share that does it, where the steps of the order have some.
-    """
-
-    step: int
-    array: str = "labels"
-    classes: int = 10
-    share: int | None = None
+    step: int  #: The step whose batch is poisoned.
+    array: str = "labels"  #: Name of the label array.
+    classes: int = 10  #: Number of classes.
+    share: int | None = None  #: The share that does it, where the steps of the order have some.
 
     def __call__(self, inputs: StepInputs) -> StepInputs:
         """Flip the labels at the step; leave every other step alone.

@@ -18,17 +18,11 @@ MAX_TOKENIZER_BYTES = 256 * 2**20
 
 @dataclass(frozen=True)
 class Tokens:
-    """A text as token numbers.
+    """A text as token numbers."""
 
-    Attributes:
-        numbers: int32 ``[n]``.
-        vocabulary: Size of the tokenizer's vocabulary: one more than its largest number.
-        tokenizer: The tokenizer's file, for messages.
-    """
-
-    numbers: npt.NDArray[np.int32]
-    vocabulary: int
-    tokenizer: Path
+    numbers: npt.NDArray[np.int32]  #: int32 ``[n]``.
+    vocabulary: int  #: Size of the tokenizer's vocabulary: one more than its largest number.
+    tokenizer: Path  #: The tokenizer's file, for messages.
 
 
 def tokenize(text: bytes, tokenizer: Path) -> Tokens:

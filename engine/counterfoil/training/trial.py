@@ -66,23 +66,14 @@ class CoarseGridWarning(UserWarning):
 
 @dataclass(frozen=True)
 class CoarseGradient:
-    """A gradient of the first step that rounding changes too much: to the grid, or of operands in an exact profile.
+    """A gradient of the first step that rounding changes too much: to the grid, or of operands in an exact profile."""
 
-    Attributes:
-        parameter: The state tensor that it changes; empty where that is not one alone.
-        where: The operator that gives it, in words.
-        zeroed: Share of its elements, 0 to 1, that rounding made zero.
-        change: Norm of the change, relative to the gradient's.
-        change_in_float32: The same for ordinary training in float32.
-        step: The step that was tried.
-    """
-
-    parameter: str
-    where: str
-    zeroed: float
-    change: float
-    change_in_float32: float
-    step: int = 1
+    parameter: str  #: The state tensor that it changes; empty where that is not one alone.
+    where: str  #: The operator that gives it, in words.
+    zeroed: float  #: Share of its elements, 0 to 1, that rounding made zero.
+    change: float  #: Norm of the change, relative to the gradient's.
+    change_in_float32: float  #: The same for ordinary training in float32.
+    step: int = 1  #: The step that was tried.
 
     @property
     def sentence(self) -> str:
@@ -117,36 +108,23 @@ class TrialProgress:
 
 @dataclass(frozen=True)
 class Executed:
-    """What it took to execute a program of the order once, as a trainer does: a step, a share of one, or an update.
+    """What it took to execute a program of the order once, as a trainer does: a step, a share of one, or an update."""
 
-    Attributes:
-        step: The step whose turn it was.
-        update: Whether it is an update program, which a step with shares has beside what its shares execute.
-        seconds: Time that it took, that of compiling kernels left out; the first time is the slowest all the same.
-        log_bytes: Size of its rounding log.
-    """
-
-    step: int
-    update: bool
+    step: int  #: The step whose turn it was.
+    update: bool  #: Whether it is an update program, which a step with shares has beside what its shares execute.
+    #: Time that it took, that of compiling kernels left out; the first time is the slowest all the same.
     seconds: float
-    log_bytes: int
+    log_bytes: int  #: Size of its rounding log.
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A trial that went well; the last event.
+    """A trial that went well; the last event."""
 
-    Attributes:
-        loss: The loss of the first step.
-        seconds: Time that it took.
-        coarse: The gradients for which the grid is too coarse.
-        executed: Each program of the order that was executed.
-    """
-
-    loss: float
-    seconds: float
-    coarse: tuple[CoarseGradient, ...]
-    executed: tuple[Executed, ...] = ()
+    loss: float  #: The loss of the first step.
+    seconds: float  #: Time that it took.
+    coarse: tuple[CoarseGradient, ...]  #: The gradients for which the grid is too coarse.
+    executed: tuple[Executed, ...] = ()  #: Each program of the order that was executed.
 
     @property
     def warning(self) -> str:
@@ -271,23 +249,14 @@ def _try_program(
 
 @dataclass(frozen=True)
 class _Trying:
-    """Executes programs of a step that is tried.
+    """Executes programs of a step that is tried."""
 
-    Attributes:
-        machine: This machine.
-        manifest: The order's manifest.
-        step: Number of the step.
-        inputs: Its inputs.
-        kernels: Compiled loops.
-        cancel: Looked at between operators.
-    """
-
-    machine: Machine
-    manifest: OrderManifest
-    step: int
-    inputs: StepInputs
-    kernels: Kernels
-    cancel: CancelToken | None
+    machine: Machine  #: This machine.
+    manifest: OrderManifest  #: The order's manifest.
+    step: int  #: Number of the step.
+    inputs: StepInputs  #: Its inputs.
+    kernels: Kernels  #: Compiled loops.
+    cancel: CancelToken | None  #: Looked at between operators.
 
     def recorder(self, program: Program) -> Recorder:
         """Return the trainer's side of a program's step."""

@@ -62,28 +62,20 @@ _SHOWN_TURNS = 300
 
 @dataclass(frozen=True)
 class Turn:
-    """What one of several optimizers does when it is its turn.
+    """What one of several optimizers does when it is its turn."""
 
-    Attributes:
-        name: Its name in the pattern, for instance ``d``.
-        objective: ``objective(model, batch)`` returns the loss of a step.
-        rule: The optimizer, as in :class:`CustomJob`.
-        parameters: The parameters that it trains: a pattern of names such as ``discriminator.*``, or a function that
-            says so of a name; an optimizer of torch holds its own. The others are constants in its steps. No two turns
-            train the same parameter.
-        learning_rate: The learning rate, or one for each of its steps; an optimizer of torch has its own.
-        scheduler: As in :class:`CustomJob`.
-        micro_batches: Into how many equal parts a step splits its batch.
-        scheduler_every: After what it moves on: ``step``, one of this optimizer's own, or ``epoch`` of the data.
-    """
-
-    name: str
-    objective: Objective
-    rule: AnyRule
+    name: str  #: Its name in the pattern, for instance ``d``.
+    objective: Objective  #: ``objective(model, batch)`` returns the loss of a step.
+    rule: AnyRule  #: The optimizer, as in :class:`CustomJob`.
+    #: The parameters that it trains: a pattern of names such as ``discriminator.*``, or a function that says so of a
+    #: name; an optimizer of torch holds its own. The others are constants in its steps. No two turns train the same
+    #: parameter.
     parameters: str | Callable[[str], bool] | None = None
+    #: The learning rate, or one for each of its steps; an optimizer of torch has its own.
     learning_rate: float | Sequence[float] | None = None
-    scheduler: LRScheduler | SchedulerFactory | None = None
-    micro_batches: int = 1
+    scheduler: LRScheduler | SchedulerFactory | None = None  #: As in :class:`CustomJob`.
+    micro_batches: int = 1  #: Into how many equal parts a step splits its batch.
+    #: After what it moves on: ``step``, one of this optimizer's own, or ``epoch`` of the data.
     scheduler_every: Every | None = None
 
     def trains(self, parameter: str) -> bool:
@@ -97,40 +89,26 @@ class Turn:
 
 @dataclass(frozen=True)
 class TurnsJob(ClientJob):
-    """A training job of a client's own model in which several optimizers take turns.
+    """A training job of a client's own model in which several optimizers take turns."""
 
-    Attributes:
-        title: The client's name for the job.
-        model: One module that holds all that is trained, for instance ``model.generator`` and ``model.discriminator``.
-        turns: The optimizers.
-        pattern: Their names in the order of the steps, for instance ``"d, d, g"`` or a list of names; it starts again
-            when it is through.
-        data: As in :class:`CustomJob`; so are all that follow.
-        steps: Number of steps, those of all optimizers together.
-        batch_size: Rows per step.
-        schedule: int64 ``[steps, batch_size]``, the rows of each step; shuffled epochs by the seed unless given.
-        seed: Seed of shuffling and of every random draw of the step, 0 to 2^64 - 1.
-        recompute_activations: As in :class:`CustomJob`.
-        precision: The precision profile; float64 to 24 significand bits by default.
-        commit_every: The state is digested every so many steps.
-        checkpoint_every: The state is stored every so many steps; a multiple of ``commit_every``.
-        keep: As in :class:`CustomJob`.
-    """
-
-    title: str
+    title: str  #: The client's name for the job.
+    #: One module that holds all that is trained, for instance ``model.generator`` and ``model.discriminator``.
     model: nn.Module
-    turns: Sequence[Turn]
+    turns: Sequence[Turn]  #: The optimizers.
+    #: Their names in the order of the steps, for instance ``"d, d, g"`` or a list of names; it starts again when it is
+    #: through.
     pattern: str | Sequence[str]
-    data: Any
-    steps: int
-    batch_size: int | None = None
+    data: Any  #: As in :class:`CustomJob`; so are all that follow.
+    steps: int  #: Number of steps, those of all optimizers together.
+    batch_size: int | None = None  #: Rows per step.
+    #: int64 ``[steps, batch_size]``, the rows of each step; shuffled epochs by the seed unless given.
     schedule: npt.NDArray[np.int64] | None = None
-    seed: int = 0
-    recompute_activations: Segments | None = None
-    precision: AnyPrecision | None = None
-    commit_every: int = 1
-    checkpoint_every: int = 10
-    keep: Keep | None = None
+    seed: int = 0  #: Seed of shuffling and of every random draw of the step, 0 to 2^64 - 1.
+    recompute_activations: Segments | None = None  #: As in :class:`CustomJob`.
+    precision: AnyPrecision | None = None  #: The precision profile; float64 to 24 significand bits by default.
+    commit_every: int = 1  #: The state is digested every so many steps.
+    checkpoint_every: int = 10  #: The state is stored every so many steps; a multiple of ``commit_every``.
+    keep: Keep | None = None  #: As in :class:`CustomJob`.
 
     def drafting(
         self,

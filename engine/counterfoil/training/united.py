@@ -20,19 +20,12 @@ def module_names(tied: Mapping[str, str], unsaved: Sequence[str]) -> ModuleNames
 
 @dataclass(frozen=True)
 class United:
-    """What captured steps are as one order.
+    """What captured steps are as one order."""
 
-    Attributes:
-        programs: The program of each step, by name.
-        updates: The update program of each, where steps have shares; else none.
-        state: The state of all of them.
-        module: How files of the module name its tensors.
-    """
-
-    programs: dict[str, Program]
-    updates: dict[str, Program]
-    state: dict[str, Tensor]
-    module: ModuleNames | None
+    programs: dict[str, Program]  #: The program of each step, by name.
+    updates: dict[str, Program]  #: The update program of each, where steps have shares; else none.
+    state: dict[str, Tensor]  #: The state of all of them.
+    module: ModuleNames | None  #: How files of the module name its tensors.
 
 
 def united(captured: Mapping[str, CapturedStep]) -> United:

@@ -22,15 +22,10 @@ _DTYPES = {"F32", "F16", "BF16"}
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights from a file.
+    """Weights from a file."""
 
-    Attributes:
-        source: The file, for messages.
-        tensors: float32 tensors by name.
-    """
-
-    source: Path
-    tensors: Mapping[str, Tensor]
+    source: Path  #: The file, for messages.
+    tensors: Mapping[str, Tensor]  #: float32 tensors by name.
 
 
 def read_weights(path: Path, *, prefix: str = "") -> Weights:

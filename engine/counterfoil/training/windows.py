@@ -40,17 +40,11 @@ _Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class _Windows:
-    """Arrays whose rows are windows over one sequence.
+    """Arrays whose rows are windows over one sequence."""
 
-    Attributes:
-        shifts: By the name of each array, how far behind the start of a row its window begins.
-        starts: Where each row begins.
-        sequence: The sequence, as far as a window lies over it.
-    """
-
-    shifts: Mapping[str, int]
-    starts: _Numbers
-    sequence: Array
+    shifts: Mapping[str, int]  #: By the name of each array, how far behind the start of a row its window begins.
+    starts: _Numbers  #: Where each row begins.
+    sequence: Array  #: The sequence, as far as a window lies over it.
 
 
 def windowed(rows: Rows, checkpoints: int) -> tuple[Rows, tuple[str, ...]]:

@@ -43,22 +43,15 @@ _Day = Annotated[str, Meta(pattern=r"^[0-9]{4}-[01][0-9]-[0-3][0-9]$")]
 
 
 class KnownKey(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):
-    """A key that is known: what is not exactly as it was written is no list of ours.
+    """A key that is known: what is not exactly as it was written is no list of ours."""
 
-    Attributes:
-        public: The key in hexadecimal digits.
-        role: What it is for.
-        name: Whose it is, as the reader says; empty for a trainer's that was only met.
-        source: Where it came from, in a line.
-        since: The day on which it came into the file, ISO 8601.
-        orders: Digests of the orders, as hexadecimal digits, whose runs it may sign; of a trainer's alone.
-    """
-
-    public: _Public
-    role: Role
+    public: _Public  #: The key in hexadecimal digits.
+    role: Role  #: What it is for.
+    #: Whose it is, as the reader says; empty for a trainer's that was only met.
     name: Annotated[str, Meta(max_length=MAX_NAME)]
-    source: Annotated[str, Meta(max_length=MAX_SOURCE)]
-    since: _Day
+    source: Annotated[str, Meta(max_length=MAX_SOURCE)]  #: Where it came from, in a line.
+    since: _Day  #: The day on which it came into the file, ISO 8601.
+    #: Digests of the orders, as hexadecimal digits, whose runs it may sign; of a trainer's alone.
     orders: Annotated[tuple[_Hex, ...], Meta(max_length=MAX_ORDERS)] = ()
 
     @cached_property
@@ -68,15 +61,10 @@ class KnownKey(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
 
 
 class ListNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which list of revoked keys was taken in last of somebody who signs such lists: an older one is refused.
+    """Which list of revoked keys was taken in last of somebody who signs such lists: an older one is refused."""
 
-    Attributes:
-        public: The key that signs them, as the reader said.
-        number: Its number.
-    """
-
-    public: _Public
-    number: Annotated[int, Meta(ge=1)]
+    public: _Public  #: The key that signs them, as the reader said.
+    number: Annotated[int, Meta(ge=1)]  #: Its number.
 
     @property
     def key_id(self) -> str:

@@ -12,19 +12,15 @@ from counterfoil_core.base.digest import Digest
 
 @dataclass(frozen=True)
 class TrustStore:
-    """What a reader trusts; empty where nothing is known, and then nothing is revoked.
+    """What a reader trusts; empty where nothing is known, and then nothing is revoked."""
 
-    Attributes:
-        keys: The keys that are known.
-        lists: The newest list of revoked keys of each who signs one; their signatures were checked.
-        later: Name and envelope of each withdrawal and reply; whom they are about and whether they hold is looked at
-            where they are used.
-        digest: SHA-256 over all of it, for whoever has to say by what a result was reached; None where it is empty.
-    """
-
-    keys: tuple[KnownKey, ...] = ()
+    keys: tuple[KnownKey, ...] = ()  #: The keys that are known.
+    #: The newest list of revoked keys of each who signs one; their signatures were checked.
     lists: tuple[RevocationList, ...] = ()
+    #: Name and envelope of each withdrawal and reply; whom they are about and whether they hold is looked at where they
+    #: are used.
     later: tuple[tuple[str, bytes], ...] = ()
+    #: SHA-256 over all of it, for whoever has to say by what a result was reached; None where it is empty.
     digest: Digest | None = None
 
     @cached_property

@@ -25,21 +25,14 @@ NOTHING_LATER = Afterwards()
 
 @dataclass(frozen=True)
 class Validity:
-    """How a statement stands for a reader.
+    """How a statement stands for a reader."""
 
-    Attributes:
-        later: What was said of it afterwards; of verdicts and adjudications alone.
-        revoked: What lists say of the keys that it rests on: ``signer``, ``trainer``, ``client``, ``party``.
-        gone: Those of them whose signature no longer counts, each once.
-        self_signed: Whether somebody signed it who made the run that it is about.
-        why: Why it does not count, a sentence each; empty where it does.
-    """
-
-    later: Afterwards = NOTHING_LATER
+    later: Afterwards = NOTHING_LATER  #: What was said of it afterwards; of verdicts and adjudications alone.
+    #: What lists say of the keys that it rests on: ``signer``, ``trainer``, ``client``, ``party``.
     revoked: tuple[tuple[str, Revocation], ...] = ()
-    gone: tuple[str, ...] = ()
-    self_signed: bool = False
-    why: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()  #: Those of them whose signature no longer counts, each once.
+    self_signed: bool = False  #: Whether somebody signed it who made the run that it is about.
+    why: tuple[str, ...] = ()  #: Why it does not count, a sentence each; empty where it does.
 
     @property
     def counts(self) -> bool:

@@ -24,19 +24,12 @@ from counterfoil_core.values.trust import check_independent
 
 @dataclass(frozen=True)
 class Judgement:
-    """What an auditor signed, and how it stands.
+    """What an auditor signed, and how it stands."""
 
-    Attributes:
-        envelope: The file, a DSSE envelope as JSON bytes.
-        key: The key for which its signature holds.
-        said: What it says.
-        validity: How it stands for the reader.
-    """
-
-    envelope: bytes
-    key: PublicKey
-    said: Verdict | Adjudication
-    validity: Validity
+    envelope: bytes  #: The file, a DSSE envelope as JSON bytes.
+    key: PublicKey  #: The key for which its signature holds.
+    said: Verdict | Adjudication  #: What it says.
+    validity: Validity  #: How it stands for the reader.
 
     @property
     def digest(self) -> Digest:

@@ -32,17 +32,11 @@ _MAX_KEY_BYTES = 64 * 1024
 
 @dataclass(frozen=True)
 class PublicKey:
-    """A public key: an Ed25519 key, or an ECDSA key on P-256.
+    """A public key: an Ed25519 key, or an ECDSA key on P-256."""
 
-    Attributes:
-        key_id: SHA-256, as 64 hexadecimal digits, of the key's canonical JSON as securesystemslib writes it.
-        pem: The key as PEM text (SubjectPublicKeyInfo).
-        wrapped: The same as the library that verifies envelopes takes it.
-    """
-
-    key_id: str
-    pem: str
-    wrapped: SSlibKey = field(repr=False, compare=False)
+    key_id: str  #: SHA-256, as 64 hexadecimal digits, of the key's canonical JSON as securesystemslib writes it.
+    pem: str  #: The key as PEM text (SubjectPublicKeyInfo).
+    wrapped: SSlibKey = field(repr=False, compare=False)  #: The same as the library that verifies envelopes takes it.
 
     @property
     def public(self) -> str:

@@ -44,19 +44,12 @@ _REMEDY = say("Rely on nothing that it says, and tell whoever signed it.")
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule.
+    """One rule."""
 
-    Attributes:
-        number: Its number in docs/verdict.md.
-        name: What it asks, in a few words.
-        about: The kinds of statements that it is judged of.
-        judge: Yields what is broken.
-    """
-
-    number: int
-    name: str
-    about: tuple[type[Signed], ...]
-    judge: Callable[[Any], Broken]
+    number: int  #: Its number in docs/verdict.md.
+    name: str  #: What it asks, in a few words.
+    about: tuple[type[Signed], ...]  #: The kinds of statements that it is judged of.
+    judge: Callable[[Any], Broken]  #: Yields what is broken.
 
 
 def judge(said: Signed) -> None:

@@ -10,19 +10,12 @@ from counterfoil.base.cards import float64_advice
 
 @dataclass(frozen=True)
 class Device:
-    """A device that can replay.
+    """A device that can replay."""
 
-    Attributes:
-        name: Name for torch: ``cpu`` or ``cuda:0``.
-        title: Name for people, for instance ``NVIDIA H200``.
-        float64_note: How well it computes in float64, in a few words.
-        float64_share: Rate of its float64 by that of its float32; None where it is not known.
-    """
-
-    name: str
-    title: str
-    float64_note: str
-    float64_share: float | None = None
+    name: str  #: Name for torch: ``cpu`` or ``cuda:0``.
+    title: str  #: Name for people, for instance ``NVIDIA H200``.
+    float64_note: str  #: How well it computes in float64, in a few words.
+    float64_share: float | None = None  #: Rate of its float64 by that of its float32; None where it is not known.
 
     def advice(self, compute: str) -> str:
         """Say what to order in place of what this device computes slowly; empty where there is nothing to say.

@@ -30,17 +30,11 @@ _LOOK_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Compiled:
-    """How far it is.
+    """How far it is."""
 
-    Attributes:
-        done: Parts that are compiled.
-        total: All parts.
-        part: The last that was.
-    """
-
-    done: int
-    total: int
-    part: str
+    done: int  #: Parts that are compiled.
+    total: int  #: All parts.
+    part: str  #: The last that was.
 
 
 @dataclass(frozen=True)

@@ -31,30 +31,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inside:
-    """What a task has beside its arguments.
+    """What a task has beside its arguments."""
 
-    Attributes:
-        cancel: Stops it.
-        outside: How it reaches what lies outside of the box; None where there is no box.
-        scratch: The folder that both sides share.
-    """
-
-    cancel: CancelToken
-    outside: LocalOutside | None = None
-    scratch: Path = Path()
+    cancel: CancelToken  #: Stops it.
+    outside: LocalOutside | None = None  #: How it reaches what lies outside of the box; None where there is no box.
+    scratch: Path = Path()  #: The folder that both sides share.
 
 
 @dataclass(frozen=True)
 class CapsuleMade:
-    """A dispute capsule lies in the shared folder.
+    """A dispute capsule lies in the shared folder."""
 
-    Attributes:
-        failure: Why there is none, although somebody is accused.
-        handed: What it hands to whoever gets it.
-    """
-
-    failure: Failure | None
-    handed: HandedOut | None = None
+    failure: Failure | None  #: Why there is none, although somebody is accused.
+    handed: HandedOut | None = None  #: What it hands to whoever gets it.
 
 
 def audit(

@@ -59,29 +59,17 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Basis:
-    """What says that a run is verified.
+    """What says that a run is verified."""
 
-    Attributes:
-        run_root: The run that it is about.
-        order_digest: The order of that run.
-        headline: What it concludes, in words.
-        trust: What that rests on.
-        key_id: Id of the key that signed it; empty for a replay on this machine.
-        warnings: What it leaves open.
-        trainer_key: SHA-256 key id of who signed the run.
-        client_key: SHA-256 key id of who signed its order; empty for an unsigned one.
-        reaches_end: Whether the last segment was replayed, so that it is about the final state.
-    """
-
-    run_root: Digest
-    order_digest: Digest
-    headline: str
-    trust: Trust
-    key_id: str = ""
-    warnings: tuple[str, ...] = ()
-    trainer_key: str = ""
-    client_key: str = ""
-    reaches_end: bool = True
+    run_root: Digest  #: The run that it is about.
+    order_digest: Digest  #: The order of that run.
+    headline: str  #: What it concludes, in words.
+    trust: Trust  #: What that rests on.
+    key_id: str = ""  #: Id of the key that signed it; empty for a replay on this machine.
+    warnings: tuple[str, ...] = ()  #: What it leaves open.
+    trainer_key: str = ""  #: SHA-256 key id of who signed the run.
+    client_key: str = ""  #: SHA-256 key id of who signed its order; empty for an unsigned one.
+    reaches_end: bool = True  #: Whether the last segment was replayed, so that it is about the final state.
 
     @property
     def about(self) -> Subject:
@@ -91,33 +79,19 @@ class Basis:
 
 @dataclass(frozen=True)
 class ComparedTensor:
-    """A delivered tensor beside that of the run.
+    """A delivered tensor beside that of the run."""
 
-    Attributes:
-        name: Its name in the files.
-        state: Name of the state tensor that it should come from.
-        relation: How; None where its dtype or shape is another.
-        elements: Number of its elements.
-        differing: How many of them are not what they should be; all where dtype or shape is another.
-        largest: The largest difference; under a merge the largest distance from the exact value.
-        index: Where; empty for none.
-        run: What should stand there.
-        delivered: What does.
-        infinite: How many became infinite because the smaller dtype ends before them.
-        note: What else there is to say; empty for nothing.
-    """
-
-    name: str
-    state: str
-    relation: Relation | None
-    elements: int
-    differing: int
-    largest: float = 0.0
-    index: tuple[int, ...] = ()
-    run: float = 0.0
-    delivered: float = 0.0
-    infinite: int = 0
-    note: str = ""
+    name: str  #: Its name in the files.
+    state: str  #: Name of the state tensor that it should come from.
+    relation: Relation | None  #: How; None where its dtype or shape is another.
+    elements: int  #: Number of its elements.
+    differing: int  #: How many of them are not what they should be; all where dtype or shape is another.
+    largest: float = 0.0  #: The largest difference; under a merge the largest distance from the exact value.
+    index: tuple[int, ...] = ()  #: Where; empty for none.
+    run: float = 0.0  #: What should stand there.
+    delivered: float = 0.0  #: What does.
+    infinite: int = 0  #: How many became infinite because the smaller dtype ends before them.
+    note: str = ""  #: What else there is to say; empty for nothing.
 
 
 @dataclass(frozen=True)
@@ -131,72 +105,41 @@ class WeightsFile:
 
 @dataclass(frozen=True)
 class DeliveryProgress:
-    """How far a comparison is.
+    """How far a comparison is."""
 
-    Attributes:
-        what: What is being done.
-        done: How much of it is done.
-        total: Of how much.
-    """
-
-    what: str
-    done: int
-    total: int
+    what: str  #: What is being done.
+    done: int  #: How much of it is done.
+    total: int  #: Of how much.
 
 
 @dataclass(frozen=True)
 class DeliveryReport:
-    """What a comparison of delivered weights with a run found.
+    """What a comparison of delivered weights with a run found."""
 
-    Attributes:
-        outcome: The conclusion.
-        sentence: Why.
-        warnings: What it leaves open.
-        run_root: The run whose final state the weights were compared with.
-        order_digest: Its order.
-        step: The step after which that state was.
-        steps_ordered: Number of steps of the order, of which the run may have fewer.
-        headline: What the verdict says of the run; empty without one.
-        key_id: Id of the key that signed the verdict; empty without one.
-        files: The files of weights.
-        relations: For each relation how many tensors stand in it without a difference, by its value.
-        tensors: Number of delivered tensors.
-        elements: Number of their elements.
-        differing: The tensors that differ, the largest difference first.
-        missing: Names of tensors that should be there and are not.
-        surplus: Names of tensors that are there and that the run does not have.
-        tied: Delivered second names of tied tensors.
-        infinite: Names of tensors of which a cast made something infinite.
-        largest_merge: The largest distance of a merged weight from its exact value, and the largest that was allowed.
-        others: Names beside the weights that nobody looked at.
-        trust: What the verdict on the run rests on; None without one.
-        trainer_key: SHA-256 key id of who signed the run; empty without a verdict.
-        client_key: SHA-256 key id of who signed its order; empty without a verdict, and for an unsigned order.
-    """
-
-    outcome: DeliveryOutcome
-    sentence: str
-    warnings: tuple[str, ...]
-    run_root: Digest
-    order_digest: Digest
-    step: int
-    steps_ordered: int
-    headline: str
-    key_id: str
-    files: tuple[WeightsFile, ...]
-    relations: dict[str, int]
-    tensors: int
-    elements: int
-    differing: tuple[ComparedTensor, ...]
-    missing: tuple[str, ...]
-    surplus: tuple[str, ...]
-    tied: tuple[str, ...]
-    infinite: tuple[str, ...]
+    outcome: DeliveryOutcome  #: The conclusion.
+    sentence: str  #: Why.
+    warnings: tuple[str, ...]  #: What it leaves open.
+    run_root: Digest  #: The run whose final state the weights were compared with.
+    order_digest: Digest  #: Its order.
+    step: int  #: The step after which that state was.
+    steps_ordered: int  #: Number of steps of the order, of which the run may have fewer.
+    headline: str  #: What the verdict says of the run; empty without one.
+    key_id: str  #: Id of the key that signed the verdict; empty without one.
+    files: tuple[WeightsFile, ...]  #: The files of weights.
+    relations: dict[str, int]  #: For each relation how many tensors stand in it without a difference, by its value.
+    tensors: int  #: Number of delivered tensors.
+    elements: int  #: Number of their elements.
+    differing: tuple[ComparedTensor, ...]  #: The tensors that differ, the largest difference first.
+    missing: tuple[str, ...]  #: Names of tensors that should be there and are not.
+    surplus: tuple[str, ...]  #: Names of tensors that are there and that the run does not have.
+    tied: tuple[str, ...]  #: Delivered second names of tied tensors.
+    infinite: tuple[str, ...]  #: Names of tensors of which a cast made something infinite.
+    #: The largest distance of a merged weight from its exact value, and the largest that was allowed.
     largest_merge: tuple[float, float] | None
-    others: tuple[str, ...]
-    trust: Trust | None = None
-    trainer_key: str = ""
-    client_key: str = ""
+    others: tuple[str, ...]  #: Names beside the weights that nobody looked at.
+    trust: Trust | None = None  #: What the verdict on the run rests on; None without one.
+    trainer_key: str = ""  #: SHA-256 key id of who signed the run; empty without a verdict.
+    client_key: str = ""  #: SHA-256 key id of who signed its order; empty without a verdict, and for an unsigned order.
 
     @property
     def about(self) -> Subject | None:

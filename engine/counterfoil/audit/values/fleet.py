@@ -40,51 +40,32 @@ HASH_RATE = 8 * 1.716e9
 
 @dataclass(frozen=True)
 class MeasuredStep:
-    """A device by one step that was measured on it.
+    """A device by one step that was measured on it."""
 
-    Attributes:
-        device: Its name.
-        profile: The precision profile of the step; empty where it has no name.
-        rate: Operations a second: those of the step, by the time that it took.
-        log_bits: Size of the step's log for each value that was rounded; 0 without a log.
-    """
-
-    device: str
-    profile: str
-    rate: float
-    log_bits: float
+    device: str  #: Its name.
+    profile: str  #: The precision profile of the step; empty where it has no name.
+    rate: float  #: Operations a second: those of the step, by the time that it took.
+    log_bits: float  #: Size of the step's log for each value that was rounded; 0 without a log.
 
 
 @dataclass(frozen=True)
 class FleetRequest:
     """What is to be trained, and on what.
 
-    Attributes:
-        parameters: Sizes of models, for each of which there are rows.
-        tokens: Tokens of the run.
-        batch_tokens: Tokens of a step.
-        context: Tokens of a sequence.
-        devices: Devices that record, each one share of every step.
-        checkpoint_every: Steps of a segment, from one stored state to the next.
-        confidence: Least probability that a run with so many bad segments is caught by a sample.
-        bad_fraction: Share of bad segments that must not pass.
-        link: Bytes a second that a device exchanges with others.
-        read: Bytes a second at which an auditor gets a stored state.
-
     Raises:
         DataError: A number is not positive, or a share not between 0 and 1.
     """
 
-    parameters: tuple[float, ...] = (1e9, 3e9, 8e9, 30e9, 70e9)
-    tokens: float = 1e12
-    batch_tokens: int = 4 * 2**20
-    context: int = 4096
-    devices: int = 64
-    checkpoint_every: int = 100
-    confidence: float = 0.99
-    bad_fraction: float = 0.01
-    link: float = 50e9
-    read: float = 1.25e9
+    parameters: tuple[float, ...] = (1e9, 3e9, 8e9, 30e9, 70e9)  #: Sizes of models, for each of which there are rows.
+    tokens: float = 1e12  #: Tokens of the run.
+    batch_tokens: int = 4 * 2**20  #: Tokens of a step.
+    context: int = 4096  #: Tokens of a sequence.
+    devices: int = 64  #: Devices that record, each one share of every step.
+    checkpoint_every: int = 100  #: Steps of a segment, from one stored state to the next.
+    confidence: float = 0.99  #: Least probability that a run with so many bad segments is caught by a sample.
+    bad_fraction: float = 0.01  #: Share of bad segments that must not pass.
+    link: float = 50e9  #: Bytes a second that a device exchanges with others.
+    read: float = 1.25e9  #: Bytes a second at which an auditor gets a stored state.
 
     def __post_init__(self) -> None:
         counts = self.tokens, self.batch_tokens, self.context, self.devices, self.checkpoint_every, self.link, self.read
@@ -112,78 +93,44 @@ class FleetRequest:
 
 @dataclass(frozen=True)
 class FleetRow:
-    """One size of a model under one profile.
+    """One size of a model under one profile."""
 
-    Attributes:
-        parameters: Size of the model.
-        profile: The precision profile; ``bfloat16`` is ordinary training, which nobody can audit.
-        audited: Whether it can be audited. What follows of storing and auditing is 0 where it cannot.
-        rate: Useful operations a second of a device.
-        step_seconds: A step on all devices.
-        hashing: Whether a step waits for its digests, and not for what is computed.
-        record_hours: The run, on all devices.
-        record_device_hours: The same times their number.
-        fits: Whether a device holds weights, moments and gradients, as each must; None where its memory is not known.
-        checkpoint_bytes: Stored states.
-        log_bytes: Rounding logs.
-        record_bytes: What is kept of every step and share: roots, losses, fingerprints.
-        leaf_bytes: The Merkle leaves of the steps.
-        proof_bytes: Proofs that the states at both ends of each segment of the sample are the run's.
-        audit_device_hours: A replay of the whole run, segment by segment, each on one device.
-        sample_segments: Segments of the sample.
-        sample_steps: Steps in them.
-        sample_device_hours: Their replay, with reading what each begins from.
-        sample_bytes: What an auditor has to get for it: states, logs and proofs, the data left out.
-    """
-
-    parameters: float
-    profile: str
-    audited: bool
-    rate: float
-    step_seconds: float
-    hashing: bool
-    record_hours: float
-    record_device_hours: float
+    parameters: float  #: Size of the model.
+    profile: str  #: The precision profile; ``bfloat16`` is ordinary training, which nobody can audit.
+    audited: bool  #: Whether it can be audited. What follows of storing and auditing is 0 where it cannot.
+    rate: float  #: Useful operations a second of a device.
+    step_seconds: float  #: A step on all devices.
+    hashing: bool  #: Whether a step waits for its digests, and not for what is computed.
+    record_hours: float  #: The run, on all devices.
+    record_device_hours: float  #: The same times their number.
+    #: Whether a device holds weights, moments and gradients, as each must; None where its memory is not known.
     fits: bool | None
-    checkpoint_bytes: float = 0.0
-    log_bytes: float = 0.0
-    record_bytes: float = 0.0
-    leaf_bytes: float = 0.0
-    proof_bytes: float = 0.0
-    audit_device_hours: float = 0.0
-    sample_segments: int = 0
-    sample_steps: int = 0
-    sample_device_hours: float = 0.0
-    sample_bytes: float = 0.0
+    checkpoint_bytes: float = 0.0  #: Stored states.
+    log_bytes: float = 0.0  #: Rounding logs.
+    record_bytes: float = 0.0  #: What is kept of every step and share: roots, losses, fingerprints.
+    leaf_bytes: float = 0.0  #: The Merkle leaves of the steps.
+    proof_bytes: float = 0.0  #: Proofs that the states at both ends of each segment of the sample are the run's.
+    audit_device_hours: float = 0.0  #: A replay of the whole run, segment by segment, each on one device.
+    sample_segments: int = 0  #: Segments of the sample.
+    sample_steps: int = 0  #: Steps in them.
+    sample_device_hours: float = 0.0  #: Their replay, with reading what each begins from.
+    sample_bytes: float = 0.0  #: What an auditor has to get for it: states, logs and proofs, the data left out.
 
 
 @dataclass(frozen=True)
 class Fleet:
-    """A plan of runs past the machines at hand.
+    """A plan of runs past the machines at hand."""
 
-    Attributes:
-        device: The device, by its data sheet or as measured.
-        request: What was asked.
-        steps: Steps of the run.
-        segments: Segments of it.
-        bad: The share of bad segments that must not pass as a number of them.
-        passing: Probability that a run with so many bad segments passes the sample.
-        data_bytes: Size of the tokens.
-        rows: For each size, one for each profile.
-        assumptions: What all of it rests on, in sentences.
-        notes: What stands in the way, in sentences.
-    """
-
-    device: str
-    request: FleetRequest
-    steps: int
-    segments: int
-    bad: int
-    passing: float
-    data_bytes: float
-    rows: tuple[FleetRow, ...]
-    assumptions: tuple[str, ...]
-    notes: tuple[str, ...]
+    device: str  #: The device, by its data sheet or as measured.
+    request: FleetRequest  #: What was asked.
+    steps: int  #: Steps of the run.
+    segments: int  #: Segments of it.
+    bad: int  #: The share of bad segments that must not pass as a number of them.
+    passing: float  #: Probability that a run with so many bad segments passes the sample.
+    data_bytes: float  #: Size of the tokens.
+    rows: tuple[FleetRow, ...]  #: For each size, one for each profile.
+    assumptions: tuple[str, ...]  #: What all of it rests on, in sentences.
+    notes: tuple[str, ...]  #: What stands in the way, in sentences.
 
 
 def measured_by(plan: Plan) -> MeasuredStep:

@@ -22,35 +22,22 @@ POLL_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class FollowRequest:
-    """What to follow and how.
+    """What to follow and how."""
 
-    Attributes:
-        folder: The folder of the unfinished recording.
-        run: Where its run will lie.
-        order: The client's own order.
-        device: ``cpu`` or ``cuda:0``.
-        threads: Threads on the CPU; None for torch's choice.
-        trainer_key: The trainer's public key, when it is known.
-        data: The data file, for an order that keeps data outside.
-        heads: Where tree heads come in that the trainer publishes; need not be there yet.
-        limits: How large the program may be that is replayed.
-        patience: Seconds without anything new in the folder, while there is nothing to replay, after which its recorder
-            counts as ended; None waits for ever.
-        poll: Seconds between two looks, while there is nothing to replay.
-        replays: Whether steps are replayed; else the recording is only watched, and nothing is said of its steps.
-    """
-
-    folder: Path
-    run: Path
-    order: Path
-    device: str = "cpu"
-    threads: int | None = None
-    trainer_key: PublicKey | None = None
-    data: Path | None = None
-    heads: Path | None = None
-    limits: Limits = field(default_factory=Limits)
+    folder: Path  #: The folder of the unfinished recording.
+    run: Path  #: Where its run will lie.
+    order: Path  #: The client's own order.
+    device: str = "cpu"  #: ``cpu`` or ``cuda:0``.
+    threads: int | None = None  #: Threads on the CPU; None for torch's choice.
+    trainer_key: PublicKey | None = None  #: The trainer's public key, when it is known.
+    data: Path | None = None  #: The data file, for an order that keeps data outside.
+    heads: Path | None = None  #: Where tree heads come in that the trainer publishes; need not be there yet.
+    limits: Limits = field(default_factory=Limits)  #: How large the program may be that is replayed.
+    #: Seconds without anything new in the folder, while there is nothing to replay, after which its recorder counts as
+    #: ended; None waits for ever.
     patience: float | None = None
-    poll: float = POLL_SECONDS
+    poll: float = POLL_SECONDS  #: Seconds between two looks, while there is nothing to replay.
+    #: Whether steps are replayed; else the recording is only watched, and nothing is said of its steps.
     replays: bool = True
 
     def audit(self, part: Path) -> AuditRequest:
@@ -75,98 +62,59 @@ class FollowRequest:
 
 @dataclass(frozen=True)
 class FollowStarted:
-    """The recording lies there, and is one of the client's order.
+    """The recording lies there, and is one of the client's order."""
 
-    Attributes:
-        steps: Number of ordered steps.
-        segments: Number of segments of so many steps.
-        device: The device of the replay.
-        title: The order's title.
-        trainer_key: Key id of the key that the recording was begun with.
-        accepted_at: When that key accepted the order, by the trainer's clock.
-    """
-
-    steps: int
-    segments: int
-    device: str
-    title: str
-    trainer_key: str
-    accepted_at: str
+    steps: int  #: Number of ordered steps.
+    segments: int  #: Number of segments of so many steps.
+    device: str  #: The device of the replay.
+    title: str  #: The order's title.
+    trainer_key: str  #: Key id of the key that the recording was begun with.
+    accepted_at: str  #: When that key accepted the order, by the trainer's clock.
 
 
 @dataclass(frozen=True)
 class StepSealed:
-    """The trainer has recorded a step.
+    """The trainer has recorded a step."""
 
-    Attributes:
-        step: The step.
-        loss: Its loss, as the trainer says.
-    """
-
-    step: int
-    loss: float
+    step: int  #: The step.
+    loss: float  #: Its loss, as the trainer says.
 
 
 @dataclass(frozen=True)
 class RecordingWentBack:
-    """The recorder has lost steps that were read before, and makes them again.
+    """The recorder has lost steps that were read before, and makes them again."""
 
-    Attributes:
-        step: The last step that lies there now.
-    """
-
-    step: int
+    step: int  #: The last step that lies there now.
 
 
 @dataclass(frozen=True)
 class HeadsChecked:
-    """Tree heads that the trainer published are over the history that is followed.
+    """Tree heads that the trainer published are over the history that is followed."""
 
-    Attributes:
-        heads: How many.
-        step: The last step that one of them covers.
-    """
-
-    heads: int
-    step: int
+    heads: int  #: How many.
+    step: int  #: The last step that one of them covers.
 
 
 @dataclass(frozen=True)
 class StepFollowed:
-    """A step was replayed.
+    """A step was replayed."""
 
-    Attributes:
-        step: The step.
-        trainer_loss: Its loss, as the trainer recorded it.
-        replay_loss: Its loss in the replay.
-        match: Whether its Merkle leaf is the trainer's.
-        seconds: Wall-clock time of its replay.
-    """
-
-    step: int
-    trainer_loss: float
-    replay_loss: float
-    match: bool
-    seconds: float
+    step: int  #: The step.
+    trainer_loss: float  #: Its loss, as the trainer recorded it.
+    replay_loss: float  #: Its loss in the replay.
+    match: bool  #: Whether its Merkle leaf is the trainer's.
+    seconds: float  #: Wall-clock time of its replay.
 
 
 @dataclass(frozen=True)
 class FollowState:
-    """Where following stands.
+    """Where following stands."""
 
-    Attributes:
-        sealed: Steps that the trainer has recorded.
-        replayed: Steps that were replayed: all up to this one.
-        segment: The segment that is replayed next; 0 where there is none.
-        last: Its last step.
-        waiting: What is waited for, as a sentence; empty while it is replayed.
-    """
-
-    sealed: int
-    replayed: int
-    segment: int
-    last: int
-    waiting: str = ""
+    sealed: int  #: Steps that the trainer has recorded.
+    replayed: int  #: Steps that were replayed: all up to this one.
+    segment: int  #: The segment that is replayed next; 0 where there is none.
+    last: int  #: Its last step.
+    waiting: str = ""  #: What is waited for, as a sentence; empty while it is replayed.
 
     @property
     def behind(self) -> int:
@@ -176,22 +124,15 @@ class FollowState:
 
 @dataclass(frozen=True)
 class FollowEnded:
-    """Last event of following.
+    """Last event of following."""
 
-    Attributes:
-        outcome: What an audit would end with by now; None where the run lies there, whose audit concludes unless the
-            recording was only watched.
-        reason: Why, as sentences.
-        sealed: Steps that the trainer has recorded.
-        matching: Steps that were replayed and came out as the trainer recorded them.
-        dispute: The step that accuses the trainer; None where none does.
-    """
-
+    #: What an audit would end with by now; None where the run lies there, whose audit concludes unless the recording
+    #: was only watched.
     outcome: Outcome | None
-    reason: str
-    sealed: int
-    matching: int
-    dispute: Dispute | None = None
+    reason: str  #: Why, as sentences.
+    sealed: int  #: Steps that the trainer has recorded.
+    matching: int  #: Steps that were replayed and came out as the trainer recorded them.
+    dispute: Dispute | None = None  #: The step that accuses the trainer; None where none does.
 
 
 FollowEvent = (

@@ -9,36 +9,22 @@ from counterfoil_core.base.sentence import Sentence, enumeration, say
 
 @dataclass(frozen=True)
 class HandedRows:
-    """Rows of one data array.
+    """Rows of one data array."""
 
-    Attributes:
-        name: Its name in the order.
-        read: How many of its rows the capsule's steps read.
-        shown: Of how many rows the capsule holds a byte at least; more than ``read`` where others share a chunk.
-        total: How many rows the array has.
-    """
-
-    name: str
-    read: int
-    shown: int
-    total: int
+    name: str  #: Its name in the order.
+    read: int  #: How many of its rows the capsule's steps read.
+    shown: int  #: Of how many rows the capsule holds a byte at least; more than ``read`` where others share a chunk.
+    total: int  #: How many rows the array has.
 
 
 @dataclass(frozen=True)
 class HandedOut:
-    """What a dispute capsule hands to whoever gets it.
+    """What a dispute capsule hands to whoever gets it."""
 
-    Attributes:
-        step: The step after which its state is taken.
-        tensors: How many tensors it holds: of the state, and of what shares gave.
-        tensor_bytes: Their bytes.
-        rows: The data arrays of which it holds rows, by name.
-    """
-
-    step: int
-    tensors: int
-    tensor_bytes: int
-    rows: tuple[HandedRows, ...] = ()
+    step: int  #: The step after which its state is taken.
+    tensors: int  #: How many tensors it holds: of the state, and of what shares gave.
+    tensor_bytes: int  #: Their bytes.
+    rows: tuple[HandedRows, ...] = ()  #: The data arrays of which it holds rows, by name.
 
     @property
     def sentences(self) -> tuple[Sentence, ...]:

@@ -52,27 +52,19 @@ MOST_LISTED = 64
 class InspectionRequest:
     """What is to be caught, among which chips, and how surely. Without anything said it is the paper's table 1.
 
-    Attributes:
-        operations: H, operations of each run, one row each.
-        chips: C, chips of which the run takes some, one column each.
-        rate: Operations a second of a chip, all of which the run is taken to use; a is this times 86,400.
-        run_days: T, how long the run lasts at most.
-        period_days: Tm, days from one round of inspections to the next; a run is caught so many days after its end.
-        snapshots: f, fingerprints that a chip logs in a day, at random times (a Poisson process).
-        confidence: p, the probability with which the run is to be caught.
-        samples: Chips that are looked at in a year, for which is said how surely they catch each run; None for none.
-
     Raises:
         DataError: A number is not positive, a probability not between 0 and 1, or a list is empty or too long.
     """
 
-    operations: tuple[float, ...] = tuple(PAPER_RUNS.values())
-    chips: tuple[int, ...] = PAPER_CHIPS
-    rate: float = 1e15
-    run_days: float = YEAR
+    operations: tuple[float, ...] = tuple(PAPER_RUNS.values())  #: H, operations of each run, one row each.
+    chips: tuple[int, ...] = PAPER_CHIPS  #: C, chips of which the run takes some, one column each.
+    rate: float = 1e15  #: Operations a second of a chip, all of which the run is taken to use; a is this times 86,400.
+    run_days: float = YEAR  #: T, how long the run lasts at most.
+    #: Tm, days from one round of inspections to the next; a run is caught so many days after its end.
     period_days: float = 30.0
-    snapshots: float = 0.1
-    confidence: float = 0.9
+    snapshots: float = 0.1  #: f, fingerprints that a chip logs in a day, at random times (a Poisson process).
+    confidence: float = 0.9  #: p, the probability with which the run is to be caught.
+    #: Chips that are looked at in a year, for which is said how surely they catch each run; None for none.
     samples: int | None = None
 
     def __post_init__(self) -> None:
@@ -105,90 +97,57 @@ class InspectionRequest:
 
 @dataclass(frozen=True)
 class InspectionCell:
-    """What it takes to catch one run among so many chips.
+    """What it takes to catch one run among so many chips."""
 
-    Attributes:
-        chips: C.
-        share: b = H / (C a T), of the chips that the run takes; more than 1 where they cannot carry it out in time.
-        a_period: s of the paper's equation 1, chips to draw in each period; None where the run cannot be.
-        a_year: Chips to draw in a year, a whole number; None where the run cannot be.
-        inspectors: People who look at as many, :data:`CHIPS_OF_AN_INSPECTOR` each; None where the run cannot be.
-        caught: Probability that the request's ``samples`` a year catch the run; None where none were given, or the run
-            cannot be.
-    """
-
-    chips: int
+    chips: int  #: C.
+    #: b = H / (C a T), of the chips that the run takes; more than 1 where they cannot carry it out in time.
     share: float
-    a_period: float | None
-    a_year: int | None
+    a_period: float | None  #: s of the paper's equation 1, chips to draw in each period; None where the run cannot be.
+    a_year: int | None  #: Chips to draw in a year, a whole number; None where the run cannot be.
+    #: People who look at as many, :data:`CHIPS_OF_AN_INSPECTOR` each; None where the run cannot be.
     inspectors: int | None
+    #: Probability that the request's ``samples`` a year catch the run; None where none were given, or the run cannot
+    #: be.
     caught: float | None
 
 
 @dataclass(frozen=True)
 class InspectionRow:
-    """One size of a run.
+    """One size of a run."""
 
-    Attributes:
-        name: Of the run, where it is one of the paper's; else empty.
-        operations: H.
-        chip_days: H / a.
-        least_chips: Chips that carry it out in T days, a whole number.
-        cells: One for each number of chips.
-    """
-
-    name: str
-    operations: float
-    chip_days: float
-    least_chips: int
-    cells: tuple[InspectionCell, ...]
+    name: str  #: Of the run, where it is one of the paper's; else empty.
+    operations: float  #: H.
+    chip_days: float  #: H / a.
+    least_chips: int  #: Chips that carry it out in T days, a whole number.
+    cells: tuple[InspectionCell, ...]  #: One for each number of chips.
 
 
 @dataclass(frozen=True)
 class StretchPoint:
-    """A run that takes k times as long, on a k-th of the chips.
+    """A run that takes k times as long, on a k-th of the chips."""
 
-    Attributes:
-        factor: k.
-        caught: p_d(k), the probability that it is caught by as many samples a day as catch it with p for k = 1.
-        ratio: The same by p.
-    """
-
-    factor: float
-    caught: float
-    ratio: float
+    factor: float  #: k.
+    caught: float  #: p_d(k), the probability that it is caught by as many samples a day as catch it with p for k = 1.
+    ratio: float  #: The same by p.
 
 
 @dataclass(frozen=True)
 class StretchCurve:
-    """What stretching a run gains, for one share of the chips: a line through the paper's figure 2.
+    """What stretching a run gains, for one share of the chips: a line through the paper's figure 2."""
 
-    Attributes:
-        share: b, for k = 1.
-        points: By ascending k.
-    """
-
-    share: float
-    points: tuple[StretchPoint, ...]
+    share: float  #: b, for k = 1.
+    points: tuple[StretchPoint, ...]  #: By ascending k.
 
 
 @dataclass(frozen=True)
 class Inspections:
-    """A plan of inspections.
+    """A plan of inspections."""
 
-    Attributes:
-        request: What was asked.
-        logged: Probability w that a chip of the run has logged a snapshot of it within a period.
-        rows: One for each size of a run.
-        curves: What stretching a run gains, for the shares of :data:`PAPER_SHARES`.
-        assumptions: What all of it rests on, in sentences.
-    """
-
-    request: InspectionRequest
-    logged: float
-    rows: tuple[InspectionRow, ...]
-    curves: tuple[StretchCurve, ...]
-    assumptions: tuple[str, ...]
+    request: InspectionRequest  #: What was asked.
+    logged: float  #: Probability w that a chip of the run has logged a snapshot of it within a period.
+    rows: tuple[InspectionRow, ...]  #: One for each size of a run.
+    curves: tuple[StretchCurve, ...]  #: What stretching a run gains, for the shares of :data:`PAPER_SHARES`.
+    assumptions: tuple[str, ...]  #: What all of it rests on, in sentences.
 
 
 def share_of_chips(operations: float, chips: float, rate: float, days: float) -> float:

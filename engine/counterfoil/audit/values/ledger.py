@@ -32,60 +32,35 @@ class RunOutcome(Enum):
 
 @dataclass(frozen=True)
 class LedgerVerdict:
-    """A verdict or an adjudication that counts.
+    """A verdict or an adjudication that counts."""
 
-    Attributes:
-        name: Its file, below the folder.
-        kind: ``verdict`` or ``adjudication``.
-        outcome: Its outcome, by name.
-        auditor: Key id of the key that signed it.
-        signed_at: ISO 8601 time in UTC, as that auditor says.
-        run_root: The run that it is about; None where its root could not be read.
-        order: The digest of the order that the run holds; None where it could not be read.
-        title: Title of the order, as the client named it.
-        steps_replayed: Steps that were replayed and judged.
-        steps_recorded: Steps of the run.
-        segments: Segments of the run; 0 where none could be chosen.
-        chosen: How many of them were replayed.
-        random: Whether they were drawn at random, or all were taken; others a trainer may have foreseen.
-        disputed_step: The first step that differs; None when none does.
-        replied: Whether the trainer answered it.
-        judged: First and last step that an adjudication is about; None of a verdict.
-    """
-
-    name: str
-    kind: str
-    outcome: str
-    auditor: str
-    signed_at: str
-    run_root: Digest | None
-    order: Digest | None
-    title: str
-    steps_replayed: int
-    steps_recorded: int
-    segments: int
-    chosen: int
-    random: bool
-    disputed_step: int | None
-    replied: bool
-    judged: tuple[int, int] | None = None
+    name: str  #: Its file, below the folder.
+    kind: str  #: ``verdict`` or ``adjudication``.
+    outcome: str  #: Its outcome, by name.
+    auditor: str  #: Key id of the key that signed it.
+    signed_at: str  #: ISO 8601 time in UTC, as that auditor says.
+    run_root: Digest | None  #: The run that it is about; None where its root could not be read.
+    order: Digest | None  #: The digest of the order that the run holds; None where it could not be read.
+    title: str  #: Title of the order, as the client named it.
+    steps_replayed: int  #: Steps that were replayed and judged.
+    steps_recorded: int  #: Steps of the run.
+    segments: int  #: Segments of the run; 0 where none could be chosen.
+    chosen: int  #: How many of them were replayed.
+    random: bool  #: Whether they were drawn at random, or all were taken; others a trainer may have foreseen.
+    disputed_step: int | None  #: The first step that differs; None when none does.
+    replied: bool  #: Whether the trainer answered it.
+    judged: tuple[int, int] | None = None  #: First and last step that an adjudication is about; None of a verdict.
 
 
 @dataclass(frozen=True)
 class LedgerRun:
-    """One run of a trainer.
+    """One run of a trainer."""
 
-    Attributes:
-        run_root: Its root.
-        outcome: What the verdicts say of it together.
-        verdicts: All that count, by time; adjudications among them.
-        detection: The probability with which the verdict that looked at most would have found it bad, if that share of
-            its segments had been bad which :class:`RatePolicy` names; 0 for a run that is not clean.
-    """
-
-    run_root: Digest
-    outcome: RunOutcome
-    verdicts: tuple[LedgerVerdict, ...]
+    run_root: Digest  #: Its root.
+    outcome: RunOutcome  #: What the verdicts say of it together.
+    verdicts: tuple[LedgerVerdict, ...]  #: All that count, by time; adjudications among them.
+    #: The probability with which the verdict that looked at most would have found it bad, if that share of its segments
+    #: had been bad which :class:`RatePolicy` names; 0 for a run that is not clean.
     detection: float
 
     @property
@@ -101,21 +76,13 @@ class LedgerRun:
 
 @dataclass(frozen=True)
 class RatePolicy:
-    """What whoever orders wants to be sure of.
+    """What whoever orders wants to be sure of."""
 
-    Attributes:
-        segments: Segments of the next run.
-        bad_fraction: The share of its segments that a bad run has at least; as ``plan --bad-fraction``.
-        risk: How probable it may be at most that the next run is bad and passes.
-        floor: The least share of segments, whatever a trainer's past is.
-        clean_runs: How many clean runs after a dispute end that all segments are replayed.
-    """
-
-    segments: int = 100
-    bad_fraction: float = 0.01
-    risk: float = 0.05
-    floor: float = 0.05
-    clean_runs: int = 5
+    segments: int = 100  #: Segments of the next run.
+    bad_fraction: float = 0.01  #: The share of its segments that a bad run has at least; as ``plan --bad-fraction``.
+    risk: float = 0.05  #: How probable it may be at most that the next run is bad and passes.
+    floor: float = 0.05  #: The least share of segments, whatever a trainer's past is.
+    clean_runs: int = 5  #: How many clean runs after a dispute end that all segments are replayed.
 
     def __post_init__(self) -> None:
         shares = (self.bad_fraction, self.risk, self.floor)
@@ -131,34 +98,21 @@ class RatePolicy:
 
 @dataclass(frozen=True)
 class Rate:
-    """How much of a trainer's next run to replay.
+    """How much of a trainer's next run to replay."""
 
-    Attributes:
-        chosen: Segments to replay.
-        segments: Segments of the run.
-        chance_bad: How probable it is that the next run is bad, by the model.
-        reasons: Why, in plain sentences.
-    """
-
-    chosen: int
-    segments: int
-    chance_bad: float
-    reasons: tuple[str, ...]
+    chosen: int  #: Segments to replay.
+    segments: int  #: Segments of the run.
+    chance_bad: float  #: How probable it is that the next run is bad, by the model.
+    reasons: tuple[str, ...]  #: Why, in plain sentences.
 
 
 @dataclass(frozen=True)
 class TrainerRecord:
-    """What is known of a trainer's key.
+    """What is known of a trainer's key."""
 
-    Attributes:
-        key_id: SHA-256 key id of the key that signed the runs.
-        runs: By time, as :func:`by_time` has them.
-        rate: What is proposed for the next run.
-    """
-
-    key_id: str
-    runs: tuple[LedgerRun, ...]
-    rate: Rate
+    key_id: str  #: SHA-256 key id of the key that signed the runs.
+    runs: tuple[LedgerRun, ...]  #: By time, as :func:`by_time` has them.
+    rate: Rate  #: What is proposed for the next run.
 
 
 @dataclass(frozen=True)
@@ -171,15 +125,10 @@ class NotCounted:
 
 @dataclass(frozen=True)
 class Ledger:
-    """What a folder of signed files says.
+    """What a folder of signed files says."""
 
-    Attributes:
-        trainers: By key id.
-        not_counted: Files that change nothing, by name.
-    """
-
-    trainers: tuple[TrainerRecord, ...]
-    not_counted: tuple[NotCounted, ...]
+    trainers: tuple[TrainerRecord, ...]  #: By key id.
+    not_counted: tuple[NotCounted, ...]  #: Files that change nothing, by name.
 
 
 @dataclass(frozen=True)

@@ -7,35 +7,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Place:
-    """Where a hash stands.
+    """Where a hash stands."""
 
-    Attributes:
-        what: ``run root``, ``order``, ``state``, ``tensor``, ``chunk``, ``data`` or ``source file``.
-        step: The step after which it stands there; None for what is of no step.
-        path: Name of the tensor or of the data array, and the number of the chunk from 0 behind a slash; part of the
-            order and name of a source file; empty for a whole state.
-    """
-
-    what: str
-    step: int | None = None
+    what: str  #: ``run root``, ``order``, ``state``, ``tensor``, ``chunk``, ``data`` or ``source file``.
+    step: int | None = None  #: The step after which it stands there; None for what is of no step.
+    #: Name of the tensor or of the data array, and the number of the chunk from 0 behind a slash; part of the order and
+    #: name of a source file; empty for a whole state.
     path: str = ""
 
 
 @dataclass(frozen=True)
 class StepWeights:
-    """How delivered weights compare with the state that a run stores after a step.
+    """How delivered weights compare with the state that a run stores after a step."""
 
-    Attributes:
-        step: The step; 0 is the initial state.
-        same: Tensors whose elements are the run's, as they are or cast to a smaller dtype.
-        tensors: Tensors that were delivered.
-        missing: Tensors that a file of the module holds and that were not delivered.
-    """
-
-    step: int
-    same: int
-    tensors: int
-    missing: int
+    step: int  #: The step; 0 is the initial state.
+    same: int  #: Tensors whose elements are the run's, as they are or cast to a smaller dtype.
+    tensors: int  #: Tensors that were delivered.
+    missing: int  #: Tensors that a file of the module holds and that were not delivered.
 
     @property
     def holds(self) -> bool:
@@ -53,15 +41,10 @@ class LocateProgress:
 
 @dataclass(frozen=True)
 class Located:
-    """What was found in a run of a hash or of weights; one of both is empty.
+    """What was found in a run of a hash or of weights; one of both is empty."""
 
-    Attributes:
-        places: Where the hash stands.
-        weights: What each stored state has in common with the weights, by step.
-    """
-
-    places: tuple[Place, ...] = ()
-    weights: tuple[StepWeights, ...] = ()
+    places: tuple[Place, ...] = ()  #: Where the hash stands.
+    weights: tuple[StepWeights, ...] = ()  #: What each stored state has in common with the weights, by step.
 
     @property
     def found(self) -> bool:

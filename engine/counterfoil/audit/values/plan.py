@@ -22,56 +22,33 @@ class PlanProgress:
 
 @dataclass(frozen=True)
 class PlanRow:
-    """One way to audit the run.
+    """One way to audit the run."""
 
-    Attributes:
-        confidence: Least probability that a run with so many bad segments is caught; 1.0 for the whole run.
-        segments: Number of segments to replay.
-        steps: Number of steps in them, on average.
-        seconds: Time that their replay would take.
-        passing: Probability that a run with so many bad segments passes.
-    """
-
-    confidence: float
-    segments: int
-    steps: int
-    seconds: float
-    passing: float
+    confidence: float  #: Least probability that a run with so many bad segments is caught; 1.0 for the whole run.
+    segments: int  #: Number of segments to replay.
+    steps: int  #: Number of steps in them, on average.
+    seconds: float  #: Time that their replay would take.
+    passing: float  #: Probability that a run with so many bad segments passes.
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What auditing a run would cost.
+    """What auditing a run would cost."""
 
-    Attributes:
-        device: Where it was measured.
-        steps: Number of steps of the run.
-        segments: Number of its segments.
-        bad_fraction: The share of bad segments that must not pass.
-        bad: The same as a number of segments.
-        step_seconds: Measured time of a step.
-        load_seconds: Measured time to read and check a checkpoint, once for each segment of a sample.
-        measured_steps: How many steps were measured.
-        rows: One for each confidence, then the whole run.
-        estimate: What a step takes.
-        profile: Name of the order's precision profile; empty where its numbers are others.
-        log_bits: Size of the log for each value that was rounded, over the steps that were measured; 0 without a log.
-        advice: What to order for a device that is slow in this profile; empty for another.
-    """
-
-    device: str
-    steps: int
-    segments: int
-    bad_fraction: float
-    bad: int
-    step_seconds: float
-    load_seconds: float
-    measured_steps: int
-    rows: tuple[PlanRow, ...]
-    estimate: Estimate
-    profile: str = ""
+    device: str  #: Where it was measured.
+    steps: int  #: Number of steps of the run.
+    segments: int  #: Number of its segments.
+    bad_fraction: float  #: The share of bad segments that must not pass.
+    bad: int  #: The same as a number of segments.
+    step_seconds: float  #: Measured time of a step.
+    load_seconds: float  #: Measured time to read and check a checkpoint, once for each segment of a sample.
+    measured_steps: int  #: How many steps were measured.
+    rows: tuple[PlanRow, ...]  #: One for each confidence, then the whole run.
+    estimate: Estimate  #: What a step takes.
+    profile: str = ""  #: Name of the order's precision profile; empty where its numbers are others.
+    #: Size of the log for each value that was rounded, over the steps that were measured; 0 without a log.
     log_bits: float = 0.0
-    advice: str = ""
+    advice: str = ""  #: What to order for a device that is slow in this profile; empty for another.
 
 
 def make_plan(

@@ -21,29 +21,17 @@ RECOMPUTED = 4 / 3
 
 @dataclass(frozen=True)
 class Gpu:
-    """A GPU by its data sheet: dense rates, without sparsity, in operations a second.
+    """A GPU by its data sheet: dense rates, without sparsity, in operations a second."""
 
-    Attributes:
-        name: Its name.
-        float64: Of products in float64, on tensor cores where it has them for that.
-        float32: Of products in float32, without TensorFloat-32.
-        bfloat16: Of products in bfloat16 with sums in float32.
-        int8: Of products in int8 with sums in int32.
-        bandwidth: Bytes that its memory moves in a second.
-        memory: Bytes that it has.
-        maker: Who publishes these figures.
-        capability: Its compute capability.
-    """
-
-    name: str
-    float64: float
-    float32: float
-    bfloat16: float
-    int8: float
-    bandwidth: float
-    memory: float
-    maker: str
-    capability: tuple[int, int]
+    name: str  #: Its name.
+    float64: float  #: Of products in float64, on tensor cores where it has them for that.
+    float32: float  #: Of products in float32, without TensorFloat-32.
+    bfloat16: float  #: Of products in bfloat16 with sums in float32.
+    int8: float  #: Of products in int8 with sums in int32.
+    bandwidth: float  #: Bytes that its memory moves in a second.
+    memory: float  #: Bytes that it has.
+    maker: str  #: Who publishes these figures.
+    capability: tuple[int, int]  #: Its compute capability.
 
     @property
     def float64_share(self) -> Fraction | None:
@@ -68,30 +56,18 @@ GPUS: Mapping[str, Gpu] = {
 
 @dataclass(frozen=True)
 class Way:
-    """How a profile computes on a GPU.
+    """How a profile computes on a GPU."""
 
-    Attributes:
-        name: The profile; ``bfloat16`` is ordinary training, which nobody can audit.
-        rate: Name of the rate of its products, an attribute of :class:`Gpu`.
-        products: How many products of that dtype make one.
-        read: Bytes that are moved for each element of an operand of a product.
-        made: The same for each element of its result.
-        item: Bytes of an element between operators.
-        counts: Elements that its operators take.
-        rounds: Bytes more for each value that is rounded to a grid.
-        log_bits: Size of the log for each such value; 0 where there is no log.
-        fused: Whether attention and what lies between products is one kernel each, so that it moves next to nothing.
-    """
-
-    name: str
-    rate: str
-    products: int
-    read: float
-    made: float
-    item: int
-    counts: Counts
-    rounds: float = 0.0
-    log_bits: float = 0.0
+    name: str  #: The profile; ``bfloat16`` is ordinary training, which nobody can audit.
+    rate: str  #: Name of the rate of its products, an attribute of :class:`Gpu`.
+    products: int  #: How many products of that dtype make one.
+    read: float  #: Bytes that are moved for each element of an operand of a product.
+    made: float  #: The same for each element of its result.
+    item: int  #: Bytes of an element between operators.
+    counts: Counts  #: Elements that its operators take.
+    rounds: float = 0.0  #: Bytes more for each value that is rounded to a grid.
+    log_bits: float = 0.0  #: Size of the log for each such value; 0 where there is no log.
+    #: Whether attention and what lies between products is one kernel each, so that it moves next to nothing.
     fused: bool = False
 
     @property

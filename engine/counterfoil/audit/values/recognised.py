@@ -41,35 +41,20 @@ class FileUse(Enum):
 
 @dataclass(frozen=True)
 class Recognised:
-    """A file and what it is.
+    """A file and what it is."""
 
-    Attributes:
-        path: The file.
-        kind: What it is.
-        order: Digest of the order that it holds or names; None where there is none.
-    """
-
-    path: Path
-    kind: FileUse
-    order: Digest | None = None
+    path: Path  #: The file.
+    kind: FileUse  #: What it is.
+    order: Digest | None = None  #: Digest of the order that it holds or names; None where there is none.
 
 
 @dataclass(frozen=True)
 class CapsuleSubject:
-    """What a dispute capsule says that it is about. Nothing of it is checked.
+    """What a dispute capsule says that it is about. Nothing of it is checked."""
 
-    Attributes:
-        title: Title of the job.
-        order: Digest of the order.
-        steps: How many steps are ordered.
-        agreed_step: The step from whose state the disputed one is replayed.
-        step: The disputed step.
-        part: Which part of it is disputed, where shares make it; as :attr:`Dispute.part`.
-    """
-
-    title: str
-    order: Digest
-    steps: int
-    agreed_step: int
-    step: int
-    part: str = ""
+    title: str  #: Title of the job.
+    order: Digest  #: Digest of the order.
+    steps: int  #: How many steps are ordered.
+    agreed_step: int  #: The step from whose state the disputed one is replayed.
+    step: int  #: The disputed step.
+    part: str = ""  #: Which part of it is disputed, where shares make it; as :attr:`Dispute.part`.

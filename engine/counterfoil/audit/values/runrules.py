@@ -31,62 +31,38 @@ class RuleOutcome(Enum):
 
 @dataclass(frozen=True)
 class RunRules:
-    """What is asked of a run; what is not asked is None or empty.
+    """What is asked of a run; what is not asked is None or empty."""
 
-    Attributes:
-        title: What they are, in the words of whoever wrote them.
-        operations: How many operations it may take.
-        parameters: How many trainable values it may have.
-        must: Digests that its data must have: of an array, or the root over all.
-        must_not: Digests that its data must not have, by the name of the array of which each is the digest: it is in
-            the digest, so that the same array under another name has another one.
-        epochs: How often each array may be gone through, at most.
-        steps: How many steps it may have.
-        batch_size: How many rows a step may have.
-        scalars: Per-step scalars of the order, such as ``lr``, by name: where each value must lie.
-        programs: Digests of which each program's must be one.
-        compute: Dtypes of which that of the profile must be one.
-        exact: Whether its profile must be an exact one, or must not be.
-        final_loss: Where the loss of the last step must lie.
-        auditors: Key ids of auditors of whom one must have verified it.
-        replayed: The share of its steps that such a verdict must have replayed.
-    """
-
-    title: str = ""
-    operations: Range | None = None
-    parameters: Range | None = None
-    must: tuple[Digest, ...] = ()
+    title: str = ""  #: What they are, in the words of whoever wrote them.
+    operations: Range | None = None  #: How many operations it may take.
+    parameters: Range | None = None  #: How many trainable values it may have.
+    must: tuple[Digest, ...] = ()  #: Digests that its data must have: of an array, or the root over all.
+    #: Digests that its data must not have, by the name of the array of which each is the digest: it is in the digest,
+    #: so that the same array under another name has another one.
     must_not: Mapping[str, tuple[Digest, ...]] = field(default_factory=dict)
-    epochs: float | None = None
-    steps: Range | None = None
-    batch_size: Range | None = None
+    epochs: float | None = None  #: How often each array may be gone through, at most.
+    steps: Range | None = None  #: How many steps it may have.
+    batch_size: Range | None = None  #: How many rows a step may have.
+    #: Per-step scalars of the order, such as ``lr``, by name: where each value must lie.
     scalars: Mapping[str, Range] = field(default_factory=dict)
-    programs: tuple[Digest, ...] = ()
-    compute: tuple[str, ...] = ()
-    exact: bool | None = None
-    final_loss: Range | None = None
-    auditors: tuple[str, ...] = ()
-    replayed: float = 1.0
+    programs: tuple[Digest, ...] = ()  #: Digests of which each program's must be one.
+    compute: tuple[str, ...] = ()  #: Dtypes of which that of the profile must be one.
+    exact: bool | None = None  #: Whether its profile must be an exact one, or must not be.
+    final_loss: Range | None = None  #: Where the loss of the last step must lie.
+    auditors: tuple[str, ...] = ()  #: Key ids of auditors of whom one must have verified it.
+    replayed: float = 1.0  #: The share of its steps that such a verdict must have replayed.
 
 
 @dataclass(frozen=True)
 class GivenVerdict:
-    """A verdict whose signature holds, as far as rules ask.
+    """A verdict whose signature holds, as far as rules ask."""
 
-    Attributes:
-        auditor: Key id of who signed it.
-        about: The run that it is about; None where it does not say whose that is.
-        outcome: Its outcome, by name.
-        replayed: The share of the run's steps that were replayed.
-        reaches_end: Whether the last of them was.
-        withdrawn: Whether its auditor took it back, or the auditor's key was revoked: it does not count then.
-    """
-
-    auditor: str
-    about: Subject | None
-    outcome: str
-    replayed: float
-    reaches_end: bool = False
+    auditor: str  #: Key id of who signed it.
+    about: Subject | None  #: The run that it is about; None where it does not say whose that is.
+    outcome: str  #: Its outcome, by name.
+    replayed: float  #: The share of the run's steps that were replayed.
+    reaches_end: bool = False  #: Whether the last of them was.
+    #: Whether its auditor took it back, or the auditor's key was revoked: it does not count then.
     withdrawn: bool = False
 
     @property
@@ -98,39 +74,25 @@ class GivenVerdict:
 
 @dataclass(frozen=True)
 class RuleSubject:
-    """A run as rules see it.
+    """A run as rules see it."""
 
-    Attributes:
-        facts: What it shows of itself.
-        data_root: Root over the data arrays of its order.
-        scalars: The least and the most value of each per-step scalar, over the steps of the run.
-        final_loss: The loss of its last step; None of a run without steps.
-        verdicts: Verdicts that were given with it.
-        renamed: The digest that each data array would have under a name, by that name; without those whose bytes lie in
-            another file.
-    """
-
-    facts: RunFacts
-    data_root: Digest
-    scalars: Mapping[str, Range]
-    final_loss: float | None
-    verdicts: tuple[GivenVerdict, ...] = ()
+    facts: RunFacts  #: What it shows of itself.
+    data_root: Digest  #: Root over the data arrays of its order.
+    scalars: Mapping[str, Range]  #: The least and the most value of each per-step scalar, over the steps of the run.
+    final_loss: float | None  #: The loss of its last step; None of a run without steps.
+    verdicts: tuple[GivenVerdict, ...] = ()  #: Verdicts that were given with it.
+    #: The digest that each data array would have under a name, by that name; without those whose bytes lie in another
+    #: file.
     renamed: Mapping[str, Mapping[str, Digest]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class RuleResult:
-    """What a run shows of one rule.
+    """What a run shows of one rule."""
 
-    Attributes:
-        rule: Its name, as in the file of rules.
-        outcome: Whether it is held.
-        said: Why, and by what that is bound, in a sentence.
-    """
-
-    rule: str
-    outcome: RuleOutcome
-    said: str
+    rule: str  #: Its name, as in the file of rules.
+    outcome: RuleOutcome  #: Whether it is held.
+    said: str  #: Why, and by what that is bound, in a sentence.
 
     @property
     def bound_by(self) -> str:
@@ -147,19 +109,12 @@ class RuleResult:
 
 @dataclass(frozen=True)
 class CheckedRules:
-    """Rules that were checked on a run.
+    """Rules that were checked on a run."""
 
-    Attributes:
-        title: What they are, in the words of whoever wrote them; may be empty.
-        rules: SHA-256 of the file of rules.
-        run_root: The run.
-        results: What it shows of each.
-    """
-
-    title: str
-    rules: Digest
-    run_root: Digest
-    results: tuple[RuleResult, ...]
+    title: str  #: What they are, in the words of whoever wrote them; may be empty.
+    rules: Digest  #: SHA-256 of the file of rules.
+    run_root: Digest  #: The run.
+    results: tuple[RuleResult, ...]  #: What it shows of each.
 
     @property
     def outcome(self) -> RuleOutcome:

@@ -16,40 +16,25 @@ from counterfoil_core.values.steptable import Recorded
 
 @dataclass(frozen=True)
 class ArraySummary:
-    """One data array of the order.
+    """One data array of the order."""
 
-    Attributes:
-        name: Its name.
-        dtype: Dtype name.
-        shape: Shape.
-        digest: Tensor digest.
-        file: Name of the data file in which it lies, as the client called it; None when it lies in the bundle.
-    """
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    digest: Digest
+    name: str  #: Its name.
+    dtype: str  #: Dtype name.
+    shape: tuple[int, ...]  #: Shape.
+    digest: Digest  #: Tensor digest.
+    #: Name of the data file in which it lies, as the client called it; None when it lies in the bundle.
     file: str | None = None
 
 
 @dataclass(frozen=True)
 class SourceSummary:
-    """A file that a part of the order was made from, as the client says.
+    """A file that a part of the order was made from, as the client says."""
 
-    Attributes:
-        part: The part, ``model`` or ``data``.
-        file: The file's name.
-        size: Its size in bytes.
-        digest: Its SHA-256.
-        revision: The revision of the repository that it came from, if that is known.
-    """
-
-    part: str
-    file: str
-    size: int
-    digest: Digest
-    revision: str | None = None
+    part: str  #: The part, ``model`` or ``data``.
+    file: str  #: The file's name.
+    size: int  #: Its size in bytes.
+    digest: Digest  #: Its SHA-256.
+    revision: str | None = None  #: The revision of the repository that it came from, if that is known.
 
 
 SHOWN_PATTERN = 1000
@@ -58,124 +43,75 @@ SHOWN_PATTERN = 1000
 
 @dataclass(frozen=True)
 class CombiningBytes:
-    """The memory that the combination of the shares of a step takes, beside what a share takes.
+    """The memory that the combination of the shares of a step takes, beside what a share takes."""
 
-    Attributes:
-        recording: In a process that records every share: what each gives is kept until the exponents are known.
-        replay: In a replay, which adds share by share.
-    """
-
-    recording: int
-    replay: int
+    recording: int  #: In a process that records every share: what each gives is kept until the exponents are known.
+    replay: int  #: In a replay, which adds share by share.
 
 
 @dataclass(frozen=True)
 class OrderSummary:
-    """What was ordered.
+    """What was ordered."""
 
-    Attributes:
-        title: The client's name for the job.
-        recipe: Recipe that wrote the order, for instance ``digits-cnn``.
-        digest: Digest of the order's manifest.
-        steps: Ordered training steps.
-        batch_size: Rows per step.
-        seed: Seed of every random draw.
-        precision: The precision profile in words.
-        compute: Dtype in which it computes.
-        optimizer: The optimizer in words.
-        programs: Digest of each program with its name; an order's only one has none.
-        pattern: The names in the order of the steps, where several programs take turns, the first of them where they
-            are many; it starts again when it is through. Else empty.
-        operators: Number of operators of the programs.
-        rounded_operators: How many of them are of class rounded.
-        repeated_operators: How many of these repeat in a backward pass what the forward pass computed.
-        without_bound: Operator kinds with a margin that no error bound proves, sorted; None when the programs have not
-            been read yet.
-        parameters: Number of trainable values.
-        state_tensors: Number of state tensors (parameters, buffers, optimizer slots).
-        state_bytes: Size of one state.
-        data: The data arrays.
-        data_root: Merkle root over them.
-        initial_root: State root of the initial state.
-        commit_every: A state is digested every so many steps.
-        checkpoint_every: A state is stored every so many steps.
-        estimate: What the largest step takes; None when a program has not been read yet, or is larger than the
-            limits.
-        pattern_steps: Number of steps of the pattern; 0 where there is none.
-        exact_bits: S of an exact profile, under which there is no margin; None of another one.
-        sources: The files that it was made from, as the client says; most orders name none.
-        client_key: Key id of who signed it as its client; empty for an unsigned order.
-        signed_at: When, by the client's clock; empty for an unsigned order.
-        may_stop_early: The rule by which a run ends before its last step, in words; empty where it must have all.
-        shares: Into how many shares the rows of a step are divided; 0 where they are not.
-        shares_added: Whether what they give is added exactly; else it is handed on side by side.
-        parties: Key ids of the parties that answer for shares, ascending; none where the trainer alone does.
-        combining: What the combination takes beside the step itself; None where the programs have not been read.
-    """
-
-    title: str
-    recipe: str
-    digest: Digest
-    steps: int
-    batch_size: int
-    seed: int
-    precision: str
-    optimizer: str
-    programs: tuple[tuple[str, Digest], ...]
+    title: str  #: The client's name for the job.
+    recipe: str  #: Recipe that wrote the order, for instance ``digits-cnn``.
+    digest: Digest  #: Digest of the order's manifest.
+    steps: int  #: Ordered training steps.
+    batch_size: int  #: Rows per step.
+    seed: int  #: Seed of every random draw.
+    precision: str  #: The precision profile in words.
+    optimizer: str  #: The optimizer in words.
+    programs: tuple[tuple[str, Digest], ...]  #: Digest of each program with its name; an order's only one has none.
+    #: The names in the order of the steps, where several programs take turns, the first of them where they are many; it
+    #: starts again when it is through. Else empty.
     pattern: tuple[str, ...]
-    operators: int
-    rounded_operators: int
-    parameters: int
-    state_tensors: int
-    state_bytes: int
-    data: tuple[ArraySummary, ...]
-    data_root: Digest
-    initial_root: Digest
-    commit_every: int
-    checkpoint_every: int
+    operators: int  #: Number of operators of the programs.
+    rounded_operators: int  #: How many of them are of class rounded.
+    parameters: int  #: Number of trainable values.
+    state_tensors: int  #: Number of state tensors (parameters, buffers, optimizer slots).
+    state_bytes: int  #: Size of one state.
+    data: tuple[ArraySummary, ...]  #: The data arrays.
+    data_root: Digest  #: Merkle root over them.
+    initial_root: Digest  #: State root of the initial state.
+    commit_every: int  #: A state is digested every so many steps.
+    checkpoint_every: int  #: A state is stored every so many steps.
+    #: Operator kinds with a margin that no error bound proves, sorted; None when the programs have not been read yet.
     without_bound: tuple[str, ...] | None = None
+    #: What the largest step takes; None when a program has not been read yet, or is larger than the limits.
     estimate: Estimate | None = None
-    exact_bits: int | None = None
-    pattern_steps: int = 0
-    repeated_operators: int = 0
+    exact_bits: int | None = None  #: S of an exact profile, under which there is no margin; None of another one.
+    pattern_steps: int = 0  #: Number of steps of the pattern; 0 where there is none.
+    repeated_operators: int = 0  #: How many of these repeat in a backward pass what the forward pass computed.
+    #: The files that it was made from, as the client says; most orders name none.
     sources: tuple[SourceSummary, ...] = ()
-    client_key: str = ""
-    signed_at: str = ""
+    client_key: str = ""  #: Key id of who signed it as its client; empty for an unsigned order.
+    signed_at: str = ""  #: When, by the client's clock; empty for an unsigned order.
+    #: The rule by which a run ends before its last step, in words; empty where it must have all.
     may_stop_early: str = ""
-    shares: int = 0
-    compute: str = "float64"
-    shares_added: bool = False
+    shares: int = 0  #: Into how many shares the rows of a step are divided; 0 where they are not.
+    compute: str = "float64"  #: Dtype in which it computes.
+    shares_added: bool = False  #: Whether what they give is added exactly; else it is handed on side by side.
+    #: Key ids of the parties that answer for shares, ascending; none where the trainer alone does.
     parties: tuple[str, ...] = ()
+    #: What the combination takes beside the step itself; None where the programs have not been read.
     combining: CombiningBytes | None = None
 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What was run, as the trainer recorded and signed it.
+    """What was run, as the trainer recorded and signed it."""
 
-    Attributes:
-        order_digest: The order that the trainer says it ran.
-        run_root: Merkle root over the steps; None when the signature does not hold.
-        steps: Recorded steps.
-        checkpoints: Steps at which a state is stored.
-        trainer_key: SHA-256 key id of the key that signed; empty when its signature does not hold.
-        trainer_public: That key itself, as 64 hexadecimal digits; empty with its id.
-        signed_at: When the trainer signed, ISO 8601 in UTC, as the trainer says.
-        environment: Device, library versions and switches of the trainer's machine.
-        recorded: What the trainer recorded of each step.
-        accepted_at: When the trainer accepted the order, ISO 8601 in UTC, as the trainer says; empty when the
-            acceptance does not hold.
-    """
-
-    order_digest: Digest
-    run_root: Digest | None
-    steps: int
-    checkpoints: tuple[int, ...]
-    trainer_key: str
-    trainer_public: str
-    signed_at: str
-    environment: tuple[tuple[str, str], ...]
-    recorded: Recorded
+    order_digest: Digest  #: The order that the trainer says it ran.
+    run_root: Digest | None  #: Merkle root over the steps; None when the signature does not hold.
+    steps: int  #: Recorded steps.
+    checkpoints: tuple[int, ...]  #: Steps at which a state is stored.
+    trainer_key: str  #: SHA-256 key id of the key that signed; empty when its signature does not hold.
+    trainer_public: str  #: That key itself, as 64 hexadecimal digits; empty with its id.
+    signed_at: str  #: When the trainer signed, ISO 8601 in UTC, as the trainer says.
+    environment: tuple[tuple[str, str], ...]  #: Device, library versions and switches of the trainer's machine.
+    recorded: Recorded  #: What the trainer recorded of each step.
+    #: When the trainer accepted the order, ISO 8601 in UTC, as the trainer says; empty when the acceptance does not
+    #: hold.
     accepted_at: str = ""
 
     @property
@@ -186,35 +122,22 @@ class RunSummary:
 
 @dataclass(frozen=True)
 class BundleSummary:
-    """What is in a bundle.
+    """What is in a bundle."""
 
-    Attributes:
-        path: Where the file lies.
-        file_bytes: Its size.
-        order: What was ordered.
-        run: What was run; None for an order that nobody has run yet.
-        checks: The checks that need no replay (1 to 6), each with its state.
-        client_order: Digest of the client's own order file, when one was given.
-        sentence: One plain sentence on what matches and what does not.
-        states_checked: Whether every stored state was compared with its state root, and has it.
-        order_source: How it is known whose order it is.
-        given_client_key: Key id of the client's public key that was given; empty when none was.
-        fetched: How much was fetched of a file that lies elsewhere; None of a file of this machine.
-        comparison: What lies beside the file, or beside the client's own order file when one was given, as the
-            comparison of this order with the script that it came from; None where nothing does.
-    """
-
-    path: str
-    file_bytes: int
-    order: OrderSummary
-    run: RunSummary | None
-    checks: tuple[Check, ...]
-    client_order: Digest | None
-    sentence: str
-    states_checked: bool = False
-    order_source: OrderSource = "bundle"
-    given_client_key: str = ""
+    path: str  #: Where the file lies.
+    file_bytes: int  #: Its size.
+    order: OrderSummary  #: What was ordered.
+    run: RunSummary | None  #: What was run; None for an order that nobody has run yet.
+    checks: tuple[Check, ...]  #: The checks that need no replay (1 to 6), each with its state.
+    client_order: Digest | None  #: Digest of the client's own order file, when one was given.
+    sentence: str  #: One plain sentence on what matches and what does not.
+    states_checked: bool = False  #: Whether every stored state was compared with its state root, and has it.
+    order_source: OrderSource = "bundle"  #: How it is known whose order it is.
+    given_client_key: str = ""  #: Key id of the client's public key that was given; empty when none was.
+    #: How much was fetched of a file that lies elsewhere; None of a file of this machine.
     fetched: Fetched | None = None
+    #: What lies beside the file, or beside the client's own order file when one was given, as the comparison of this
+    #: order with the script that it came from; None where nothing does.
     comparison: FoundComparison | None = None
 
     def compared(

@@ -45,21 +45,13 @@ class Count:
 
 @dataclass(frozen=True)
 class Counts:
-    """Elements that a token of a layer takes.
+    """Elements that a token of a layer takes."""
 
-    Attributes:
-        products_read: Operands of products.
-        products_made: Their results.
-        others_read: Operands of all other operators, but for views.
-        others_made: Their results.
-        rounded: Values that are rounded to a grid, and may be logged.
-    """
-
-    products_read: Count
-    products_made: Count
-    others_read: Count
-    others_made: Count
-    rounded: Count
+    products_read: Count  #: Operands of products.
+    products_made: Count  #: Their results.
+    others_read: Count  #: Operands of all other operators, but for views.
+    others_made: Count  #: Their results.
+    rounded: Count  #: Values that are rounded to a grid, and may be logged.
 
 
 GRID = Counts(Count(40, 4), Count(20, 2), Count(42, 7), Count(26, 6), Count(32, 4))
@@ -70,19 +62,12 @@ EXACT = Counts(Count(40, 4), Count(20, 2), Count(173, 15), Count(111, 10), Count
 
 @dataclass(frozen=True)
 class Transformer:
-    """A dense transformer.
+    """A dense transformer."""
 
-    Attributes:
-        parameters: Its parameters, all of which are taken to be of its layers.
-        context: Tokens of a sequence, each of which sees all others.
-        width: d.
-        layers: How many.
-    """
-
-    parameters: float
-    context: int
-    width: int
-    layers: float
+    parameters: float  #: Its parameters, all of which are taken to be of its layers.
+    context: int  #: Tokens of a sequence, each of which sees all others.
+    width: int  #: d.
+    layers: float  #: How many.
 
     @classmethod
     def of(cls, parameters: float, context: int) -> Transformer:

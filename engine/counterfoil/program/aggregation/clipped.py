@@ -25,14 +25,10 @@ class CentredClipping(ShareRule):
 
     Karimireddy, He and Jaggi, "Learning from History for Byzantine Robust Optimization" (ICML 2021). They use it over
     worker momentum (:class:`~counterfoil.program.aggregation.momentum.WorkerMomentum`).
-
-    Attributes:
-        radius: The longest difference that counts in full; tau of the paper.
-        iterations: How often; L of the paper.
     """
 
-    radius: float = 10.0
-    iterations: int = 1
+    radius: float = 10.0  #: The longest difference that counts in full; tau of the paper.
+    iterations: int = 1  #: How often; L of the paper.
     title: ClassVar[str] = "Centred clipping"
 
     def __post_init__(self) -> None:
@@ -71,14 +67,11 @@ class SparseFed(ShareRule):
 
     Panda et al., "SparseFed: Mitigating Model Poisoning Attacks in Federated Learning with Sparsification" (AISTATS
     2022). The momentum of their algorithm is the optimizer's, or worker momentum.
-
-    Attributes:
-        limit: The longest share that counts in full; L of the paper.
-        kept: The part of all elements that is used in a step, above 0 and at most 1; k of the paper is this part of
-            the number of elements, rounded up.
     """
 
-    limit: float = 10.0
+    limit: float = 10.0  #: The longest share that counts in full; L of the paper.
+    #: The part of all elements that is used in a step, above 0 and at most 1; k of the paper is this part of the number
+    #: of elements, rounded up.
     kept: float = 0.1
     title: ClassVar[str] = "Top-k with clipping"
 

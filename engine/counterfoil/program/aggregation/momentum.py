@@ -19,14 +19,10 @@ class WorkerMomentum(AggregationRule):
     """Let a rule aggregate the momenta of the shares: ``m <- decay m + (1 - decay) g``, zero before the first step.
 
     Karimireddy, He and Jaggi (ICML 2021); El Mhamdi, Guerraoui and Rouault (ICLR 2021).
-
-    Attributes:
-        rule: The rule within, of as many shares.
-        decay: How much of a momentum stays at each step.
     """
 
-    rule: ShareRule
-    decay: float = 0.9
+    rule: ShareRule  #: The rule within, of as many shares.
+    decay: float = 0.9  #: How much of a momentum stays at each step.
 
     def __post_init__(self) -> None:
         check_fraction("decay of worker momentum", self.decay)

@@ -18,15 +18,10 @@ from counterfoil_core.base.errors import DataError
 
 @dataclass(frozen=True)
 class Aggregate:
-    """What a rule makes of a step's shares.
+    """What a rule makes of a step's shares."""
 
-    Attributes:
-        gradients: One gradient for each parameter, of its shape.
-        slots: The rule's new slots, by the names of its old ones.
-    """
-
-    gradients: Mapping[str, Tensor]
-    slots: Mapping[str, Tensor] = field(default_factory=dict)
+    gradients: Mapping[str, Tensor]  #: One gradient for each parameter, of its shape.
+    slots: Mapping[str, Tensor] = field(default_factory=dict)  #: The rule's new slots, by the names of its old ones.
 
 
 class AggregationRule(ABC):
@@ -57,15 +52,10 @@ class AggregationRule(ABC):
 
 @dataclass(frozen=True)
 class ShareRule(AggregationRule):
-    """A rule for a number of shares, some of which may be faulty.
+    """A rule for a number of shares, some of which may be faulty."""
 
-    Attributes:
-        shares: How many shares a step has; n of the papers.
-        faulty: How many of them may be anything at all; f of the papers.
-    """
-
-    shares: int
-    faulty: int = 0
+    shares: int  #: How many shares a step has; n of the papers.
+    faulty: int = 0  #: How many of them may be anything at all; f of the papers.
     title: ClassVar[str]
     """The rule's name at the beginning of a sentence."""
 

@@ -24,15 +24,10 @@ Vector = tuple[Tensor, ...]
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the tensors of a gradient lie in a long vector: one after the other, in their order.
+    """Where the tensors of a gradient lie in a long vector: one after the other, in their order."""
 
-    Attributes:
-        runs: The names of the tensors of each run.
-        shapes: The shape of each tensor.
-    """
-
-    runs: tuple[tuple[str, ...], ...]
-    shapes: Mapping[str, torch.Size]
+    runs: tuple[tuple[str, ...], ...]  #: The names of the tensors of each run.
+    shapes: Mapping[str, torch.Size]  #: The shape of each tensor.
 
     @staticmethod
     def of(shapes: Mapping[str, torch.Size], longest: int = LONGEST) -> Layout:

@@ -21,17 +21,11 @@ from counterfoil.program.update.rule import (
 
 @dataclass(frozen=True)
 class MomentRule(ParameterRule):
-    """What Adam and its variants share: decaying moments of a parameter's gradient.
+    """What Adam and its variants share: decaying moments of a parameter's gradient."""
 
-    Attributes:
-        betas: Decay of the first and the second moment.
-        eps: Added to the denominator.
-        weight_decay: L2 penalty added to the gradient.
-    """
-
-    betas: tuple[float, float] = (0.9, 0.999)
-    eps: float = 1e-8
-    weight_decay: float = 0.0
+    betas: tuple[float, float] = (0.9, 0.999)  #: Decay of the first and the second moment.
+    eps: float = 1e-8  #: Added to the denominator.
+    weight_decay: float = 0.0  #: L2 penalty added to the gradient.
 
     def __post_init__(self) -> None:
         _check(self.betas, self.eps, self.weight_decay)
@@ -91,23 +85,14 @@ class Adam(MomentRule):
 
 @dataclass(frozen=True)
 class AdamW:
-    """Adam with decoupled weight decay (Loshchilov and Hutter 2019), as ``torch.optim.AdamW`` computes it.
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019), as ``torch.optim.AdamW`` computes it."""
 
-    Attributes:
-        betas: Decay of the first and the second moment.
-        eps: Added to the denominator.
-        weight_decay: Decoupled weight decay.
-        decays: Whether the parameter of a name decays; by default all do.
-        clip_norm: Largest joint norm of the gradients, or None.
-        amsgrad: Whether the largest second moment so far takes its place (Reddi et al. 2018).
-    """
-
-    betas: tuple[float, float] = (0.9, 0.999)
-    eps: float = 1e-8
-    weight_decay: float = 0.01
-    decays: Callable[[str], bool] = lambda name: True
-    clip_norm: float | None = None
-    amsgrad: bool = False
+    betas: tuple[float, float] = (0.9, 0.999)  #: Decay of the first and the second moment.
+    eps: float = 1e-8  #: Added to the denominator.
+    weight_decay: float = 0.01  #: Decoupled weight decay.
+    decays: Callable[[str], bool] = lambda name: True  #: Whether the parameter of a name decays; by default all do.
+    clip_norm: float | None = None  #: Largest joint norm of the gradients, or None.
+    amsgrad: bool = False  #: Whether the largest second moment so far takes its place (Reddi et al. 2018).
 
     def __post_init__(self) -> None:
         _check(self.betas, self.eps, self.weight_decay)

@@ -13,19 +13,12 @@ from counterfoil.program.update.rule import ParameterRule, check_fraction, check
 
 @dataclass(frozen=True)
 class Adagrad(ParameterRule):
-    """Adagrad (Duchi et al. 2011), as ``torch.optim.Adagrad`` computes it.
+    """Adagrad (Duchi et al. 2011), as ``torch.optim.Adagrad`` computes it."""
 
-    Attributes:
-        lr_decay: The learning rate of step t is divided by ``1 + (t - 1) lr_decay``.
-        weight_decay: L2 penalty added to the gradient.
-        initial_accumulator_value: What each sum of squares starts at.
-        eps: Added to the denominator.
-    """
-
-    lr_decay: float = 0.0
-    weight_decay: float = 0.0
-    initial_accumulator_value: float = 0.0
-    eps: float = 1e-10
+    lr_decay: float = 0.0  #: The learning rate of step t is divided by ``1 + (t - 1) lr_decay``.
+    weight_decay: float = 0.0  #: L2 penalty added to the gradient.
+    initial_accumulator_value: float = 0.0  #: What each sum of squares starts at.
+    eps: float = 1e-10  #: Added to the denominator.
 
     def __post_init__(self) -> None:
         check_not_negative("decay of the learning rate", self.lr_decay)
@@ -66,21 +59,13 @@ class Adagrad(ParameterRule):
 
 @dataclass(frozen=True)
 class RmsProp(ParameterRule):
-    """RMSprop (Hinton 2012, lecture 6; centered: Graves 2013), as ``torch.optim.RMSprop`` computes it.
+    """RMSprop (Hinton 2012, lecture 6; centered: Graves 2013), as ``torch.optim.RMSprop`` computes it."""
 
-    Attributes:
-        alpha: Decay of the mean square.
-        eps: Added to the denominator.
-        momentum: Momentum factor; 0 for none.
-        centered: Whether the mean gradient's square is taken off the mean square.
-        weight_decay: L2 penalty added to the gradient.
-    """
-
-    alpha: float = 0.99
-    eps: float = 1e-8
-    momentum: float = 0.0
-    centered: bool = False
-    weight_decay: float = 0.0
+    alpha: float = 0.99  #: Decay of the mean square.
+    eps: float = 1e-8  #: Added to the denominator.
+    momentum: float = 0.0  #: Momentum factor; 0 for none.
+    centered: bool = False  #: Whether the mean gradient's square is taken off the mean square.
+    weight_decay: float = 0.0  #: L2 penalty added to the gradient.
 
     def __post_init__(self) -> None:
         check_fraction("alpha", self.alpha)

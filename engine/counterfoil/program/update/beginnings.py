@@ -20,22 +20,16 @@ from counterfoil.program.update.replaying import replay
 
 @dataclass(frozen=True)
 class Beginning:
-    """How the first step becomes one like the others.
+    """How the first step becomes one like the others."""
 
-    Attributes:
-        first: The first step.
-        makes: Its operators that make state.
-        made: What the state is before the step, by name: tensors that those make, or that the step is given. What is
-            not among them is zero.
-        numbers: For each number of a later step its value in the first one; None where that is not known.
-        proven: Whether the operators say so; otherwise only trying it can tell.
-    """
-
-    first: StepCalls
-    makes: list[Call]
+    first: StepCalls  #: The first step.
+    makes: list[Call]  #: Its operators that make state.
+    #: What the state is before the step, by name: tensors that those make, or that the step is given. What is not among
+    #: them is zero.
     made: Mapping[str, Ref]
+    #: For each number of a later step its value in the first one; None where that is not known.
     numbers: list[float | None]
-    proven: bool
+    proven: bool  #: Whether the operators say so; otherwise only trying it can tell.
 
     def initial(self, name: str, like: Tensor, parameters: Mapping[str, Tensor]) -> Tensor:
         """Return a tensor of the state before the first step.

@@ -22,14 +22,10 @@ class Ref(NamedTuple):
 
 
 class Number(NamedTuple):
-    """A number among the arguments of an operator, by its place among all numbers of the step.
+    """A number among the arguments of an operator, by its place among all numbers of the step."""
 
-    Attributes:
-        place: Its place.
-        shape: Of a tensor of one element in whose place it stands; None where it is a number of Python's.
-    """
-
-    place: int
+    place: int  #: Its place.
+    #: Of a tensor of one element in whose place it stands; None where it is a number of Python's.
     shape: tuple[int, ...] | None
 
 
@@ -50,24 +46,16 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Call:
-    """One operator of a step.
+    """One operator of a step."""
 
-    Attributes:
-        func: The operator.
-        args: Its arguments in order, in lists where it takes lists; tensors are :class:`Ref` or :class:`Fixed`, and
-            numbers that may be others in another step :class:`Number`.
-        kwargs: Those by name.
-        results: The tensors that it returns.
-        written: Tensors among the arguments that it changes in place.
-        line: File and line of the optimizer's code.
-    """
-
-    func: OpOverload
+    func: OpOverload  #: The operator.
+    #: Its arguments in order, in lists where it takes lists; tensors are :class:`Ref` or :class:`Fixed`, and numbers
+    #: that may be others in another step :class:`Number`.
     args: list[Any]
-    kwargs: dict[str, Any]
-    results: tuple[Ref, ...]
-    written: tuple[Ref, ...]
-    line: str
+    kwargs: dict[str, Any]  #: Those by name.
+    results: tuple[Ref, ...]  #: The tensors that it returns.
+    written: tuple[Ref, ...]  #: Tensors among the arguments that it changes in place.
+    line: str  #: File and line of the optimizer's code.
 
     def leaves(self) -> Iterator[Any]:
         """Yield every argument, those in lists one by one."""
@@ -92,23 +80,15 @@ class Call:
 
 @dataclass(frozen=True)
 class StepCalls:
-    """What an optimizer's step computes.
+    """What an optimizer's step computes."""
 
-    Attributes:
-        calls: The operators, in order.
-        numbers: The value of each number.
-        roots: The tensors that the step is given, by name: parameters, gradients, and the optimizer's own.
-        finals: The tensors that the optimizer holds after the step, by the same names, gradients apart.
-        storages: A name for the memory that each tensor lies in: views lie in that of another.
-        described: A tensor without memory like each of the tensors.
-    """
-
-    calls: list[Call]
-    numbers: list[float]
+    calls: list[Call]  #: The operators, in order.
+    numbers: list[float]  #: The value of each number.
+    #: The tensors that the step is given, by name: parameters, gradients, and the optimizer's own.
     roots: dict[str, Ref]
-    finals: dict[str, Ref]
-    storages: dict[Ref, int]
-    described: dict[Ref, Tensor]
+    finals: dict[str, Ref]  #: The tensors that the optimizer holds after the step, by the same names, gradients apart.
+    storages: dict[Ref, int]  #: A name for the memory that each tensor lies in: views lie in that of another.
+    described: dict[Ref, Tensor]  #: A tensor without memory like each of the tensors.
 
     @property
     def written(self) -> set[int]:

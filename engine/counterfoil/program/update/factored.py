@@ -22,27 +22,17 @@ _PARTS = (2.0**-24, 2.0**-48, 2.0**-72)
 
 @dataclass(frozen=True)
 class Adafactor(ParameterRule):
-    """Adafactor (Shazeer and Stern 2018), as ``transformers.optimization.Adafactor`` computes it.
+    """Adafactor (Shazeer and Stern 2018), as ``transformers.optimization.Adafactor`` computes it."""
 
-    Attributes:
-        eps: Added to squared gradients; the least size of a parameter that rates are scaled by.
-        clip_threshold: Largest root mean square of an update before the rate.
-        decay_rate: Exponent of the step, of which one minus is the weight of older squares.
-        beta1: Decay of the first moment; None for none.
-        weight_decay: Decoupled weight decay, scaled by the rate.
-        scale_parameter: Whether rates are scaled by the root mean square of the parameter.
-        relative_step: Whether rates follow from the step.
-        warmup_init: Whether they then rise at first.
-    """
-
+    #: Added to squared gradients; the least size of a parameter that rates are scaled by.
     eps: tuple[float, float] = (1e-30, 1e-3)
-    clip_threshold: float = 1.0
-    decay_rate: float = -0.8
-    beta1: float | None = None
-    weight_decay: float = 0.0
-    scale_parameter: bool = True
-    relative_step: bool = True
-    warmup_init: bool = False
+    clip_threshold: float = 1.0  #: Largest root mean square of an update before the rate.
+    decay_rate: float = -0.8  #: Exponent of the step, of which one minus is the weight of older squares.
+    beta1: float | None = None  #: Decay of the first moment; None for none.
+    weight_decay: float = 0.0  #: Decoupled weight decay, scaled by the rate.
+    scale_parameter: bool = True  #: Whether rates are scaled by the root mean square of the parameter.
+    relative_step: bool = True  #: Whether rates follow from the step.
+    warmup_init: bool = False  #: Whether they then rise at first.
 
     def __post_init__(self) -> None:
         for value in self.eps:

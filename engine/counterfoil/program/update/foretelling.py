@@ -23,16 +23,11 @@ _TOLD_EVERY = 16
 
 @dataclass(frozen=True)
 class Foretold:
-    """The numbers of a step's operators, in every step.
+    """The numbers of a step's operators, in every step."""
 
-    Attributes:
-        names: Names of those that change.
-        values: float64 ``[steps, names]``.
-        places: For each of them, by its place in the step and whether it is the reciprocal, its name or its value.
-    """
-
-    names: tuple[str, ...]
-    values: npt.NDArray[np.float64]
+    names: tuple[str, ...]  #: Names of those that change.
+    values: npt.NDArray[np.float64]  #: float64 ``[steps, names]``.
+    #: For each of them, by its place in the step and whether it is the reciprocal, its name or its value.
     places: Mapping[tuple[int, bool], str | float]
 
 

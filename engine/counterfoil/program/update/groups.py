@@ -18,21 +18,15 @@ _NAME = re.compile(r"[A-Za-z0-9_]{1,50}")
 
 @dataclass(frozen=True)
 class ParameterGroup:
-    """Some of the parameters, and how they are updated.
+    """Some of the parameters, and how they are updated."""
 
-    Attributes:
-        name: Name of the group; letters, digits and underscores. Its per-step scalars are named ``group:scalar``.
-        matches: Which parameters belong to it: a pattern for their names, with ``*`` and ``?``, for instance
-            ``*.bias``, or a function of the name.
-        rule: The update rule of its parameters.
-        lr_factor: Its learning rate, in units of the job's.
-        learning_rates: Its learning rates, one for each step, in the place of the job's.
-    """
-
-    name: str
+    name: str  #: Name of the group; letters, digits and underscores. Its per-step scalars are named ``group:scalar``.
+    #: Which parameters belong to it: a pattern for their names, with ``*`` and ``?``, for instance ``*.bias``, or a
+    #: function of the name.
     matches: str | Callable[[str], bool]
-    rule: UpdateRule
-    lr_factor: float = 1.0
+    rule: UpdateRule  #: The update rule of its parameters.
+    lr_factor: float = 1.0  #: Its learning rate, in units of the job's.
+    #: Its learning rates, one for each step, in the place of the job's.
     learning_rates: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -53,13 +47,9 @@ class ParameterGroup:
 
 @dataclass(frozen=True)
 class ParameterGroups:
-    """A rule that updates each parameter as its group says: the first group that takes its name.
+    """A rule that updates each parameter as its group says: the first group that takes its name."""
 
-    Attributes:
-        groups: The groups; the last one usually matches ``*``.
-    """
-
-    groups: tuple[ParameterGroup, ...]
+    groups: tuple[ParameterGroup, ...]  #: The groups; the last one usually matches ``*``.
 
     def __post_init__(self) -> None:
         names = [group.name for group in self.groups]

@@ -13,15 +13,11 @@ from counterfoil.program.update.rule import ParameterRule, check_fraction, check
 
 @dataclass(frozen=True)
 class Lion(ParameterRule):
-    """Lion (Chen et al. 2023, algorithm 2), with decoupled weight decay. All its operators are exact.
+    """Lion (Chen et al. 2023, algorithm 2), with decoupled weight decay. All its operators are exact."""
 
-    Attributes:
-        betas: Weights of the momentum: in the step that is taken, and in the momentum that is kept.
-        weight_decay: Decoupled weight decay.
-    """
-
+    #: Weights of the momentum: in the step that is taken, and in the momentum that is kept.
     betas: tuple[float, float] = (0.9, 0.99)
-    weight_decay: float = 0.0
+    weight_decay: float = 0.0  #: Decoupled weight decay.
 
     def __post_init__(self) -> None:
         check_fraction("first beta", self.betas[0])

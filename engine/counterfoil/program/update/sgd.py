@@ -14,21 +14,13 @@ from counterfoil_core.base.errors import DataError
 
 @dataclass(frozen=True)
 class Sgd(ParameterRule):
-    """Stochastic gradient descent with momentum and weight decay, as ``torch.optim.SGD`` computes it.
+    """Stochastic gradient descent with momentum and weight decay, as ``torch.optim.SGD`` computes it."""
 
-    Attributes:
-        momentum: Momentum factor; 0 for none.
-        weight_decay: L2 penalty added to the gradient.
-        clip_norm: Largest joint norm of the gradients, or None.
-        nesterov: Whether the step looks ahead along the momentum (Nesterov 1983; Sutskever et al. 2013).
-        dampening: How much of a gradient does not go into the momentum, from the second step on.
-    """
-
-    momentum: float = 0.0
-    weight_decay: float = 0.0
-    clip_norm: float | None = None
-    nesterov: bool = False
-    dampening: float = 0.0
+    momentum: float = 0.0  #: Momentum factor; 0 for none.
+    weight_decay: float = 0.0  #: L2 penalty added to the gradient.
+    clip_norm: float | None = None  #: Largest joint norm of the gradients, or None.
+    nesterov: bool = False  #: Whether the step looks ahead along the momentum (Nesterov 1983; Sutskever et al. 2013).
+    dampening: float = 0.0  #: How much of a gradient does not go into the momentum, from the second step on.
 
     def __post_init__(self) -> None:
         check_not_negative("momentum", self.momentum)

@@ -33,15 +33,11 @@ _MOMENTS = {"exp_avg": "moment1", "exp_avg_sq": "moment2"}
 
 @dataclass(frozen=True)
 class _Kind:
-    """How an optimizer of torch becomes a rule.
+    """How an optimizer of torch becomes a rule."""
 
-    Attributes:
-        make: Makes the rule from a group's settings; those that are not among its parameters are refused.
-        slots: Our names of the state tensors that torch keeps for a parameter, by torch's.
-    """
-
+    #: Makes the rule from a group's settings; those that are not among its parameters are refused.
     make: Callable[..., UpdateRule]
-    slots: Mapping[str, str]
+    slots: Mapping[str, str]  #: Our names of the state tensors that torch keeps for a parameter, by torch's.
 
 
 def _adam(*, decoupled_weight_decay: bool = False, **settings: Any) -> UpdateRule:

@@ -34,15 +34,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Twin:
-    """A twin.
+    """A twin."""
 
-    Attributes:
-        optimizer: The twin itself.
-        parameters: What stands for each parameter that the optimizer holds, by name.
-    """
-
-    optimizer: Optimizer
-    parameters: Mapping[str, Tensor]
+    optimizer: Optimizer  #: The twin itself.
+    parameters: Mapping[str, Tensor]  #: What stands for each parameter that the optimizer holds, by name.
 
     @property
     def held(self) -> dict[str, Place]:

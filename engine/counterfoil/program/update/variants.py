@@ -15,17 +15,11 @@ from counterfoil.program.update.rule import ParameterRule, check_fraction, check
 
 @dataclass(frozen=True)
 class Adadelta(ParameterRule):
-    """Adadelta (Zeiler 2012), as ``torch.optim.Adadelta`` computes it.
+    """Adadelta (Zeiler 2012), as ``torch.optim.Adadelta`` computes it."""
 
-    Attributes:
-        rho: Decay of both mean squares.
-        eps: Added below both roots.
-        weight_decay: L2 penalty added to the gradient.
-    """
-
-    rho: float = 0.9
-    eps: float = 1e-6
-    weight_decay: float = 0.0
+    rho: float = 0.9  #: Decay of both mean squares.
+    eps: float = 1e-6  #: Added below both roots.
+    weight_decay: float = 0.0  #: L2 penalty added to the gradient.
 
     def __post_init__(self) -> None:
         check_fraction("rho", self.rho)

@@ -57,23 +57,14 @@ _CPU = torch.device("cpu")
 
 @dataclass(frozen=True)
 class Difference:
-    """A tensor that the ordered step gives another value than the script.
+    """A tensor that the ordered step gives another value than the script."""
 
-    Attributes:
-        name: Its name in the order.
-        size: Largest difference of an element.
-        allowed: What rounding may do.
-        movement: How far the script's step moved it at most.
-        where: What in the order gives it.
-        is_left_alone: Whether the order leaves it as it is.
-    """
-
-    name: str
-    size: float
-    allowed: float
-    movement: float
-    where: str
-    is_left_alone: bool = False
+    name: str  #: Its name in the order.
+    size: float  #: Largest difference of an element.
+    allowed: float  #: What rounding may do.
+    movement: float  #: How far the script's step moved it at most.
+    where: str  #: What in the order gives it.
+    is_left_alone: bool = False  #: Whether the order leaves it as it is.
 
     @property
     def sentence(self) -> str:

@@ -32,27 +32,16 @@ RECIPE = "script"
 
 @dataclass(frozen=True)
 class Followed(ClientJob):
-    """The training that a script's own loop did while it was followed.
+    """The training that a script's own loop did while it was followed."""
 
-    Attributes:
-        title: The name of the job.
-        taken: Its steps.
-        optimizers: The optimizers.
-        state: The initial state by name.
-        tied: As of a captured step.
-        unsaved: Likewise.
-        seed: Seed of the draws.
-        checkpoint_every: The state is stored every so many steps.
-    """
-
-    title: str
-    taken: TakenSteps
-    optimizers: Sequence[FollowedOptimizer]
-    state: Mapping[str, Tensor]
-    tied: Mapping[str, str]
-    unsaved: tuple[str, ...]
-    seed: int = 0
-    checkpoint_every: int = 10
+    title: str  #: The name of the job.
+    taken: TakenSteps  #: Its steps.
+    optimizers: Sequence[FollowedOptimizer]  #: The optimizers.
+    state: Mapping[str, Tensor]  #: The initial state by name.
+    tied: Mapping[str, str]  #: As of a captured step.
+    unsaved: tuple[str, ...]  #: Likewise.
+    seed: int = 0  #: Seed of the draws.
+    checkpoint_every: int = 10  #: The state is stored every so many steps.
 
     def drafting(
         self,

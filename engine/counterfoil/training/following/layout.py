@@ -17,37 +17,24 @@ _NOTHING = "nothing"
 
 @dataclass(frozen=True)
 class Made:
-    """A step that a script made.
+    """A step that a script made."""
 
-    Attributes:
-        variant: Which of the script's different steps it is.
-        brought: The tensors that it brought along.
-        numbers: The numbers that it used.
-        calls: Which call of each optimizer each update is, from 0, in order.
-        rates: The learning rates of each update.
-    """
-
-    variant: int
-    brought: tuple[Brought, ...]
-    numbers: tuple[float, ...]
-    calls: tuple[int, ...]
-    rates: tuple[tuple[float, ...], ...]
+    variant: int  #: Which of the script's different steps it is.
+    brought: tuple[Brought, ...]  #: The tensors that it brought along.
+    numbers: tuple[float, ...]  #: The numbers that it used.
+    calls: tuple[int, ...]  #: Which call of each optimizer each update is, from 0, in order.
+    rates: tuple[tuple[float, ...], ...]  #: The learning rates of each update.
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What of the steps of one program varies.
+    """What of the steps of one program varies."""
 
-    Attributes:
-        varying: Which of the tensors that they bring along are read from the data; the others are the same each time.
-        kinds: Dtype and shape of a row of each of these.
-        rows: How many rows each has, where all have as many; None where each is one row as a whole.
-        numbered: The names of the per-step scalars that stand for numbers, by the place of the number.
-    """
-
+    #: Which of the tensors that they bring along are read from the data; the others are the same each time.
     varying: tuple[int, ...]
-    kinds: tuple[Kind, ...]
-    rows: int | None
+    kinds: tuple[Kind, ...]  #: Dtype and shape of a row of each of these.
+    rows: int | None  #: How many rows each has, where all have as many; None where each is one row as a whole.
+    #: The names of the per-step scalars that stand for numbers, by the place of the number.
     numbered: Mapping[int, str]
 
     def combined(self, step: Made) -> list[tuple[int, ...]]:
@@ -74,14 +61,10 @@ def plan_of(steps: Sequence[Made]) -> Plan:
 
 @dataclass(frozen=True)
 class Layout:
-    """The data arrays of all programs.
+    """The data arrays of all programs."""
 
-    Attributes:
-        width: Rows that a step reads.
-        names: Names of the data arrays, by the kinds of their rows: programs that read alike share them.
-    """
-
-    width: int
+    width: int  #: Rows that a step reads.
+    #: Names of the data arrays, by the kinds of their rows: programs that read alike share them.
     names: Mapping[tuple[Kind, ...], tuple[str, ...]]
 
     @classmethod

@@ -34,18 +34,13 @@ _NO_NAME = re.compile(r"[^A-Za-z0-9_.:-]")
 
 @dataclass(frozen=True)
 class Models:
-    """The models of a script.
+    """The models of a script."""
 
-    Attributes:
-        modules: The outermost modules that hold tensors, by the names that the script has for them.
-        trained: The names of those of them that hold what is trained.
-        alone: The name of the only one that was trained when the first step began: its tensors have no prefix.
-        loose: Tensors that are trained and of no module, by the names that the script has for them.
-    """
-
+    #: The outermost modules that hold tensors, by the names that the script has for them.
     modules: Mapping[str, nn.Module]
-    trained: tuple[str, ...]
-    alone: str = ""
+    trained: tuple[str, ...]  #: The names of those of them that hold what is trained.
+    alone: str = ""  #: The name of the only one that was trained when the first step began: its tensors have no prefix.
+    #: Tensors that are trained and of no module, by the names that the script has for them.
     loose: Mapping[str, Tensor] = field(default_factory=dict)
 
     @cached_property

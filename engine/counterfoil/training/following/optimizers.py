@@ -46,25 +46,17 @@ class FollowedOptimizer:
     settings are those that it was made of, nothing is hooked to the step, and every parameter with a gradient has made
     as many steps as the optimizer. The rule keeps the optimizer's own state as its own step would, so that a script may
     look at it, and so that the own step can go on from there at any time.
-
-    Attributes:
-        optimizer: The optimizer.
-        number: Its number among those that the script has made, from 0.
-        prefix: What the names of its per-step scalars begin with.
-        names: The names of its parameters, by identity.
-        rule: The update rule that it is, of the learning rates that it began with; None where its own step is followed.
-        slots: The rule's slots before the first step, by name.
-        settings: The settings of its groups that the rule was made of.
-        rates: The learning rates of each parameter group at each of its calls.
     """
 
-    optimizer: Optimizer
-    number: int
-    prefix: str
-    names: dict[int, str]
+    optimizer: Optimizer  #: The optimizer.
+    number: int  #: Its number among those that the script has made, from 0.
+    prefix: str  #: What the names of its per-step scalars begin with.
+    names: dict[int, str]  #: The names of its parameters, by identity.
+    #: The update rule that it is, of the learning rates that it began with; None where its own step is followed.
     rule: UpdateRule | None
-    slots: Mapping[str, Tensor]
-    settings: list[dict[str, Any]]
+    slots: Mapping[str, Tensor]  #: The rule's slots before the first step, by name.
+    settings: list[dict[str, Any]]  #: The settings of its groups that the rule was made of.
+    #: The learning rates of each parameter group at each of its calls.
     rates: list[tuple[float, ...]] = field(default_factory=list)
     _left: dict[int, dict[str, Any]] = field(default_factory=dict)
     _done_before: dict[int, int] = field(default_factory=dict)

@@ -39,15 +39,10 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class Agreement:
-    """What was compared, and found to be the same.
+    """What was compared, and found to be the same."""
 
-    Attributes:
-        steps: Numbers of the steps, ascending.
-        ordered: How many steps the order has.
-    """
-
-    steps: tuple[int, ...]
-    ordered: int
+    steps: tuple[int, ...]  #: Numbers of the steps, ascending.
+    ordered: int  #: How many steps the order has.
 
 
 def order_of_draft(draft: OrderDraft) -> LoadedOrder:

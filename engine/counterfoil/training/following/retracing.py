@@ -26,19 +26,12 @@ _aten = torch.ops.aten
 
 @dataclass(frozen=True)
 class BatchInput:
-    """A tensor of a step that is read from the data.
+    """A tensor of a step that is read from the data."""
 
-    Attributes:
-        name: The data array.
-        type: What of it a step reads, ``[batch size, *row]``.
-        rows: How many of these rows the tensor has; None where it is one row.
-        dtype: The dtype of the tensor.
-    """
-
-    name: str
-    type: TensorType
-    rows: int | None
-    dtype: torch.dtype
+    name: str  #: The data array.
+    type: TensorType  #: What of it a step reads, ``[batch size, *row]``.
+    rows: int | None  #: How many of these rows the tensor has; None where it is one row.
+    dtype: torch.dtype  #: The dtype of the tensor.
 
     def cut(self, given: Tensor) -> Tensor:
         """Return the tensor from what a step reads."""
@@ -53,22 +46,14 @@ class BatchInput:
 
 @dataclass(frozen=True)
 class Sources:
-    """Where the values of a step come from, besides what it computes.
+    """Where the values of a step come from, besides what it computes."""
 
-    Attributes:
-        types: Its initial value, by name; only its type is used.
-        optimizers: The script's optimizers.
-        batch: The tensors that are read from the data, by what stands for them.
-        constants: Those that are the same in every step.
-        scalars: Names of the per-step scalars that stand for numbers, by the number.
-        carried: What steps hand to the next that is no state of the script's: zeros of its shape, by name.
-    """
-
-    types: Mapping[str, Tensor]
-    optimizers: Sequence[FollowedOptimizer]
-    batch: Mapping[Geometry, BatchInput]
-    constants: Mapping[Geometry, Tensor]
-    scalars: Mapping[int, str]
+    types: Mapping[str, Tensor]  #: Its initial value, by name; only its type is used.
+    optimizers: Sequence[FollowedOptimizer]  #: The script's optimizers.
+    batch: Mapping[Geometry, BatchInput]  #: The tensors that are read from the data, by what stands for them.
+    constants: Mapping[Geometry, Tensor]  #: Those that are the same in every step.
+    scalars: Mapping[int, str]  #: Names of the per-step scalars that stand for numbers, by the number.
+    #: What steps hand to the next that is no state of the script's: zeros of its shape, by name.
     carried: Mapping[str, Tensor]
 
 

@@ -21,17 +21,11 @@ Kind = tuple[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Brought:
-    """A tensor that a script brought along.
+    """A tensor that a script brought along."""
 
-    Attributes:
-        kind: Of its rows.
-        rows: The numbers of its rows among those of their kind.
-        by_row: Whether its first axis is one of rows; else it is one row as a whole.
-    """
-
-    kind: Kind
-    rows: tuple[int, ...]
-    by_row: bool
+    kind: Kind  #: Of its rows.
+    rows: tuple[int, ...]  #: The numbers of its rows among those of their kind.
+    by_row: bool  #: Whether its first axis is one of rows; else it is one row as a whole.
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -47,23 +47,14 @@ class Number:
 
 @dataclass(frozen=True)
 class Operation:
-    """An operator that a script called.
+    """An operator that a script called."""
 
-    Attributes:
-        function: The operator.
-        args: Its arguments: a geometry for each tensor, a Number for each floating-point number.
-        kwargs: Its keyword arguments, likewise.
-        results: Its results, likewise.
-        changes: Memory that it changes in place.
-        place: Where it was called.
-    """
-
-    function: Any
-    args: Any
-    kwargs: Any
-    results: Any
-    changes: frozenset[Memory]
-    place: Place
+    function: Any  #: The operator.
+    args: Any  #: Its arguments: a geometry for each tensor, a Number for each floating-point number.
+    kwargs: Any  #: Its keyword arguments, likewise.
+    results: Any  #: Its results, likewise.
+    changes: frozenset[Memory]  #: Memory that it changes in place.
+    place: Place  #: Where it was called.
 
     @property
     def given(self) -> list[Geometry]:
@@ -78,25 +69,15 @@ class Operation:
 
 @dataclass(frozen=True)
 class Update:
-    """A call of ``optimizer.step()``.
+    """A call of ``optimizer.step()``."""
 
-    Attributes:
-        optimizer: Which optimizer.
-        time: Which of its calls within the step, from 0.
-        gradients: The gradients by parameter.
-        state: What stands for the state that it reads and writes.
-        rates: The learning rate of each of its parameter groups.
-        place: Where it was called.
-        call: Which call of the optimizer it is, from 0.
-    """
-
-    optimizer: int
-    time: int
-    gradients: Mapping[str, Geometry]
-    state: tuple[Geometry, ...]
-    rates: tuple[float, ...]
-    place: Place
-    call: int
+    optimizer: int  #: Which optimizer.
+    time: int  #: Which of its calls within the step, from 0.
+    gradients: Mapping[str, Geometry]  #: The gradients by parameter.
+    state: tuple[Geometry, ...]  #: What stands for the state that it reads and writes.
+    rates: tuple[float, ...]  #: The learning rate of each of its parameter groups.
+    place: Place  #: Where it was called.
+    call: int  #: Which call of the optimizer it is, from 0.
 
     @property
     def given(self) -> list[Geometry]:
@@ -119,43 +100,31 @@ Event = Operation | Update
 
 @dataclass
 class Step:
-    """One step while a script makes it.
+    """One step while a script makes it."""
 
-    Attributes:
-        events: What happened, in order.
-        numbers: The floating-point arguments, in order.
-        met: Tensors with values that the script brought along, each with what stands for it, by the memory of that.
-        losses: What ``backward`` was called on.
-        differentiated: What gradients were computed of by ``torch.autograd.grad``.
-        truths: What must be true, or the loss is infinite.
-        written: Names of the state that was changed.
-        carried: Memory of an earlier step that was used in this one, and where.
-        asked: Memory of numbers that were taken out of tensors and came back, and where they were taken out.
-        known: Memory that the step made, or met.
-        alive: Keeps what stands for tensors alive, so that memory tells them apart.
-        updates: How often each optimizer has made its step.
-        begins: Which tensors the state is when the step begins, by name.
-        ends: Likewise, when it ends: an optimizer may have made its slots anew.
-        born: What was made in memory of its own.
-        to_update: How many events there were when an optimizer made its step last.
-    """
-
-    events: list[Event] = field(default_factory=list)
-    numbers: list[float] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)  #: What happened, in order.
+    numbers: list[float] = field(default_factory=list)  #: The floating-point arguments, in order.
+    #: Tensors with values that the script brought along, each with what stands for it, by the memory of that.
     met: dict[Memory, tuple[Geometry, Tensor]] = field(default_factory=dict)
-    losses: list[Geometry] = field(default_factory=list)
+    losses: list[Geometry] = field(default_factory=list)  #: What ``backward`` was called on.
+    #: What gradients were computed of by ``torch.autograd.grad``.
     differentiated: list[Geometry] = field(default_factory=list)
-    truths: list[Geometry] = field(default_factory=list)
-    written: dict[str, None] = field(default_factory=dict)
+    truths: list[Geometry] = field(default_factory=list)  #: What must be true, or the loss is infinite.
+    written: dict[str, None] = field(default_factory=dict)  #: Names of the state that was changed.
+    #: Memory of an earlier step that was used in this one, and where.
     carried: dict[Memory, Place] = field(default_factory=dict)
+    #: Memory of numbers that were taken out of tensors and came back, and where they were taken out.
     asked: dict[Memory, str] = field(default_factory=dict)
-    known: set[Memory] = field(default_factory=set)
+    known: set[Memory] = field(default_factory=set)  #: Memory that the step made, or met.
+    #: Keeps what stands for tensors alive, so that memory tells them apart.
     alive: list[Any] = field(default_factory=list)
-    updates: dict[int, int] = field(default_factory=dict)
+    updates: dict[int, int] = field(default_factory=dict)  #: How often each optimizer has made its step.
+    #: Which tensors the state is when the step begins, by name.
     begins: Mapping[str, Geometry] = field(default_factory=dict)
+    #: Likewise, when it ends: an optimizer may have made its slots anew.
     ends: Mapping[str, Geometry] = field(default_factory=dict)
-    born: list[Any] = field(default_factory=list)
-    to_update: int = 0
+    born: list[Any] = field(default_factory=list)  #: What was made in memory of its own.
+    to_update: int = 0  #: How many events there were when an optimizer made its step last.
 
     def note_update(self) -> None:
         """Note that an optimizer has made its step."""
@@ -218,37 +187,21 @@ def _renumbered(event: Event, first: int) -> Event:
 
 @dataclass(frozen=True)
 class Tape:
-    """What counts of a step.
+    """What counts of a step."""
 
-    Attributes:
-        events: The events that count.
-        met: What stands for the tensors that were brought along, in the order of their use.
-        losses: What ``backward`` was called on.
-        truths: What must be true, or the loss is infinite.
-        written: Names of the state that it gives, sorted.
-        begins: Which tensor each of the state is when it begins.
-        ends: Likewise, of what it gives.
-        read: Names of the state that it reads.
-        carried: What it reads of the step before that is no state, in the order of its use.
-        handed: What it hands to the next step likewise.
-        asked: Where numbers were taken out of tensors that came back.
-        used: Which of the step's numbers count, in the order of their use.
-        key: Tells whether two steps are of one program.
-    """
-
-    events: tuple[Event, ...]
-    met: tuple[Geometry, ...]
-    losses: tuple[Geometry, ...]
-    truths: tuple[Geometry, ...]
-    written: tuple[str, ...]
-    begins: Mapping[str, Geometry]
-    ends: Mapping[str, Geometry]
-    read: frozenset[str]
-    carried: tuple[Geometry, ...]
-    handed: tuple[Geometry, ...]
-    asked: tuple[str, ...]
-    used: tuple[int, ...]
-    key: str
+    events: tuple[Event, ...]  #: The events that count.
+    met: tuple[Geometry, ...]  #: What stands for the tensors that were brought along, in the order of their use.
+    losses: tuple[Geometry, ...]  #: What ``backward`` was called on.
+    truths: tuple[Geometry, ...]  #: What must be true, or the loss is infinite.
+    written: tuple[str, ...]  #: Names of the state that it gives, sorted.
+    begins: Mapping[str, Geometry]  #: Which tensor each of the state is when it begins.
+    ends: Mapping[str, Geometry]  #: Likewise, of what it gives.
+    read: frozenset[str]  #: Names of the state that it reads.
+    carried: tuple[Geometry, ...]  #: What it reads of the step before that is no state, in the order of its use.
+    handed: tuple[Geometry, ...]  #: What it hands to the next step likewise.
+    asked: tuple[str, ...]  #: Where numbers were taken out of tensors that came back.
+    used: tuple[int, ...]  #: Which of the step's numbers count, in the order of their use.
+    key: str  #: Tells whether two steps are of one program.
 
 
 def tape_of(step: Step, kept: Iterable[str], handed: tuple[Geometry, ...] = ()) -> Tape:

@@ -17,19 +17,13 @@ from counterfoil_core.base.errors import DataError, ProgramError
 
 @dataclass(frozen=True)
 class Survey:
-    """What a script does.
+    """What a script does."""
 
-    Attributes:
-        borders: What it did, from border to border; the first is where its first step begins.
-        generators: Where the generators of Python, numpy and torch were when it began.
-        files: What it read and wrote.
-        end: What is left where it has ended; None where it was ended before.
-    """
-
-    borders: tuple[Border, ...] = ()
+    borders: tuple[Border, ...] = ()  #: What it did, from border to border; the first is where its first step begins.
+    #: Where the generators of Python, numpy and torch were when it began.
     generators: Generators = field(default_factory=dict)
-    files: Files = field(default_factory=Files)
-    end: Border | None = None
+    files: Files = field(default_factory=Files)  #: What it read and wrote.
+    end: Border | None = None  #: What is left where it has ended; None where it was ended before.
 
     @property
     def steps(self) -> int:

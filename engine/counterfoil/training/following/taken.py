@@ -22,17 +22,11 @@ from counterfoil_core.bundle.schema import MAX_PROGRAMS
 
 @dataclass(frozen=True)
 class Variant:
-    """One of a script's different steps.
+    """One of a script's different steps."""
 
-    Attributes:
-        tape: What the first such step did.
-        dtypes: The dtypes of the tensors that it brought along.
-        kept: Keeps what stood for its tensors, as memory tells them apart.
-    """
-
-    tape: Tape
-    dtypes: tuple[torch.dtype, ...]
-    kept: Step
+    tape: Tape  #: What the first such step did.
+    dtypes: tuple[torch.dtype, ...]  #: The dtypes of the tensors that it brought along.
+    kept: Step  #: Keeps what stood for its tensors, as memory tells them apart.
 
 
 @dataclass(frozen=True)
@@ -53,14 +47,10 @@ Birth = tuple[str, str, tuple[int, ...]]
 
 @dataclass
 class Lasting:
-    """What later steps of a script were seen to read, so that it is followed anew with it as state.
+    """What later steps of a script were seen to read, so that it is followed anew with it as state."""
 
-    Attributes:
-        names: Names of tensors of no module.
-        places: Where tensors are made that are read behind the next step, each with its number.
-    """
-
-    names: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)  #: Names of tensors of no module.
+    #: Where tensors are made that are read behind the next step, each with its number.
     places: dict[Birth, int] = field(default_factory=dict)
     _anew: int = 0
 

@@ -33,21 +33,14 @@ _COMMIT = re.compile("[0-9a-f]{40}")
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """What lies in a model's folder.
+    """What lies in a model's folder."""
 
-    Attributes:
-        path: The folder.
-        config: What its ``config.json`` says.
-        weights: The files of the weights, in safetensors.
-        others: The other files that are read: configuration, tokenizer, and how pictures or sounds are prepared.
-        revision: The commit of the repository that it was downloaded or cloned from, if it knows that.
-    """
-
-    path: Path
-    config: Mapping[str, Any]
-    weights: tuple[Path, ...]
+    path: Path  #: The folder.
+    config: Mapping[str, Any]  #: What its ``config.json`` says.
+    weights: tuple[Path, ...]  #: The files of the weights, in safetensors.
+    #: The other files that are read: configuration, tokenizer, and how pictures or sounds are prepared.
     others: tuple[Path, ...]
-    revision: str | None
+    revision: str | None  #: The commit of the repository that it was downloaded or cloned from, if it knows that.
 
     @property
     def architectures(self) -> tuple[str, ...]:

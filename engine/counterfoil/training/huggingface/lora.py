@@ -21,20 +21,14 @@ _EXAMPLE = "Write for instance r=8, or r=8,alpha=16,dropout=0.05,modules=q_proj+
 
 @dataclass(frozen=True)
 class Lora:
-    """Low-rank adapters.
+    """Low-rank adapters."""
 
-    Attributes:
-        r: Their rank.
-        alpha: Their result counts ``alpha / r``; twice the rank unless given.
-        dropout: Dropout of what they read.
-        modules: Names, or ends of names, of the modules that receive one. Unless given it is peft's choice for the
-            model; where it has none, every linear layer of the model's body that its forward pass calls, in a
-            mixture of experts those of attention alone.
-    """
-
-    r: int
-    alpha: float | None = None
-    dropout: float = 0.0
+    r: int  #: Their rank.
+    alpha: float | None = None  #: Their result counts ``alpha / r``; twice the rank unless given.
+    dropout: float = 0.0  #: Dropout of what they read.
+    #: Names, or ends of names, of the modules that receive one. Unless given it is peft's choice for the model; where
+    #: it has none, every linear layer of the model's body that its forward pass calls, in a mixture of experts those of
+    #: attention alone.
     modules: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -64,74 +64,46 @@ _RATES = {Scheduler.LINEAR: warmup_linear, Scheduler.COSINE: warmup_cosine, Sche
 
 @dataclass(frozen=True)
 class FineTuning:
-    """The settings of a fine-tuning.
+    """The settings of a fine-tuning."""
 
-    Attributes:
-        task: What for; unless given, classification if the data have labels, else sequence to sequence if the model
-            has an encoder and a decoder, else a causal language model.
-        lora: Adapters to train in the place of all weights.
-        steps: Number of steps; unless given, as many as ``epochs`` take.
-        epochs: How often each row is seen.
-        batch_size: Rows per step.
-        micro_batches: Into how many parts a step, or a share of one, splits its batch; their gradients are accumulated.
-        shares: Into how many shares a step divides its batch, as in :class:`counterfoil.CustomJob`; so are the next
-            four.
-        buffers: What becomes of buffers.
-        aggregate: The rule of aggregation.
-        faulty: How many shares it should bear with.
-        worker_momentum: How much of its momentum each share keeps.
-        recompute_activations: As in :class:`counterfoil.CustomJob`.
-        length: The most tokens of a row; 256, or what the model can see, unless given.
-        pack: Join texts to full rows, in the place of one padded row for each. Text files always are.
-        learning_rate: The highest learning rate; 5e-5, or 2e-4 with adapters, unless given.
-        scheduler: How it goes on after the warm-up.
-        warmup: Steps over which it rises.
-        weight_decay: Decoupled weight decay of matrices and embeddings; biases and norms do not decay.
-        clip_norm: Largest joint norm of the gradients; 0 for no limit.
-        columns: What the data call ``text``, ``prompt``, ``completion``, ``label``, ``image`` and ``audio``, where they
-            call it otherwise.
-        seed: Seed of shuffling, dropout, and weights that are new.
-        commit_every: A state is digested every so many steps.
-        checkpoint_every: A state is stored every so many steps.
-        precision: The precision profile.
-    """
-
+    #: What for; unless given, classification if the data have labels, else sequence to sequence if the model has an
+    #: encoder and a decoder, else a causal language model.
     task: Task | None = None
-    lora: Lora | None = None
-    steps: int | None = None
-    epochs: int = 3
-    batch_size: int = 8
+    lora: Lora | None = None  #: Adapters to train in the place of all weights.
+    steps: int | None = None  #: Number of steps; unless given, as many as ``epochs`` take.
+    epochs: int = 3  #: How often each row is seen.
+    batch_size: int = 8  #: Rows per step.
+    #: Into how many parts a step, or a share of one, splits its batch; their gradients are accumulated.
     micro_batches: int = 1
+    #: Into how many shares a step divides its batch, as in :class:`counterfoil.CustomJob`; so are the next four.
     shares: int | None = None
-    buffers: Buffers = "first"
-    aggregate: str | None = None
-    faulty: int = 0
-    worker_momentum: float = 0.0
-    recompute_activations: Segments | None = None
-    length: int | None = None
-    pack: bool = False
-    learning_rate: float | None = None
-    scheduler: Scheduler = Scheduler.LINEAR
-    warmup: int = 0
-    weight_decay: float = 0.0
-    clip_norm: float = 1.0
+    buffers: Buffers = "first"  #: What becomes of buffers.
+    aggregate: str | None = None  #: The rule of aggregation.
+    faulty: int = 0  #: How many shares it should bear with.
+    worker_momentum: float = 0.0  #: How much of its momentum each share keeps.
+    recompute_activations: Segments | None = None  #: As in :class:`counterfoil.CustomJob`.
+    length: int | None = None  #: The most tokens of a row; 256, or what the model can see, unless given.
+    pack: bool = False  #: Join texts to full rows, in the place of one padded row for each. Text files always are.
+    learning_rate: float | None = None  #: The highest learning rate; 5e-5, or 2e-4 with adapters, unless given.
+    scheduler: Scheduler = Scheduler.LINEAR  #: How it goes on after the warm-up.
+    warmup: int = 0  #: Steps over which it rises.
+    weight_decay: float = 0.0  #: Decoupled weight decay of matrices and embeddings; biases and norms do not decay.
+    clip_norm: float = 1.0  #: Largest joint norm of the gradients; 0 for no limit.
+    #: What the data call ``text``, ``prompt``, ``completion``, ``label``, ``image`` and ``audio``, where they call it
+    #: otherwise.
     columns: Mapping[str, str] = field(default_factory=dict)
-    seed: int = 0
-    commit_every: int = 1
-    checkpoint_every: int = 10
-    precision: AnyPrecision | None = None
+    seed: int = 0  #: Seed of shuffling, dropout, and weights that are new.
+    commit_every: int = 1  #: A state is digested every so many steps.
+    checkpoint_every: int = 10  #: A state is stored every so many steps.
+    precision: AnyPrecision | None = None  #: The precision profile.
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """An order of a fine-tuning.
+    """An order of a fine-tuning."""
 
-    Attributes:
-        draft: The order.
-        notes: What the client should know of how the data and the model were used, sentence by sentence.
-    """
-
-    draft: OrderDraft
+    draft: OrderDraft  #: The order.
+    #: What the client should know of how the data and the model were used, sentence by sentence.
     notes: tuple[str, ...]
 
 

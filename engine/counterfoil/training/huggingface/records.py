@@ -40,16 +40,11 @@ WORDS = (RowKind.PAIR, RowKind.LABELLED, RowKind.TEXT)
 
 @dataclass(frozen=True)
 class Records:
-    """The data.
+    """The data."""
 
-    Attributes:
-        kind: What a row is.
-        texts: The text of each row: the prompt of a pair; of an image or a sound the path of its file.
-        seconds: The completion, the label (str or int), or what is said, of each row; empty where there is none.
-    """
-
-    kind: RowKind
-    texts: list[str]
+    kind: RowKind  #: What a row is.
+    texts: list[str]  #: The text of each row: the prompt of a pair; of an image or a sound the path of its file.
+    #: The completion, the label (str or int), or what is said, of each row; empty where there is none.
     seconds: list[str | int]
 
     @property

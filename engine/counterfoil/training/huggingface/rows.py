@@ -24,22 +24,15 @@ PIECE = 1 << 18
 
 @dataclass(frozen=True)
 class TokenRows:
-    """Rows of tokens.
+    """Rows of tokens."""
 
-    Attributes:
-        data: ``input_ids`` int32 ``[rows, length]``; ``attention_mask`` uint8 of this shape where a row is padded;
-            ``labels``, of this shape where they are not the tokens themselves, or int64 ``[rows]`` for classification.
-        length: Tokens of a row; of the completion where a model reads something else than tokens.
-        tokens: Tokens in all, without padding.
-        cut: How many rows were cut.
-        left_out: How many rows had nothing to learn and are left out.
-    """
-
+    #: ``input_ids`` int32 ``[rows, length]``; ``attention_mask`` uint8 of this shape where a row is padded; ``labels``,
+    #: of this shape where they are not the tokens themselves, or int64 ``[rows]`` for classification.
     data: dict[str, Array]
-    length: int
-    tokens: int
-    cut: int = 0
-    left_out: int = 0
+    length: int  #: Tokens of a row; of the completion where a model reads something else than tokens.
+    tokens: int  #: Tokens in all, without padding.
+    cut: int = 0  #: How many rows were cut.
+    left_out: int = 0  #: How many rows had nothing to learn and are left out.
 
     @property
     def count(self) -> int:

@@ -42,23 +42,14 @@ _OUTPUT = "lm_head.weight"
 
 @dataclass(frozen=True)
 class Gpt2Size:
-    """The size of a GPT-2.
+    """The size of a GPT-2."""
 
-    Attributes:
-        layers: Transformer blocks.
-        heads: Attention heads.
-        width: Width of the residual stream; a multiple of ``heads``.
-        context: Longest sequence; the number of position embeddings.
-        vocabulary: Number of tokens.
-        dropout: Dropout in the three usual places: embeddings, attention, residual branches.
-    """
-
-    layers: int = 4
-    heads: int = 4
-    width: int = 128
-    context: int = 64
-    vocabulary: int = BYTES
-    dropout: float = 0.1
+    layers: int = 4  #: Transformer blocks.
+    heads: int = 4  #: Attention heads.
+    width: int = 128  #: Width of the residual stream; a multiple of ``heads``.
+    context: int = 64  #: Longest sequence; the number of position embeddings.
+    vocabulary: int = BYTES  #: Number of tokens.
+    dropout: float = 0.1  #: Dropout in the three usual places: embeddings, attention, residual branches.
 
 
 SIZES = MappingProxyType({"124M": Gpt2Size(layers=12, heads=12, width=768, context=1024, vocabulary=50257)})

@@ -41,15 +41,10 @@ _DATA_STEP = 2**32 - 1
 
 @dataclass(frozen=True)
 class Table:
-    """A table to classify.
+    """A table to classify."""
 
-    Attributes:
-        features: float32 ``[n, d]``.
-        labels: int64 ``[n]``, 0 or 1.
-    """
-
-    features: npt.NDArray[np.float32]
-    labels: npt.NDArray[np.int64]
+    features: npt.NDArray[np.float32]  #: float32 ``[n, d]``.
+    labels: npt.NDArray[np.int64]  #: int64 ``[n]``, 0 or 1.
 
 
 def synthetic_table(rows: int, features: int, seed: int) -> Table:

@@ -88,17 +88,11 @@ def _downsample(channels_in: int, channels_out: int, stride: int) -> nn.Module:
 
 @dataclass(frozen=True)
 class ResNetLayout:
-    """What makes one residual network different from another.
+    """What makes one residual network different from another."""
 
-    Attributes:
-        block: The kind of block.
-        depths: Blocks in each of the four stages.
-        width: Channels of the first stage.
-    """
-
-    block: type[BasicBlock] | type[Bottleneck]
-    depths: tuple[int, int, int, int]
-    width: int = WIDTH
+    block: type[BasicBlock] | type[Bottleneck]  #: The kind of block.
+    depths: tuple[int, int, int, int]  #: Blocks in each of the four stages.
+    width: int = WIDTH  #: Channels of the first stage.
 
 
 LAYOUTS = MappingProxyType(

@@ -40,19 +40,12 @@ STAGES = ((64,), (128,), (256, 256), (512, 512), (512, 512))
 
 @dataclass(frozen=True)
 class VggLayout:
-    """What makes one VGG different from another.
+    """What makes one VGG different from another."""
 
-    Attributes:
-        hidden: Units of both hidden layers of the classifier.
-        pooled: Height and width to which features are pooled before the classifier.
-        dropout: Dropout after each hidden layer; None for none in the network.
-        stages: Channels of the convolutions between the max pools.
-    """
-
-    hidden: int
-    pooled: int
-    dropout: float | None
-    stages: tuple[tuple[int, ...], ...] = STAGES
+    hidden: int  #: Units of both hidden layers of the classifier.
+    pooled: int  #: Height and width to which features are pooled before the classifier.
+    dropout: float | None  #: Dropout after each hidden layer; None for none in the network.
+    stages: tuple[tuple[int, ...], ...] = STAGES  #: Channels of the convolutions between the max pools.
 
 
 LAYOUTS = MappingProxyType({"torchvision": VggLayout(4096, 7, 0.5), "small": VggLayout(512, 1, None)})

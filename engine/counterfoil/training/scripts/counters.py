@@ -23,13 +23,9 @@ _REMEDY = (
 
 @dataclass
 class Counters:
-    """What was counted when each batch of a loop came.
+    """What was counted when each batch of a loop came."""
 
-    Attributes:
-        seen: The counters at each batch, by name.
-    """
-
-    seen: list[Mapping[str, float]] = field(default_factory=list)
+    seen: list[Mapping[str, float]] = field(default_factory=list)  #: The counters at each batch, by name.
     _read: set[str] = field(default_factory=set)
 
     def reader(self, name: str) -> Callable[[object], float]:

@@ -175,19 +175,12 @@ def _of_lightning_function(function: Any) -> bool:
 
 @dataclass
 class _Seen:
-    """What is seen of a loop.
+    """What is seen of a loop."""
 
-    Attributes:
-        rehearsal: Its steps.
-        optimizer: Its optimizer.
-        per_epoch: Steps of the first epoch; 0 while it is not through.
-        counters: What the Trainer counted at each batch.
-    """
-
-    rehearsal: Rehearsal = field(default_factory=Rehearsal)
-    counters: Counters = field(default_factory=Counters)
-    optimizer: Optimizer | None = None
-    per_epoch: int = 0
+    rehearsal: Rehearsal = field(default_factory=Rehearsal)  #: Its steps.
+    counters: Counters = field(default_factory=Counters)  #: What the Trainer counted at each batch.
+    optimizer: Optimizer | None = None  #: Its optimizer.
+    per_epoch: int = 0  #: Steps of the first epoch; 0 while it is not through.
 
 
 @contextmanager
@@ -248,19 +241,12 @@ def _rehearsing(trainer: Any, model: Any, wanted: Wanted, seen: _Seen) -> Iterat
 
 @dataclass(frozen=True)
 class _Objective:
-    """The loss of a module's ``training_step``, as Lightning weighs it.
+    """The loss of a module's ``training_step``, as Lightning weighs it."""
 
-    Attributes:
-        module: The module.
-        fixed: What each batch is that is no tensor.
-        accumulate: By how many Lightning divides the loss of each batch, also where a step has fewer.
-        counters: What the Trainer counted at each batch.
-    """
-
-    module: Any
-    fixed: Mapping[str, Any]
-    accumulate: int
-    counters: Counters
+    module: Any  #: The module.
+    fixed: Mapping[str, Any]  #: What each batch is that is no tensor.
+    accumulate: int  #: By how many Lightning divides the loss of each batch, also where a step has fewer.
+    counters: Counters  #: What the Trainer counted at each batch.
 
     def __call__(self, model: nn.Module, batch: Mapping[str, Any]) -> Tensor:
         given = {**batch, **self.fixed}

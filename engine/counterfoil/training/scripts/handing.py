@@ -16,36 +16,22 @@ from counterfoil_core.base.precision import AnyPrecision
 
 @dataclass(frozen=True)
 class Compared:
-    """What of an order was held against its script, and found to be the same.
+    """What of an order was held against its script, and found to be the same."""
 
-    Attributes:
-        steps: Numbers of the steps that were compared, ascending.
-        ordered: How many steps the order has.
-        script: SHA-256 of the script.
-        arguments: Its arguments.
-        files: SHA-256 of each file that it read, by its name.
-    """
-
-    steps: tuple[int, ...]
-    ordered: int
-    script: Digest
-    arguments: tuple[str, ...]
-    files: Mapping[str, Digest]
+    steps: tuple[int, ...]  #: Numbers of the steps that were compared, ascending.
+    ordered: int  #: How many steps the order has.
+    script: Digest  #: SHA-256 of the script.
+    arguments: tuple[str, ...]  #: Its arguments.
+    files: Mapping[str, Digest]  #: SHA-256 of each file that it read, by its name.
 
 
 @dataclass(frozen=True)
 class ScriptOrder:
-    """The order of the training that a script would have begun.
+    """The order of the training that a script would have begun."""
 
-    Attributes:
-        draft: The order.
-        notes: Sentences on what was taken over, for the user.
-        compared: What was compared with the script; None where nothing was.
-    """
-
-    draft: OrderDraft
-    notes: tuple[str, ...] = ()
-    compared: Compared | None = None
+    draft: OrderDraft  #: The order.
+    notes: tuple[str, ...] = ()  #: Sentences on what was taken over, for the user.
+    compared: Compared | None = None  #: What was compared with the script; None where nothing was.
 
 
 class HandedOver(BaseException):
@@ -79,44 +65,38 @@ def _named(profiles: Sequence[str]) -> str:
 
 @dataclass
 class Wanted:
-    """What is wanted of an order besides what the script says.
+    """What is wanted of an order besides what the script says."""
 
-    Attributes:
-        precision: The precision profile; None leaves it to the script.
-        max_steps: Most steps; None leaves it to the script.
-        takeovers: Whether loops of libraries are taken over; else they are followed like any other.
-        choose: Asks for a profile, given a question and the names of those that come near; raises DataError where
-            nobody can be asked.
-        draft: Drafts the order of a job, as the command shows it.
-        tell: Is told how far a script is followed.
-        before: Is called before an order is drafted: whoever follows the script lets go of torch.
-        followed: Whether the script's own loop is followed, and none was taken over.
-        taken_over: Whether a library's loop was taken over, and its training begun to be drafted.
-        answers: What the script decides by values that nobody has seen: by line, ``name.py:number``, and for all under
-            an empty text.
-        compare: How many steps are compared with the script; None for as many as it makes in a while, 0 for none.
-        network: Whether the script may use one when it runs by itself the first time.
-        found: What was handed over. The script may hold up :class:`HandedOver` nevertheless.
-        calls: What the script called in each step that was followed.
-        sources: What its plain run calls tensors of the order's state, where they have other names there.
-        kinds: What tells its steps apart besides their programs.
-    """
-
-    precision: AnyPrecision | None = None
-    max_steps: int | None = None
+    precision: AnyPrecision | None = None  #: The precision profile; None leaves it to the script.
+    max_steps: int | None = None  #: Most steps; None leaves it to the script.
+    #: Whether loops of libraries are taken over; else they are followed like any other.
     takeovers: bool = field(default=True, kw_only=True)
+    #: Asks for a profile, given a question and the names of those that come near; raises DataError where nobody can be
+    #: asked.
     choose: Callable[[str, Sequence[str]], AnyPrecision] = refuse_to_choose
+    #: Drafts the order of a job, as the command shows it.
     draft: Callable[[ClientJob, AnyPrecision | None], OrderDraft] = lambda job, precision: job.draft(precision)
-    tell: Callable[[Preparing], None] = lambda _: None
+    tell: Callable[[Preparing], None] = lambda _: None  #: Is told how far a script is followed.
+    #: Is called before an order is drafted: whoever follows the script lets go of torch.
     before: Callable[[], None] = lambda: None
+    #: What the script decides by values that nobody has seen: by line, ``name.py:number``, and for all under an empty
+    #: text.
     answers: Mapping[str, bool] = field(default_factory=dict, kw_only=True)
+    #: How many steps are compared with the script; None for as many as it makes in a while, 0 for none.
     compare: int | None = field(default=None, kw_only=True)
+    #: Whether the script may use one when it runs by itself the first time.
     network: bool = field(default=True, kw_only=True)
+    #: Whether the script's own loop is followed, and none was taken over.
     followed: bool = field(default=False, init=False)
+    #: Whether a library's loop was taken over, and its training begun to be drafted.
     taken_over: bool = field(default=False, init=False)
+    #: What was handed over. The script may hold up :class:`HandedOver` nevertheless.
     found: ScriptOrder | None = field(default=None, init=False)
+    #: What the script called in each step that was followed.
     calls: tuple[tuple[str, ...], ...] = field(default=(), init=False)
+    #: What its plain run calls tensors of the order's state, where they have other names there.
     sources: Mapping[str, str] = field(default_factory=dict, init=False)
+    #: What tells its steps apart besides their programs.
     kinds: tuple[tuple[object, ...], ...] = field(default=(), init=False)
 
     def steps(self, planned: int) -> int:

@@ -25,28 +25,18 @@ class RehearsalEnded(BaseException):
 
 @dataclass(frozen=True)
 class SeenStep:
-    """A step of a loop.
+    """A step of a loop."""
 
-    Attributes:
-        batches: The batches whose gradients it accumulates.
-        rates: The learning rate of each parameter group.
-    """
-
-    batches: tuple[Mapping[str, Any], ...]
-    rates: tuple[float, ...]
+    batches: tuple[Mapping[str, Any], ...]  #: The batches whose gradients it accumulates.
+    rates: tuple[float, ...]  #: The learning rate of each parameter group.
 
 
 @dataclass
 class Rehearsal:
-    """The steps of a loop that is gone through.
+    """The steps of a loop that is gone through."""
 
-    Attributes:
-        steps: Those that are whole.
-        wanted: How many are ordered.
-    """
-
-    wanted: int = 0
-    steps: list[SeenStep] = field(default_factory=list)
+    wanted: int = 0  #: How many are ordered.
+    steps: list[SeenStep] = field(default_factory=list)  #: Those that are whole.
     _open: list[Mapping[str, Any]] = field(default_factory=list)
 
     def saw_batch(self, batch: Mapping[str, Any]) -> None:

@@ -13,15 +13,10 @@ from counterfoil.training.scripts.patches import Patches
 
 @dataclass(frozen=True)
 class Takeover:
-    """A training loop of a library's.
+    """A training loop of a library's."""
 
-    Attributes:
-        module: The module that holds it; nothing happens unless the script imports it.
-        patch: Puts what hands over in the place where the loop begins.
-    """
-
-    module: str
-    patch: Callable[[Any, Wanted, Patches], None]
+    module: str  #: The module that holds it; nothing happens unless the script imports it.
+    patch: Callable[[Any, Wanted, Patches], None]  #: Puts what hands over in the place where the loop begins.
 
 
 TAKEOVERS = (

@@ -131,23 +131,14 @@ def trainer_job(
 
 @dataclass
 class _Seen:
-    """What is seen of a Trainer's loop.
+    """What is seen of a Trainer's loop."""
 
-    Attributes:
-        rehearsal: Its steps.
-        optimizer: Its optimizer, without the wrapper of accelerate.
-        clip_norm: Largest norm of the gradients; None for any.
-        per_epoch: Steps of the first epoch; 0 while it is not through.
-        loader: The loader of its batches.
-        counters: What it counted at each batch.
-    """
-
-    rehearsal: Rehearsal = field(default_factory=Rehearsal)
-    counters: Counters = field(default_factory=Counters)
-    optimizer: Optimizer | None = None
-    clip_norm: float | None = None
-    per_epoch: int = 0
-    loader: Any = None
+    rehearsal: Rehearsal = field(default_factory=Rehearsal)  #: Its steps.
+    counters: Counters = field(default_factory=Counters)  #: What it counted at each batch.
+    optimizer: Optimizer | None = None  #: Its optimizer, without the wrapper of accelerate.
+    clip_norm: float | None = None  #: Largest norm of the gradients; None for any.
+    per_epoch: int = 0  #: Steps of the first epoch; 0 while it is not through.
+    loader: Any = None  #: The loader of its batches.
 
     @property
     def rule(self) -> Any:
@@ -251,19 +242,12 @@ def _unwrapped(optimizer: Any) -> Optimizer:
 
 @dataclass(frozen=True)
 class _Objective:
-    """The loss of a Trainer's ``training_step``.
+    """The loss of a Trainer's ``training_step``."""
 
-    Attributes:
-        trainer: The Trainer.
-        fixed: What each batch holds besides tensors.
-        parts: Batches of a step; 0 where each says so.
-        counters: What the Trainer counted at each batch.
-    """
-
-    trainer: Any
-    fixed: Mapping[str, Any]
-    parts: int
-    counters: Counters
+    trainer: Any  #: The Trainer.
+    fixed: Mapping[str, Any]  #: What each batch holds besides tensors.
+    parts: int  #: Batches of a step; 0 where each says so.
+    counters: Counters  #: What the Trainer counted at each batch.
 
     def __call__(self, model: nn.Module, batch: Mapping[str, Any]) -> Tensor:
         inputs = {**batch, **self.fixed}

@@ -35,15 +35,10 @@ _CHANGES = frozenset({"os.remove", "os.rename", "os.truncate", "os.rmdir", "os.m
 
 @dataclass(frozen=True)
 class WorkFolder:
-    """A private copy of a working folder; what lies beside that one lies beside the copy, as links.
+    """A private copy of a working folder; what lies beside that one lies beside the copy, as links."""
 
-    Attributes:
-        original: The user's own folder.
-        path: The copy.
-    """
-
-    original: Path
-    path: Path
+    original: Path  #: The user's own folder.
+    path: Path  #: The copy.
 
     def private(self, path: Path) -> Path:
         """Return where something of the folder lies in the copy; what lies elsewhere stays where it is."""
@@ -131,25 +126,17 @@ def _is_small(entry: os.DirEntry[str], copied: int) -> bool:
 
 @dataclass
 class FileUse:
-    """Which files a script reads and writes, as Python's audit events tell; other languages' libraries do not say.
+    """Which files a script reads and writes, as Python's audit events tell; other languages' libraries do not say."""
 
-    Attributes:
-        folder: Where it works.
-        reads: Files that it read, and at which step first.
-        writes: Files that it wrote, and at which step first.
-        stale: Files that it read before it wrote them, which somebody else had left there.
-        forks: File and line where it started a process of its own, as a copy or anew.
-        step: The number of the step that it is in, 0 before the first.
-        before_read: Is told the name of a file before it is read; may raise.
-    """
-
-    folder: WorkFolder
-    reads: dict[str, int] = field(default_factory=dict)
-    writes: dict[str, int] = field(default_factory=dict)
+    folder: WorkFolder  #: Where it works.
+    reads: dict[str, int] = field(default_factory=dict)  #: Files that it read, and at which step first.
+    writes: dict[str, int] = field(default_factory=dict)  #: Files that it wrote, and at which step first.
+    #: Files that it read before it wrote them, which somebody else had left there.
     stale: dict[str, None] = field(default_factory=dict)
+    #: File and line where it started a process of its own, as a copy or anew.
     forks: list[str] = field(default_factory=list)
-    step: int = 0
-    before_read: Callable[[str], None] = lambda _: None
+    step: int = 0  #: The number of the step that it is in, 0 before the first.
+    before_read: Callable[[str], None] = lambda _: None  #: Is told the name of a file before it is read; may raise.
 
     def wrote(self, file: Any) -> None:
         """Take note of a file that a library writes past Python: torch and safetensors do.
