@@ -16,6 +16,7 @@ from counterfoil.exports.handover import AUDITOR, CAPSULE, HTML, PDF, README, SU
 from counterfoil_app.engine import sample
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.process import ProcessEngine
+from counterfoil_app.model.history import kept_capsule
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.handover_dialog import HandOverDialog
@@ -147,7 +148,7 @@ def test_tampered_run(window_of: MakeWindow, real_engine: SharedEngine, job: Job
     hand_over(window, tmp_path / "given", verdict, qtbot)
     capsule = tmp_path / "dispute.cfoil"
     with qtbot.waitSignal(window.session.exports.finished, timeout=30_000):
-        window.session.exports.capsule(window.session.report, capsule)
+        window.session.exports.capsule(window.session.report, capsule, kept_capsule(window.session.result_file))
     # The window that wrote it adjudicates it, with the order that it finds by its digest.
     window.open_files([capsule])
     qtbot.waitUntil(lambda: window.findChild(CapsuleDialog) is not None)

@@ -47,7 +47,7 @@ def test_control_a_result_that_is_off_is_told_apart(name: str) -> None:
 ELEMENTWISE = sorted(
     name for name in fuzzed_names() if all(isinstance(a, Tensor) for a in next(boundary_calls(name))[1][1])
 )
-RELATIVE = pointwise.RULES.keys() - {"terms"}
+RELATIVE = pointwise.SCALES.keys() - {"terms"}
 SPECIAL = [math.inf, -math.inf, 0.0, -0.0, 1.0, -1.5, 2.0**-149]
 
 

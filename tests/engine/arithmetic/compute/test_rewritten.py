@@ -64,7 +64,7 @@ def larger(call: Call) -> Call:
     name, args, kwargs = call
     tensors = [a for a in args if isinstance(a, Tensor)]
     shapes = {a.shape for a in tensors if a.dim()}
-    if classify(name, alpha=0.3).scale not in pointwise.RULES or len(shapes) > 1:
+    if classify(name, alpha=0.3).scale not in pointwise.SCALES or len(shapes) > 1:
         return call
     factors = torch.linspace(0.5, 1.5, 100).double()
     return name, [torch.cat([a * f for f in factors]) if isinstance(a, Tensor) and a.dim() else a for a in args], kwargs
