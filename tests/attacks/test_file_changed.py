@@ -260,7 +260,7 @@ def test_the_overview_hashes_nothing(digits_job, monkeypatch):
 
 def test_hashing_shows_how_far_it_is_and_can_be_stopped(digits_job, monkeypatch):
     """Of a large file; nothing of it is looked at before that is done."""
-    monkeypatch.setattr(session, "_LONG_BYTES", 0)
+    monkeypatch.setattr(checks, "_LONG_BYTES", 0)
     monkeypatch.setattr(steady, "_PIECE_BYTES", 2**16)
     monkeypatch.setattr(steady, "LEAST_BLOCK", 2**12)
     events = audited(digits_job.run, digits_job.order).events

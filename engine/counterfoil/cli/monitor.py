@@ -37,10 +37,10 @@ from counterfoil.talk.table import MONITOR
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.remote.address import Address, place_of
+from counterfoil_core.remote.ranges import Ranges, Span  # what is asked for is read by these
 
 if TYPE_CHECKING:
     from counterfoil_core.base.cancel import CancelToken
-    from counterfoil_core.remote.ranges import Ranges, Span
 
 MOST_FETCHED = 2**26
 """Bytes of a file that are fetched for one question."""
