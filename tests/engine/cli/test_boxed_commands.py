@@ -32,6 +32,7 @@ from counterfoil.signing.privatekeys import generate_key
 from counterfoil_core.base.errors import CounterfoilError, FileWriteError
 from support.boxes import closed
 from support.jobs import Job
+from support.servers import serving
 
 __all__ = ["closed"]
 
@@ -262,3 +263,12 @@ def test_a_recording_that_has_come_to_its_end_leaves_no_folder(tmp_path: Path) -
         (kept / "one").unlink()
         monitor.close()
     assert sorted(tmp_path.iterdir()) == [empty]
+
+
+def test_a_run_that_lies_elsewhere_is_fetched_outside_of_the_box(digits_job: Job) -> None:
+    with serving(digits_job.run) as served:
+        command = [sys.executable, "-m", "counterfoil", "inspect", served.url, "--order", str(digits_job.order)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "The run is signed" in done.stdout
+    assert 0 < served.sent < digits_job.run.stat().st_size, "pieces are fetched, and not the whole"
