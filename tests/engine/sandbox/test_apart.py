@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,9 +25,16 @@ def apart(paths: list[Path], work: Callable[[Path], bytes], cancel: CancelToken 
     return work_apart(paths, work, cancel or CancelToken(), **how)
 
 
-def nobody_is_left() -> None:
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+def children() -> set[str]:
+    """Processes that this one started: others than those of the test, too."""
+    return {child for each in Path("/proc/self/task").glob("*/children") for child in each.read_text().split()}
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_left() -> Iterator[None]:
+    before = children()
+    yield
+    assert children() <= before
 
 
 @pytest.fixture
@@ -44,7 +51,6 @@ def test_each_file_gets_what_its_own_process_says(files: list[Path]) -> None:
     assert all(said[path].startswith(path.name.encode()) for path in files)
     assert len({each.split()[1] for each in said.values()}) == len(files)
     assert str(os.getpid()).encode() not in b"".join(said.values())
-    nobody_is_left()
 
 
 def test_a_process_that_dies_hangs_or_talks_too_much_answers_for_no_other_file(files: list[Path]) -> None:
@@ -67,7 +73,6 @@ def test_a_process_that_dies_hangs_or_talks_too_much_answers_for_no_other_file(f
     assert {path.name: said[path] for path in files} == {
         path.name: None if path.name in bad else b"fine" for path in files
     }
-    nobody_is_left()
 
 
 def test_a_process_reads_its_own_file_and_writes_none(files: list[Path], tmp_path: Path) -> None:
@@ -99,4 +104,3 @@ def test_it_is_cancelled_in_the_middle(files: list[Path]) -> None:
     cancel.cancel()
     with pytest.raises(CancelledError):
         next(told)
-    nobody_is_left()
