@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from counterfoil.base.descendants import children
 from counterfoil.sandbox import box
 from counterfoil.sandbox.apart import work_apart
 from counterfoil_core.base.cancel import CancelToken
@@ -23,11 +24,6 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are boxes
 
 def apart(paths: list[Path], work: Callable[[Path], bytes], cancel: CancelToken | None = None, **how: float):
     return work_apart(paths, work, cancel or CancelToken(), **how)
-
-
-def children() -> set[str]:
-    """Processes that this one started: others than those of the test, too."""
-    return {child for each in Path("/proc/self/task").glob("*/children") for child in each.read_text().split()}
 
 
 @pytest.fixture(autouse=True)
