@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from counterfoil.program.composites import COMPOSITES
-from counterfoil_core.arithmetic.families.table import SINGLES
+from counterfoil_core.arithmetic.families.table import DEFINITIONS
 from counterfoil_core.operators.bounds import always
 from counterfoil_core.operators.catalogue import allowed_names, classify, decided_arguments
 from counterfoil_core.operators.facts import DRAWS, Operator, OperatorClass
@@ -75,7 +75,7 @@ def _own_form(entry: Operator) -> str:
 def _exact_profile(entry: Operator) -> str:
     """What a rounded operator is under an exact profile."""
     decomposed = entry.name in _DECOMPOSED
-    if entry.kind in SINGLES:
+    if entry.kind in DEFINITIONS:
         return "single or taken apart" if decomposed else "single"
     return "taken apart" if decomposed else "refused"
 
