@@ -15,13 +15,14 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
+from counterfoil.base.descendants import children
 from counterfoil.cli import main
 from counterfoil.signing.privatekeys import generate_key
 from counterfoil.talk.programs import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil_core.signing.keys import load_public_key
 from counterfoil_core.statement.verdict import verify_verdict
 from counterfoil_core.values.outcome import Outcome
-from support.memory import children, holds
+from support.memory import holds
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of processes as Linux shows it")
 

@@ -35,16 +35,3 @@ def holds(process_id: int, needle: bytes) -> bool:
                 kept = block[-len(needle) :]
                 at += len(block)
     return False
-
-
-def children(process_id: int) -> list[int]:
-    """Return the ids of a process's children."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = status.read_text().rpartition(")")[2].split()[1]
-        except OSError:  # it ended meanwhile
-            continue
-        if int(parent) == process_id:
-            found.append(int(status.parent.name))
-    return found

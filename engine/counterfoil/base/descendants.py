@@ -40,12 +40,12 @@ def ended_afterwards() -> Iterator[None]:
                     os.waitpid(each, 0)
 
 
-def children() -> set[int]:
-    """Return the ids of the processes whose parent is this one (proc_pid_stat(5))."""
-    found = set()
+def children(process: int | None = None) -> set[int]:
+    """Return the ids of the processes that a process is the parent of, this one unless given (proc_pid_stat(5))."""
+    found, wanted = set(), os.getpid() if process is None else process
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             _, parent = path.read_bytes().rpartition(b")")[2].split()[:2]
-            if int(parent) == os.getpid():
+            if int(parent) == wanted:
                 found.add(int(path.parent.name))
     return found

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, NoReturn, ParamSpec, TypeVar, cast
 
+from counterfoil.audit.boxed.farrun import FarRun, unasked
 from counterfoil.audit.boxed.start import why_open
 from counterfoil.base import wholefiles
 from counterfoil.cli.places import Given, claims
@@ -37,13 +38,11 @@ from counterfoil.talk.table import MONITOR
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.remote.address import Address, place_of
-from counterfoil_core.remote.ranges import Ranges, Span  # what is asked for is read by these
 
 if TYPE_CHECKING:
     from counterfoil_core.base.cancel import CancelToken
+    from counterfoil_core.remote.ranges import Ranges
 
-MOST_FETCHED = 2**26
-"""Bytes of a file that are fetched for one question."""
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "XDG_RUNTIME_DIR": ""}
 """What libraries are told in a box: numpy needs no threads, and there is no folder for temporary files but its own."""
 P = ParamSpec("P")
@@ -58,7 +57,7 @@ class Begun:
     near: Path | None  #: The copy of what lies elsewhere, where its server gives no pieces of it.
 
 
-class Monitor:
+class Monitor(FarRun):
     """Does what the command may not: what that may ask for is a method, whose signature says what goes in and out.
 
     Args:
@@ -68,12 +67,12 @@ class Monitor:
 
     def __init__(self, given: Given, handles: socket.socket) -> None:
         self._given = given
-        self._address = place_of(given.address) if given.address else None
+        address = place_of(given.address) if given.address else None
+        super().__init__(address if isinstance(address, Address) else None)
         self._handles = handles
         self._stack = ExitStack()
         self._staging: dict[Path, Path] = {}
         self._signers: dict[Path, SignerProcess] = {}
-        self._run: Ranges | None = None
 
     def begin(self) -> Begun:
         """Claim what will be written, make a staging folder beside each of it, and reach what lies elsewhere.
@@ -94,7 +93,7 @@ class Monitor:
                         self._stack.callback(shutil.rmtree, folder, ignore_errors=True)
                         self._staging[target] = folder
         near: object = None
-        if isinstance(self._address, Address):
+        if self._address is not None:
             from counterfoil.remote import opening  # with the libraries for networks
 
             near = self._stack.enter_context(opening.near(self._address))
@@ -103,7 +102,7 @@ class Monitor:
     def place(self, target: Path, name: str, what: str, replace: bool) -> None:
         """Put a file or a folder in place that the command has written into the staging folder of a target."""
         if target not in self._staging or os.path.basename(name) != name:
-            raise _unasked()
+            raise unasked()
         part = self._staging[target] / name
         with wholefiles.writing(target, what):
             _check_plain(part)
@@ -112,7 +111,7 @@ class Monitor:
     def open_log(self, target: Path, new: bool) -> str:
         """Open a file that grows, and hand its descriptor over; returns the name of the error where that fails."""
         if target not in self._staging:
-            raise _unasked()
+            raise unasked()
         try:
             handle = wholefiles.open_log(target, new=new)
         except OSError as error:
@@ -130,7 +129,7 @@ class Monitor:
     def open_key(self, key: Path, purpose: str, about: str) -> str:
         """Start the process that holds a private key; returns the public key as PEM."""
         if not any(key in place.reads for place in self._given.places if place.role.secret):
-            raise _unasked()
+            raise unasked()
         signer = self._signers[key] = self._stack.enter_context(
             start_signer(key, purpose, ask_passphrase(), about=about)
         )
@@ -139,7 +138,7 @@ class Monitor:
     def sign(self, key: Path, statement: bytes) -> bytes:
         """Have a statement signed; returns the envelope."""
         if key not in self._signers:
-            raise _unasked()
+            raise unasked()
         return self._signers[key].sign(statement)
 
     def wrote(self, target: Path) -> bool:
@@ -160,35 +159,6 @@ class Monitor:
 
         return ask_server(self._given.server, query)
 
-    def open_run(self) -> int:
-        """Open what lies elsewhere; returns its length. The command names no address."""
-        if not isinstance(self._address, Address):
-            raise _unasked()
-        from counterfoil.remote.opening import open_transfer
-
-        self.close_run()
-        self._run = open_transfer(self._address)
-        return self._run.size
-
-    def fetch_run(self, spans: tuple[Span, ...]) -> tuple[bytes, ...]:
-        """Fetch pieces of it."""
-        run = self._opened
-        if any(not 0 <= start < start + count <= run.size for start, count in spans):
-            raise _unasked()
-        if sum(count for _, count in spans) > MOST_FETCHED:
-            raise _unasked()
-        return tuple(run.fetch(spans))
-
-    def compare_run(self) -> None:
-        """Ask its server once more what it is."""
-        self._opened.check_unchanged()
-
-    def close_run(self) -> None:
-        """Give up the connection to it, if there is one."""
-        if self._run is not None:
-            self._run.close()
-            self._run = None
-
     def compile(self) -> None:
         """Compile kernels, which are kept where a process in a box cannot write."""
         from counterfoil.audit.boxed.compiling import compile_kernels
@@ -203,15 +173,9 @@ class Monitor:
         self._stack.close()
         return 0
 
-    @property
-    def _opened(self) -> Ranges:
-        if self._run is None:
-            raise _unasked()
-        return self._run
-
     def _written(self, target: Path) -> Written:
         if target not in self._staging:
-            raise _unasked()
+            raise unasked()
         return Written(target)
 
     def _make(self, folder: Path) -> None:
@@ -439,8 +403,4 @@ def _check_plain(part: Path) -> None:
     for path in (part, *within):
         mode = path.lstat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or stat.S_IMODE(mode) & ~0o777:
-            raise _unasked()
-
-
-def _unasked() -> CounterfoilError:
-    return CounterfoilError(say("The command in the box asked for what it was not given."))
+            raise unasked()

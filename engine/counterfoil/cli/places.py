@@ -128,10 +128,11 @@ WRITES_SIGNED = PathRole(written=_signed)
 WRITES_KEYS = PathRole(written=_key_pair)
 WRITES_WEIGHTS = PathRole(written=_weights, makes=_folder)
 WRITES_INTO = PathRole(written=_itself, claims=False, makes=_itself, into=_itself)
+"""A folder, in which other files than those of the command are left alone."""
 WRITES_LOG = PathRole(written=_itself, beside=_itself)
 """A file that grows, and that it goes on with."""
 RECORDS = PathRole(written=_itself, makes=_recording, into=_recording)
-"""A folder, in which other files than those of the command are left alone."""
+"""A run, which is recorded in a folder beside it."""
 KEEPS_PROGRESS = PathRole(written=_itself, claims=False)
 SIGNS_AGAIN = PathRole(written=_itself, may_be="order", otherwise=_order)
 ASKS_SERVER = PathRole()

@@ -223,10 +223,11 @@ def _opened(given: Given, form: type[Any]) -> Any:
 
 def _ended(given: Given, said: Said, words: str) -> None:
     """Say what was found, and how the statement stands; ends the command where it does not count."""
+    found = _validity(given, said)
     given.out.print(words, soft_wrap=True)
     if given.json:
-        print_json(said, None, **_known_of_keys(given, said))
-    _end(given, said)
+        print_json(said, None, **_known_of_keys(given, found))
+    _end(given, said, found)
 
 
 def _validity(given: Given, said: Said) -> Validity:
@@ -238,15 +239,14 @@ def _validity(given: Given, said: Said) -> Validity:
     return validity(given.reader.store, (named, at), trainer=(_trainer_of(said), at))
 
 
-def _known_of_keys(given: Given, said: Said) -> dict[str, Any]:
+def _known_of_keys(given: Given, found: Validity) -> dict[str, Any]:
     """What JSON says of it: by which keys and lists it is read, and why it does not count."""
     known = given.reader.store.digest
-    return {} if known is None else {"trusted": known, "why_not": _validity(given, said).why}
+    return {} if known is None else {"trusted": known, "why_not": found.why}
 
 
-def _end(given: Given, said: Said) -> None:
+def _end(given: Given, said: Said, found: Validity) -> None:
     """End the command where a statement does not count."""
-    found = _validity(given, said)
     show_validity(given.out, given.reader.store, found, said.KIND.what)
     if found.self_signed:
         given.out.print("[bold red]SELF-SIGNED[/]  The trainer of the run signed it: it is the trainer's own word.")
@@ -567,14 +567,15 @@ def _release(given: Given, form: type[ReleaseList]) -> None:
                 found.append((path.name, Digest.of_file(path, cancel)))
     check = compare_release(said, found)
     gone += [name for name in check.absent if given.whole and name not in gone]
+    stands = _validity(given, said)
     if given.json:
-        known = _known_of_keys(given, said)
+        known = _known_of_keys(given, stands)
         print_json(check, version=said.version, commit=said.commit, holds=check.holds, missing=gone, **known)
     else:
         _show_release(said, check, gone)
     if not check.holds or gone:
         raise ExitWith((Outcome.ERROR if check.holds else Outcome.REFUSED).exit_code)
-    _end(given, said)
+    _end(given, said, stands)
 
 
 def _show_release(said: ReleaseList, check: ReleaseCheck, gone: list[str]) -> None:

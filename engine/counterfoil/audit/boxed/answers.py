@@ -15,10 +15,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from counterfoil.audit.boxed.compiling import compile_kernels
+from counterfoil.audit.boxed.farrun import FarRun, unasked
 from counterfoil.audit.boxed.files import CAPSULE_NAME, KEPT_NAME
 from counterfoil.audit.keeping import Shelf, capsule_of, place_of
 from counterfoil.audit.nonces import KeptNonce
-from counterfoil.audit.outside import LocalOutside
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of
 from counterfoil.audit.parts.partfile import Message
@@ -26,23 +26,20 @@ from counterfoil.base.wholefiles import whole_file
 from counterfoil.talk.port import Port
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
-from counterfoil_core.base.errors import CounterfoilError, FileWriteError, ObstacleError, ProgressError
+from counterfoil_core.base.errors import FileWriteError, ObstacleError, ProgressError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.hearing.keptaudit import Basis, KeptAudit, audit_of, body_of
 from counterfoil_core.remote.address import Address
-from counterfoil_core.remote.ranges import Ranges, Span
 from counterfoil_core.values.report import Kept
 from counterfoil_core.values.request import AuditRequest
 
-MOST_FETCHED = 2**26
-"""Bytes of a run that are fetched for one question."""
 LONGEST_WAIT = 1.0
 """Seconds that a question may take of the time in which Ctrl-C is to be noticed."""
 _PIECE_BYTES = 2**23
 _OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
-class Answers:
+class Answers(FarRun):
     """Answers one process: what it may ask for is a method, whose signature says what goes in and comes out.
 
     Args:
@@ -59,9 +56,10 @@ class Answers:
         target: Path | None = None,
         cancel: CancelToken | None = None,
     ) -> None:
+        address = None if request is None else request.run
+        super().__init__(address if isinstance(address, Address) else None, cancel)
         self._scratch = scratch
         self._cancel = cancel or CancelToken()
-        self._run: Ranges | None = None
         self._target = target
         self._request = request
         self._basis: Basis | None = None
@@ -79,33 +77,6 @@ class Answers:
             path = place_of(self._place, self._basis)
             kept = path, capsule_of(path)
         return kept if self._nonce is None else (*kept, self._nonce.path)
-
-    def open_run(self) -> int:
-        """Open the run of the audit, which lies elsewhere; returns its length. The process names no address."""
-        address = self._asked.run
-        if not isinstance(address, Address):
-            raise _unasked()
-        self.close_run()
-        self._run = LocalOutside().ranges(address, self._cancel)
-        return self._run.size
-
-    def fetch_run(self, spans: tuple[Span, ...]) -> tuple[bytes, ...]:
-        """Fetch pieces of it."""
-        run = self._opened_run
-        total = sum(count for _, count in spans)
-        if any(not 0 <= start < start + count <= run.size for start, count in spans) or total > MOST_FETCHED:
-            raise _unasked()
-        return tuple(run.fetch(spans))
-
-    def compare_run(self) -> None:
-        """Ask its server once more what it is."""
-        self._opened_run.check_unchanged()
-
-    def close_run(self) -> None:
-        """Give up the connection to it, if there is one."""
-        if self._run is not None:
-            self._run.close()
-            self._run = None
 
     def compile(self) -> None:
         """Compile kernels, which are kept where a process in a box cannot write."""
@@ -128,13 +99,13 @@ class Answers:
     def remove(self) -> str:
         """Remove the progress and the nonce of the audit, which has come to its end; returns what could not be."""
         if self._asked.retain:
-            raise _unasked()
+            raise unasked()
         return Shelf().remove(self.leftover)
 
     def place(self) -> None:
         """Put the dispute capsule, which lies in the shared folder, where the user wants it."""
         if self._target is None:
-            raise _unasked()
+            raise unasked()
         take(self._scratch, CAPSULE_NAME, self._target, say("the dispute capsule"))
 
     def keep(self, body: bytes) -> None:
@@ -185,38 +156,32 @@ class Answers:
     @property
     def _asked(self) -> AuditRequest:
         if self._request is None:
-            raise _unasked()
+            raise unasked()
         return self._request
-
-    @property
-    def _opened_run(self) -> Ranges:
-        if self._run is None:
-            raise _unasked()
-        return self._run
 
     @property
     def _place(self) -> Path:
         if self._asked.progress is None:
-            raise _unasked()
+            raise unasked()
         return self._asked.progress
 
     def _crew(self, worker: int = 1) -> Executor:
         if self._workers is None or not 1 <= worker <= self._workers.count:
-            raise _unasked()
+            raise unasked()
         return self._workers
 
     def _nonce_of(self, order: Digest, run_root: Digest) -> KeptNonce:
         if not self._asked.segments.draws:
-            raise _unasked()
+            raise unasked()
         nonce = KeptNonce(self._place, order, run_root, self._asked.segments)
         if self._nonce is not None and self._nonce.path != nonce.path:
-            raise _unasked()
+            raise unasked()
         self._nonce = self._nonce or nonce
         return self._nonce
 
     def _held(self, basis: Basis, find: Callable[[], KeptAudit | None]) -> bytes | None:
         if self._basis not in (None, basis):
-            raise _unasked()
+            raise unasked()
         self._basis = basis
         found = find()
         if found is None:
@@ -270,7 +235,3 @@ def _copy(source: Path, target: Path, digest: Digest | None = None, what: str = 
                 writing.write(piece)
             if digest is not None and copied.digest() != digest.value:
                 raise ProgressError(say("The dispute capsule is not the one that it should be."))
-
-
-def _unasked() -> CounterfoilError:
-    return CounterfoilError(say("The process in the box asked for what it was not given."))
