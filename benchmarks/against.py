@@ -52,13 +52,13 @@ from counterfoil.training.recipes import gpt2
 from counterfoil.training.recipes.digits import CLASSES, LEVELS, SIDE, DigitsNet
 from counterfoil.training.recorder import record
 from counterfoil.training.schedules import cosine, shuffled_epochs
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.machine import Machine, open_machine
 from counterfoil_core.arithmetic.profiles import arithmetic_of
 from counterfoil_core.base.precision import PROFILES, AnyPrecision, is_exact
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.operators.node import TensorType
-from counterfoil_core.order.loaded import step_inputs
+from counterfoil_core.order.executable import step_inputs
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.request import AuditRequest
 from counterfoil_resources.digits import load_digits

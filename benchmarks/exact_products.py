@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.timing import rounds_of
-from counterfoil_core.kernels.exact import convolutions, fused
+from counterfoil_core.kernels.exact import convolutions, digitproducts
 from counterfoil_core.kernels.exact.forms import sound_forms
 from counterfoil_core.kernels.exact.geometry import Geometry
 from counterfoil_core.kernels.exact.products import Form, matmul
@@ -31,8 +31,8 @@ def calls_for(a: Tensor, b: Tensor) -> dict[str, Callable[[], object]]:
     for bits in BITS:
         for form in sorted(sound_forms(a.device.type), key=lambda form: form.value):
             calls[f"{form.value}, S = {bits}"] = lambda bits=bits, form=form: matmul(a, b, bits, form)  # type: ignore[misc]
-        cut = fused.cut(a, bits), fused.cut(b, bits)
-        calls[f"karatsuba, S = {bits}, cut before"] = lambda cut=cut: fused.multiply(*cut)  # type: ignore[misc]
+        cut = digitproducts.cut(a, bits), digitproducts.cut(b, bits)
+        calls[f"karatsuba, S = {bits}, cut before"] = lambda cut=cut: digitproducts.multiply(*cut)  # type: ignore[misc]
     return calls
 
 

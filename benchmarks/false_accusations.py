@@ -1,7 +1,7 @@
 """``python -m benchmarks false-accusations``: honest runs, replayed on many machines; nobody may be accused.
 
 Every job is recorded on this machine and on imitated ones, signed, and audited from the files: under every imitation of
-other hardware (:mod:`counterfoil_core.arithmetic.otherwise.perturbed`), on other numbers of threads, with other
+other hardware (:mod:`counterfoil_core.arithmetic.otherwise.perturbation`), on other numbers of threads, with other
 instruction sets (in a process of its own, since libraries choose theirs at start), and on a GPU where there is one.
 
 All of it takes long: the folder keeps runs and each replay as it ends (:mod:`benchmarks.campaign`), and what is done is

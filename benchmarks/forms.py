@@ -13,8 +13,8 @@ import torch
 from counterfoil.training.order import OrderDraft
 from counterfoil_core.arithmetic.compute.interpreter import Draws, StepInputs, StepResult
 from counterfoil_core.arithmetic.compute.operation import Compute
-from counterfoil_core.arithmetic.compute.prepared import Round
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil_core.arithmetic.compute.plan import Round
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels, step_key
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.arithmetic.machine import Machine
 from counterfoil_core.arithmetic.profiles import arithmetic_of

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from benchmarks.pages import markdown
 from benchmarks.timing import rounds_of
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.machine import open_machine
 from counterfoil_core.base.precision import Precision
 from counterfoil_core.kernels.exact.forms import sound_forms

@@ -29,14 +29,14 @@ from benchmarks.pages import MEASURED, markdown, origin, write_between
 from counterfoil.audit.hearings import run_audit
 from counterfoil.base.buckets import buckets
 from counterfoil.signing.privatekeys import key_from_seed
-from counterfoil.training import sharing
+from counterfoil.training import execution
 from counterfoil.training.combination import Combination
 from counterfoil.training.exchange import Exchange, ShareDone
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
 from counterfoil.training.recordingevents import StepRecorded
 from counterfoil.training.tokens import Tokens
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.values.events import AuditFinished, StepReplayed
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.request import AuditRequest
@@ -121,12 +121,12 @@ def plainly() -> Iterator[None]:
         together = float_sum(given, sorted(combined, key=lambda name: combined[name].number))
         return Combination(together, [0] * len(combined), exchange.shares(done), None)
 
-    exact = sharing.__dict__["combine"]
-    sharing.__dict__["combine"] = combine
+    exact = execution.__dict__["combine"]
+    execution.__dict__["combine"] = combine
     try:
         yield
     finally:
-        sharing.__dict__["combine"] = exact
+        execution.__dict__["combine"] = exact
 
 
 def float_sum(shares: Sequence[dict[str, Tensor]], names: Sequence[str]) -> dict[str, Tensor]:

@@ -25,7 +25,7 @@ import os, sys, time
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from pathlib import Path
 from PySide6.QtCore import QSettings
-from counterfoil_app.driver.waiting import settle, wait_until
+from counterfoil_app.driver.capture import settle, wait_until
 from counterfoil_app.main import make_window, spare_the_collector
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings

@@ -24,7 +24,7 @@ from PySide6.QtCore import QSettings
 
 from benchmarks.heartbeat import Heartbeat
 from benchmarks.programs import command, environment
-from counterfoil_app.driver.waiting import settle, wait_until
+from counterfoil_app.driver.capture import settle, wait_until
 from counterfoil_app.main import make_window, spare_the_collector
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings

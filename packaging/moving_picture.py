@@ -15,7 +15,7 @@ from PIL import Image
 from PySide6.QtCore import QBuffer, QIODevice, Qt
 
 from counterfoil_app.demo import DemoFiles, name_keys
-from counterfoil_app.driver.waiting import settle
+from counterfoil_app.driver.capture import settle
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 

@@ -12,7 +12,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QSettings
 
-from counterfoil_app.driver.waiting import wait_until
+from counterfoil_app.driver.capture import wait_until
 from counterfoil_app.main import make_window
 from counterfoil_app.model.settings import Settings, ThemeChoice
 from counterfoil_app.shell.window import MainWindow

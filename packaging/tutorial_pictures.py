@@ -13,7 +13,7 @@ from pictured import wait, window_in_a_folder  # sets the platform before Qt is 
 from PySide6.QtWidgets import QWidget
 
 from counterfoil import Outcome
-from counterfoil_app.driver.waiting import settle
+from counterfoil_app.driver.capture import settle
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog

@@ -31,7 +31,7 @@ from counterfoil_core.arithmetic.compute.interpreter import StepInputs
 from counterfoil_core.base.precision import PROFILES
 from counterfoil_core.base.turns import Turns
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.program.graph import Program
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.values.adjudication import AdjudicationOutcome

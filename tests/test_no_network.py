@@ -104,7 +104,7 @@ def test_control_processes_of_the_program_are_listened_to(listener: Listener) ->
     code = """
 import subprocess
 from counterfoil.talk.programs import program_command, program_environment
-command = program_command("counterfoil.doctor.closing")
+command = program_command("counterfoil.doctor.boxprobe")
 subprocess.run(command, env=program_environment(), capture_output=True, check=True)
 """
     done = listener.run("-c", code)

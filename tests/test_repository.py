@@ -595,7 +595,7 @@ def test_no_path_of_somebodys_machine_is_in_the_repository() -> None:
 UNPICKLERS = {"_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "multiprocessing", "pickle", "shelve"}
 """Modules that make whatever a file or a pipe names; contracts in pyproject.toml forbid to import them."""
 SENDERS = {
-    "counterfoil/audit/parts/processes.py",
+    "counterfoil/audit/parts/helpers.py",
     "counterfoil/talk/process.py",
     "counterfoil_app/desktop/services.py",  # a message of the desktop's bus
     "counterfoil_app/engine/broker.py",

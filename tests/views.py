@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 
-from counterfoil_app.driver.waiting import settle, wait_until
+from counterfoil_app.driver.capture import settle, wait_until
 from counterfoil_app.main import make_window
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings

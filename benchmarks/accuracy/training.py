@@ -21,12 +21,12 @@ from counterfoil.training import augment
 from counterfoil.training.order import OrderDraft
 from counterfoil_core.arithmetic.beforehand import check_exact
 from counterfoil_core.arithmetic.compute.interpreter import StepInputs
-from counterfoil_core.arithmetic.grid.fingerprinting import step_key
+from counterfoil_core.arithmetic.grid.fingerprints import step_key
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
 from counterfoil_core.arithmetic.machine import Machine
 from counterfoil_core.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision, is_exact
 from counterfoil_core.kernels.cpu.philox import uniform
-from counterfoil_core.order.loaded import step_inputs
+from counterfoil_core.order.executable import step_inputs
 
 
 @dataclass(frozen=True)

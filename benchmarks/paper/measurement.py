@@ -21,7 +21,7 @@ from benchmarks.paper.experiments import EXPERIMENTS, Step
 from counterfoil_core.arithmetic.compute.interpreter import StepResult
 from counterfoil_core.arithmetic.grid.log import encode
 from counterfoil_core.arithmetic.machine import open_machine
-from counterfoil_core.arithmetic.otherwise.perturbed import perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import perturbed
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError, MemoryShortageError
 from counterfoil_core.base.trouble import obstacles_noticed

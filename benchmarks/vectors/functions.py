@@ -15,14 +15,14 @@ from benchmarks.vectors.exact import exact_operations
 from benchmarks.vectors.recording import KEY_SEED, trainer_key
 from benchmarks.vectors.sharing import combination
 from counterfoil_core.arithmetic.compute.draws import drawn
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, place_key, step_key
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels, place_key, step_key
 from counterfoil_core.arithmetic.grid.log import SiteLog, decode, encode
-from counterfoil_core.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil_core.arithmetic.grid.replayrounder import ReplayingRounder
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.base.precision import Precision
-from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.base.stoprule import StopRule
 from counterfoil_core.bundle.schema import StepRecord
 from counterfoil_core.commit.merkle import MerkleTree, leaf_hash
 from counterfoil_core.commit.state import chunk_tree, state_root, tensor_digest, tensor_record

@@ -20,7 +20,7 @@ from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs
 from counterfoil.training.turns import Turn, TurnsJob, order_turns
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision, is_exact
-from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.base.stoprule import StopRule
 from counterfoil_core.kernels.cpu.philox import uniform
 from counterfoil_core.operators.node import TensorType
 

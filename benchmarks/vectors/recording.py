@@ -18,7 +18,7 @@ from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training.order import OrderDraft
 from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepResult
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels, step_key
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.arithmetic.grid.margin import site_margins
 from counterfoil_core.arithmetic.profiles import arithmetic_of
@@ -31,7 +31,7 @@ from counterfoil_core.commit.fingerprints import fingerprints_digest
 from counterfoil_core.commit.merkle import leaf_hash
 from counterfoil_core.commit.state import state_root
 from counterfoil_core.kernels.exact.forms import Profile
-from counterfoil_core.order.loaded import step_inputs
+from counterfoil_core.order.executable import step_inputs
 from counterfoil_core.program.graph import Program
 from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder
 from counterfoil_core.signing.keys import SigningKey

@@ -14,11 +14,11 @@ from torch import Tensor
 from benchmarks.vectors.recording import finish, interpreter_of
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.training.exchange import Alone
+from counterfoil.training.execution import PartDone, SharedStep, execute_shared
 from counterfoil.training.order import OrderDraft
-from counterfoil.training.sharing import PartDone, SharedStep, execute_shared
-from counterfoil_core.arithmetic.combining import ExactSum, common_exponents
+from counterfoil_core.arithmetic.combination import ExactSum, common_exponents
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepInputs
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels, step_key
 from counterfoil_core.arithmetic.profiles import arithmetic_of
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
@@ -30,8 +30,8 @@ from counterfoil_core.commit.fingerprints import fingerprints_digest
 from counterfoil_core.commit.merkle import leaf_hash
 from counterfoil_core.commit.state import state_root
 from counterfoil_core.kernels.exact.combine import quantised
-from counterfoil_core.order.admitted import places_of
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.admission import places_of
+from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.program.graph import Program
 
 _TINY, _HUGE = 2.0**-149, math.ldexp(2 - 2.0**-23, 127)

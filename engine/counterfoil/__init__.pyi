@@ -3,7 +3,7 @@
 from counterfoil.arithmetic.compute.devicelist import (
     list_devices as list_devices,
 )
-from counterfoil.arithmetic.compute.listing import (
+from counterfoil.arithmetic.compute.devicename import (
     Device as Device,
 )
 from counterfoil.audit.askedruns import (
@@ -17,7 +17,7 @@ from counterfoil.audit.difference import (
 from counterfoil.audit.disputedrows import (
     find_disputed_rows as find_disputed_rows,
 )
-from counterfoil.audit.following import (
+from counterfoil.audit.follow import (
     follow as follow,
     follow_run as follow_run,
 )
@@ -25,9 +25,6 @@ from counterfoil.audit.hearings import (
     adjudicate as adjudicate,
     find_progress as find_progress,
     run_audit as run_audit,
-)
-from counterfoil.audit.keeping import (
-    state_folder as state_folder,
 )
 from counterfoil.audit.ledger import (
     read_ledger as read_ledger,
@@ -38,6 +35,9 @@ from counterfoil.audit.operatorlook import (
 from counterfoil.audit.overview import (
     inspect as inspect,
     inspect_stages as inspect_stages,
+)
+from counterfoil.audit.progressfile import (
+    state_folder as state_folder,
 )
 from counterfoil.audit.recognition import (
     capsule_subject as capsule_subject,
@@ -96,6 +96,11 @@ from counterfoil.audit.values.figures import (
     log_said as log_said,
     recorded_log_said as recorded_log_said,
 )
+from counterfoil.audit.values.filekind import (
+    CapsuleSubject as CapsuleSubject,
+    FileUse as FileUse,
+    Recognised as Recognised,
+)
 from counterfoil.audit.values.fleet import (
     Fleet as Fleet,
     FleetRequest as FleetRequest,
@@ -104,7 +109,7 @@ from counterfoil.audit.values.fleet import (
     measured_by as measured_by,
     plan_fleet as plan_fleet,
 )
-from counterfoil.audit.values.following import (
+from counterfoil.audit.values.follow import (
     FollowEnded as FollowEnded,
     FollowEvent as FollowEvent,
     FollowRequest as FollowRequest,
@@ -131,7 +136,7 @@ from counterfoil.audit.values.ledger import (
     TrainerRecord as TrainerRecord,
     with_policy as with_policy,
 )
-from counterfoil.audit.values.located import (
+from counterfoil.audit.values.location import (
     Located as Located,
     LocateProgress as LocateProgress,
     Place as Place,
@@ -145,11 +150,6 @@ from counterfoil.audit.values.plan import (
 from counterfoil.audit.values.rates import (
     GPUS as GPUS,
     Gpu as Gpu,
-)
-from counterfoil.audit.values.recognised import (
-    CapsuleSubject as CapsuleSubject,
-    FileUse as FileUse,
-    Recognised as Recognised,
 )
 from counterfoil.audit.values.runrules import (
     CheckedRules as CheckedRules,
@@ -178,18 +178,18 @@ from counterfoil.base.wholefiles import (
 from counterfoil.bundle.capsulewriter import (
     write_capsule as write_capsule,
 )
+from counterfoil.cli.orderevents import (
+    OrderProgress as OrderProgress,
+    OrderWritten as OrderWritten,
+)
 from counterfoil.cli.orderforms import (
     OrderForm as OrderForm,
     OrderOption as OrderOption,
     order_command as order_command,
     order_forms as order_forms,
 )
-from counterfoil.cli.ordering import (
+from counterfoil.cli.orderprocess import (
     make_order as make_order,
-)
-from counterfoil.cli.telling import (
-    OrderProgress as OrderProgress,
-    OrderWritten as OrderWritten,
 )
 from counterfoil.delivery.basis import (
     basis_of as basis_of,
@@ -197,14 +197,14 @@ from counterfoil.delivery.basis import (
 from counterfoil.delivery.export import (
     export_weights as export_weights,
 )
-from counterfoil.delivery.locating import (
+from counterfoil.delivery.location import (
     locate_hash as locate_hash,
     locate_weights as locate_weights,
 )
 from counterfoil.delivery.verification import (
     verify_weights as verify_weights,
 )
-from counterfoil.delivery.witnessing import (
+from counterfoil.delivery.witness import (
     Witness as Witness,
 )
 from counterfoil.distributed.hooks import (
@@ -212,7 +212,7 @@ from counterfoil.distributed.hooks import (
     exact_allreduce_hook as exact_allreduce_hook,
     set_exact_reduce_scatter as set_exact_reduce_scatter,
 )
-from counterfoil.doctor.examining import (
+from counterfoil.doctor.examination import (
     MachineProgress as MachineProgress,
     examine_machine as examine_machine,
 )
@@ -284,9 +284,6 @@ from counterfoil.training.loop import (
     LoopStep as LoopStep,
     loop as loop,
 )
-from counterfoil.training.preparing import (
-    Expected as Expected,
-)
 from counterfoil.training.previews import (
     DataPreview as DataPreview,
     preview_data as preview_data,
@@ -324,6 +321,9 @@ from counterfoil.training.recordingevents import (
 )
 from counterfoil.training.recordingfolder import (
     discard_recording as discard_recording,
+)
+from counterfoil.training.stages import (
+    Expected as Expected,
 )
 from counterfoil.training.tamper import (
     LabelFlip as LabelFlip,
@@ -381,7 +381,7 @@ from counterfoil_core.base.precision import (
     ExactPrecision as ExactPrecision,
     Precision as Precision,
 )
-from counterfoil_core.base.stopping import (
+from counterfoil_core.base.stoprule import (
     StopRule as StopRule,
 )
 from counterfoil_core.bundle.capsule import (
@@ -418,7 +418,7 @@ from counterfoil_core.signing.publickeys import (
 from counterfoil_core.signing.statements import (
     open_said as open_said,
 )
-from counterfoil_core.statement.signed import (
+from counterfoil_core.statement.judgement import (
     Adjudication as Adjudication,
     Verdict as Verdict,
 )

@@ -23,9 +23,9 @@ from counterfoil_app.model.case_file import (
     Replay,
 )
 from counterfoil_app.model.cases import MAX_RECENT, Cases
+from counterfoil_app.model.casestate import CaseState, NextStep, result_of, standing_of
 from counterfoil_app.model.history import Past
-from counterfoil_app.model.replaying import Replaying
-from counterfoil_app.model.standing import CaseState, NextStep, result_of, standing_of
+from counterfoil_app.model.otherwindows import Replaying
 from counterfoil_core.signing.subject import Subject
 from support.fake_engine import digest
 from support.reports import verified_report

@@ -29,7 +29,7 @@ from counterfoil import (
     order_digits,
     record,
 )
-from counterfoil.audit import keeping
+from counterfoil.audit import progressfile
 from counterfoil.cli import reports
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.model.open_bundle import Phase
@@ -177,7 +177,7 @@ def every_place_agrees(engine: Engine, window: MainWindow, folder: Path) -> None
 
 @pytest.fixture(autouse=True)
 def kept_at_every_segment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(keeping, "LEAST_SECONDS", -1e9)
+    monkeypatch.setattr(progressfile, "LEAST_SECONDS", -1e9)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from tests.app.conftest import MakeWindow
 
 from counterfoil import Dispute, DisputedElement, Finding, Right
-from counterfoil_app.driver.waiting import wait_until
+from counterfoil_app.driver.capture import wait_until
 from counterfoil_app.looks import text
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow

@@ -16,7 +16,7 @@ from shiboken6 import isValid
 
 from counterfoil import Role, load_public_key
 from counterfoil.exports.handover import AUDITOR, CAPSULE, HTML, PDF, README, SEALED, SUMS, VERDICT, commands
-from counterfoil.sealed.opening import make_sealing_key, opened
+from counterfoil.sealed.unseal import make_sealing_key, opened
 from counterfoil.signer.client import Passphrase
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow

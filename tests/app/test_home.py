@@ -14,9 +14,9 @@ from tests.app.conftest import PATIENCE, MakeWindow
 
 from counterfoil import Role
 from counterfoil_app.model.case_file import FileKind, Parties
+from counterfoil_app.model.casestate import CaseState, NextStep, Standing
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
-from counterfoil_app.model.standing import CaseState, NextStep, Standing
 from counterfoil_app.shell.window import CARD_ACTIONS, MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.cards import Part

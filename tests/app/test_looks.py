@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QMessageBox, QProgressBar
 from pytestqt.qtbot import QtBot
 
 from counterfoil import CheckNumber, CounterfoilError
-from counterfoil_app.driver.waiting import wait_until
+from counterfoil_app.driver.capture import wait_until
 from counterfoil_app.looks import fonts, icons
 from counterfoil_app.looks.theme import DARK, LIGHT, ThemeChoice, Tokens
 from counterfoil_app.model.open_bundle import Phase

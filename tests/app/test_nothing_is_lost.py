@@ -16,7 +16,7 @@ from tests.app.conftest import MakeWindow
 from tests.app.test_nothing_misleads import idle, replayed
 
 from counterfoil import Outcome
-from counterfoil.base.sealing import SEAL_BYTES, seal
+from counterfoil.base.seal import SEAL_BYTES, seal
 from counterfoil.signing.privatekeys import generate_key
 from counterfoil_app.engine.strangers import beside
 from counterfoil_app.model.history import (

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from counterfoil_app.driver.waiting import wait_until
+from counterfoil_app.driver.capture import wait_until
 from counterfoil_app.looks.fonts import TEXT_POINTS, apply_text_size
 from counterfoil_app.main import make_window
 from counterfoil_app.model.case_file import FileKind

@@ -15,8 +15,8 @@ from counterfoil.training.recordingfolder import recording_folder
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.recordings import KnownFollow, RecordRequest
 from counterfoil_app.model.case_file import FileKind
-from counterfoil_app.model.growing import GrowingCurve
 from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.recordingcurves import GrowingCurve
 from counterfoil_app.model.recordings import Doing, Recording
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow

@@ -34,12 +34,12 @@ from counterfoil.audit.values.summary import SourceSummary
 from counterfoil_app.looks import fonts
 from counterfoil_app.looks.language import Translations
 from counterfoil_app.looks.theme import LIGHT
-from counterfoil_app.model.finished import VerdictMaterial
 from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.replayresult import VerdictMaterial
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.model.step_data import StepData
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.verdict import chart, export, report_html, report_pages
+from counterfoil_app.verdict import chart, export, report_pages, report_process
 from counterfoil_app.verdict.export import SigningRequest
 from counterfoil_app.verdict.report_document import Case, Contents, Curves
 from counterfoil_app.verdict.signing_dialog import SigningDialog
@@ -282,7 +282,7 @@ def test_an_adjudication_has_a_report_too(qapp: QApplication, outcome: Adjudicat
         assert needed in text, needed
     assert "Is the training that was ordered" not in text
     assert b"pdfaid:part" in report_pages.make_pdf(page)
-    seen = Seen(report_html.make_html(page, "en").decode("utf-8"))
+    seen = Seen(report_process.make_html(page, "en").decode("utf-8"))
     assert outcome.value in seen.text
     assert seen.of("img") == []
     meant = {AdjudicationOutcome.CONFIRMED: "is not what was ordered", AdjudicationOutcome.REJECTED: "is wrong"}
@@ -331,7 +331,7 @@ class Seen(HTMLParser):
 
 def test_the_html_report_can_be_heard(qapp: QApplication) -> None:
     for engine in (FakeEngine(), FakeEngine(disputed=37)):
-        seen = Seen(report_html.make_html(contents(engine), "en").decode("utf-8"))
+        seen = Seen(report_process.make_html(contents(engine), "en").decode("utf-8"))
         assert [each.get("lang") for each in seen.of("html")] == ["en"]
         assert seen.tags.count("title") == seen.tags.count("main") == seen.tags.count("h1") == 1
         assert seen.headings[0] == 1
@@ -350,7 +350,7 @@ def test_the_html_report_can_be_heard(qapp: QApplication) -> None:
 
 def test_the_html_report_is_one_file_that_runs_and_fetches_nothing(qapp: QApplication) -> None:
     page = contents(FakeEngine(disputed=37), title="<script>alert(1)</script>", bundle_name='"><img src=x>.cfoil')
-    html = report_html.make_html(page, "en").decode("utf-8")
+    html = report_process.make_html(page, "en").decode("utf-8")
     seen = Seen(html)
     assert not {"script", "link", "iframe", "object", "form"} & set(seen.tags)
     assert all(str(each["src"]).startswith("data:") for each in seen.of("img")), "a stranger's mark-up is text"
@@ -364,7 +364,7 @@ def test_the_html_report_is_one_file_that_runs_and_fetches_nothing(qapp: QApplic
 def test_both_reports_say_the_same(qapp: QApplication) -> None:
     page = contents(FakeEngine(disputed=37))
     paper = document(page).toPlainText()
-    seen = Seen(report_html.make_html(page, "en").decode("utf-8")).text
+    seen = Seen(report_process.make_html(page, "en").decode("utf-8")).text
     squeezed = re.sub(r"\s+", "", seen)
     lines = [re.sub(r"\s+", "", line) for line in paper.splitlines() if line.strip() and "\ufffc" not in line]
     assert len(lines) > 80
@@ -373,7 +373,7 @@ def test_both_reports_say_the_same(qapp: QApplication) -> None:
 
 @pytest.mark.usefixtures("german")
 def test_the_html_report_is_in_the_language_that_it_names(qapp: QApplication) -> None:
-    html = report_html.make_html(contents(FakeEngine()), "de").decode("utf-8")
+    html = report_process.make_html(contents(FakeEngine()), "de").decode("utf-8")
     assert '<html lang="de">' in html
     assert "Prüfbericht" in html
 

@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from counterfoil.sealed.opening import make_sealing_key, opened
 from counterfoil.sealed.recipients import read_recipients
-from counterfoil.sealed.writing import seal_file
+from counterfoil.sealed.seal import seal_file
+from counterfoil.sealed.unseal import make_sealing_key, opened
 from counterfoil.signer.client import Passphrase
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow

@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
-from counterfoil_app.driver.waiting import wait_until
+from counterfoil_app.driver.capture import wait_until
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.step_data import StepFilter, StepState
 from counterfoil_app.shell.window import MainWindow

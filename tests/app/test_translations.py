@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from counterfoil import CheckNumber, CounterfoilError, OrderProgress, Sample
-from counterfoil.training.preparing import COMPARING, FOLLOWING, RUNNING
+from counterfoil.training.stages import COMPARING, FOLLOWING, RUNNING
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import engine_words, order_words
 from counterfoil_app.looks.language import LANGUAGES, choose_language

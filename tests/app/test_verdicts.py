@@ -36,8 +36,8 @@ from counterfoil import (
 from counterfoil_app.looks import words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import LIGHT
-from counterfoil_app.model.finished import VerdictMaterial
 from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.replayresult import VerdictMaterial
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import chart, export, passphrases, report_document, report_pages

@@ -16,7 +16,7 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
-from counterfoil_app.driver.waiting import wait_until
+from counterfoil_app.driver.capture import wait_until
 from counterfoil_app.looks.theme import ThemeChoice
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.step_data import StepFilter, StepState

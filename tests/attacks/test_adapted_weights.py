@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from counterfoil.audit.values.delivery import DeliveryOutcome
 from counterfoil.base.joberrors import WeightsError
-from counterfoil.delivery.applied import AdapterUse, ForwardPass
+from counterfoil.delivery.adapterforms import AdapterUse, ForwardPass
 from counterfoil.training.order import OrderDraft
 from counterfoil_core.base.precision import ExactPrecision
 from support.delivered import compared, delivered, exported

@@ -39,7 +39,7 @@ NAMES = (
 PROGRAMS = (
     "counterfoil.audit.parts.worker",
     "counterfoil.cli.orderprogram",
-    "counterfoil.doctor.closing",
+    "counterfoil.doctor.boxprobe",
     "counterfoil.signer.server",
     "counterfoil.training.following.plainrun",
     "counterfoil_app.engine.child",

@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
-from counterfoil.audit import keeping
+from counterfoil.audit import progressfile
 from counterfoil.audit.overview import inspect, inspect_stages
 from counterfoil.cli import main
 from counterfoil.training.tamper import LabelFlip
@@ -162,7 +162,7 @@ def test_a_damaged_state_without_a_fraud_is_refused_and_says_what_was_judged(hon
 
 
 def test_an_audit_that_goes_on_finds_the_damage_again(honest, tmp_path, monkeypatch):
-    monkeypatch.setattr(keeping, "LEAST_SECONDS", -1e9)
+    monkeypatch.setattr(progressfile, "LEAST_SECONDS", -1e9)
     job, place = Job(honest.order, damaged(honest, tmp_path, STORED)), tmp_path / "progress"
     stopped = ended(stopped_after(request_of(job, place), STORED + 3))
     assert stopped.kept is not None

@@ -21,7 +21,7 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import GivenFileError, SignatureError
 from counterfoil_core.bundle import steady
 from counterfoil_core.bundle.steady import SteadyFile
-from counterfoil_core.hearing import adjudicator as hearing, inspection as checks, reporting, segments, session
+from counterfoil_core.hearing import adjudicator as hearing, inspection as checks, report, segments, session
 from counterfoil_core.statement.verdict import sign_verdict
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.events import AuditStarted, CheckChanged
@@ -86,7 +86,7 @@ def test_one_bit_flips_and_flips_back(digits_job, tmp_path, trainer_key, monkeyp
         place.write(flipped(place.before, at=-1) if step % 2 else place.before)
 
     before(monkeypatch, segments, "read_logs", flicker)
-    before(monkeypatch, reporting, "conclude", lambda *_, **__: place.write(place.before))
+    before(monkeypatch, report, "conclude", lambda *_, **__: place.write(place.before))
     before(monkeypatch, steady.SteadyFile, "check_unchanged", lambda *_: place.write(place.before))
     result = audited(run, digits_job.order)
     assert run.read_bytes() == digits_job.run.read_bytes()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from counterfoil.audit.hearings import run_audit
-from counterfoil.audit.values.following import FollowRequest
+from counterfoil.audit.values.follow import FollowRequest
 from counterfoil.training.recordingevents import RecordEvent
 from counterfoil.training.recordingfolder import recording_folder
 from counterfoil.training.stepfile import encode_step, first_seal, read_steps

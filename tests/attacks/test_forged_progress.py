@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit import keeping
-from counterfoil.audit.keeping import MARK, capsule_of, encode, load
-from counterfoil.base import sealing
-from counterfoil.base.sealing import SEAL_BYTES
+from counterfoil.audit import progressfile
+from counterfoil.audit.progressfile import MARK, capsule_of, encode, load
+from counterfoil.base import seal
+from counterfoil.base.seal import SEAL_BYTES
 from counterfoil_core.arithmetic import machine
 from counterfoil_core.base.errors import ProgressError
 from counterfoil_core.hearing.keptaudit import KeptAudit
@@ -30,7 +30,7 @@ from support.resuming import ended, progress_of, refused, request_of, stopped_af
 @pytest.fixture(autouse=True)
 def at_every_segment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Progress is written wherever a segment ends."""
-    monkeypatch.setattr(keeping, "LEAST_SECONDS", -1e9)
+    monkeypatch.setattr(progressfile, "LEAST_SECONDS", -1e9)
 
 
 def test_progress_of_another_audit_is_not_used(digits_job, cheat_job, tmp_path, monkeypatch):
@@ -124,7 +124,7 @@ def test_lists_in_lists_are_refused_however_deep(digits_job, tmp_path):
     before, _, behind = body.partition(field + digest)
     assert behind, "a digest of 32 bytes"
     deep = before + field + b"\x91" * 5000 + b"\x90" + behind[32:]
-    path.write_bytes(MARK + sealing.seal(MARK + deep) + deep)
+    path.write_bytes(MARK + seal.seal(MARK + deep) + deep)
     refused(request_of(digits_job, path, resume=True), "written by another version")
 
 
@@ -151,13 +151,13 @@ def test_progress_that_fits_and_was_made_by_somebody_else(seal, cheat_job, tmp_p
             "digest": hashlib.sha256(body).digest(),
             "another key": hmac.digest(bytes(32), MARK + body, "sha256"),
             "none": bytes(32),
-            "of other words": sealing.seal(body),
+            "of other words": seal.seal(body),
         }[seal]
         + body
     )
     refused(request_of(cheat_job, path, resume=True), "not used", "was not kept by this user")
     # Control: this is what a seal of this user's would do, and why the key is for nobody else to read.
-    path.write_bytes(MARK + sealing.seal(MARK + body) + body)
+    path.write_bytes(MARK + seal.seal(MARK + body) + body)
     assert ended(whole(request_of(cheat_job, path, resume=True))).report.outcome is Outcome.VERIFIED
 
 
@@ -165,9 +165,9 @@ def test_progress_that_fits_and_was_made_by_somebody_else(seal, cheat_job, tmp_p
 @pytest.mark.parametrize("spoiled", ["gone", "readable", "another's", "a link", "a folder", "short"])
 def test_progress_is_not_used_without_the_key(spoiled, digits_job, tmp_path, monkeypatch):
     home = tmp_path / "state"
-    monkeypatch.setattr(sealing, "state_home", lambda: home)
+    monkeypatch.setattr(seal, "state_home", lambda: home)
     path = progress_of(digits_job, tmp_path / "progress")
-    key = sealing.key_path()
+    key = seal.key_path()
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     assert len(key.read_bytes()) == 32
     if spoiled == "readable":

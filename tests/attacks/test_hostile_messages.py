@@ -31,8 +31,8 @@ from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.hearing.result import Identity, SegmentResult
 from counterfoil_core.signing.kinds import statement_of
 from counterfoil_core.signing.statements import read_said
+from counterfoil_core.statement.judgement import Verdict
 from counterfoil_core.statement.model import VerdictStatement
-from counterfoil_core.statement.signed import Verdict
 from counterfoil_core.statement.write import verdict_statement
 from counterfoil_core.values.workers import Place
 from support.fake_engine import FakeEngine

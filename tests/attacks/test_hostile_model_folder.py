@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from counterfoil.base.raised import text_of, theirs, told
+from counterfoil.base.foreignerrors import text_of, theirs, told
 from counterfoil.cli import main
 from counterfoil.training.huggingface import FineTuning, Task, order, order_huggingface
-from counterfoil.training.named import load_job
+from counterfoil.training.jobnames import load_job
 from counterfoil_core.base.errors import CounterfoilError, DataError
 from support import small_models
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.remote import opening
+from counterfoil.remote import files
 from counterfoil.remote.transfer import Patience
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import SignatureError
-from counterfoil_core.bundle import fetched
+from counterfoil_core.bundle import farfile
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.hearing import segments, session
 from counterfoil_core.remote.address import Address
@@ -40,7 +40,7 @@ PARTS = (
 
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "PATIENCE", Patience(silence=0.5, tries=2, pause=0.01))
+    monkeypatch.setattr(files, "PATIENCE", Patience(silence=0.5, tries=2, pause=0.01))
 
 
 def root_of(run: Path):
@@ -106,7 +106,7 @@ def test_a_server_that_begins_to_lie_when_the_checks_are_made_blames_nobody(
     digits_job: Job, trainer_key, part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same tag and length, and other bytes: only digests can tell, of what is fetched again."""
-    monkeypatch.setattr(fetched, "CACHED_BLOCKS", 1)
+    monkeypatch.setattr(farfile, "CACHED_BLOCKS", 1)
     at = last_byte(digits_job.run, part, tmp_path)
     with serving(digits_job.run) as served:
         calls = before(monkeypatch, session._Audit, "_replay", lambda *_: flip(served, at))
@@ -144,7 +144,7 @@ def test_a_server_that_stalls_during_an_audit_blames_nobody(digits_job: Job, mon
 
 
 def test_an_audit_of_a_server_that_stalls_can_be_stopped(digits_job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "PATIENCE", Patience(silence=60.0))
+    monkeypatch.setattr(files, "PATIENCE", Patience(silence=60.0))
     cancel = CancelToken()
     with serving(digits_job.run) as served:
         before(monkeypatch, session._Audit, "_replay", lambda *_: setattr(served, "stall", lambda _: True))

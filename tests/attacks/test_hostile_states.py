@@ -13,7 +13,7 @@ import pytest
 from counterfoil.audit.values.accountprose import account_of, meaning_of
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.arithmetic import machine
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.base.precision import PROFILES

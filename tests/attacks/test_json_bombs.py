@@ -20,7 +20,7 @@ from counterfoil.training.huggingface import folder
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError, SignatureError
-from counterfoil_core.parties.published_heads import read_tree_heads
+from counterfoil_core.parties.treeheads import read_tree_heads
 from counterfoil_core.signing.claims import TreeHead
 from counterfoil_core.signing.envelope import claimed_key_ids
 from counterfoil_core.signing.statements import sign_said

@@ -15,10 +15,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from counterfoil.audit import keeping
+from counterfoil.audit import progressfile
 from counterfoil.audit.parts import partfile as parts
 from counterfoil.audit.parts.partial import replay_part
-from counterfoil.base.sealing import SEAL_BYTES, seal
+from counterfoil.base.seal import SEAL_BYTES, seal
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import DIGEST_BYTES
 from counterfoil_core.base.errors import CounterfoilError
@@ -37,7 +37,7 @@ JOBS = ["digits_job", "cheat_job"]
 @pytest.fixture(autouse=True)
 def at_every_segment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Progress is written wherever a segment ends."""
-    monkeypatch.setattr(keeping, "LEAST_SECONDS", -1e9)
+    monkeypatch.setattr(progressfile, "LEAST_SECONDS", -1e9)
 
 
 def _signable(report: AuditReport) -> None:
@@ -52,14 +52,14 @@ def _signable(report: AuditReport) -> None:
 def test_progress(name: str, each: bool, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     job: Job = request.getfixturevalue(name)
     path = progress_of(job, tmp_path / "kept", 5 if name == "cheat_job" else 3)
-    capsule = keeping.capsule_of(path)
-    start = len(keeping.MARK) + SEAL_BYTES
+    capsule = progressfile.capsule_of(path)
+    start = len(progressfile.MARK) + SEAL_BYTES
     data = path.read_bytes()
     evidence = capsule.read_bytes() if capsule.exists() else None
     outcomes = set()
     for where, value in spoilt_numbers(msgspec.msgpack.decode(data[start:]), each=each):
         body = msgspec.msgpack.encode(value)
-        path.write_bytes(keeping.MARK + seal(keeping.MARK + body) + body)
+        path.write_bytes(progressfile.MARK + seal(progressfile.MARK + body) + body)
         if evidence is not None:
             capsule.write_bytes(evidence)
         report = ended(whole(request_of(job, path, resume=True))).report
@@ -105,13 +105,13 @@ def test_parts(name: str, each: bool, request: pytest.FixtureRequest, tmp_path: 
 def test_spans_of_a_sample_that_would_fill_the_memory(digits_job: Job, tmp_path: Path) -> None:
     path = progress_of(digits_job, tmp_path / "kept")
     other = Path(shutil.copy(path, tmp_path / "other"))
-    found = keeping.load(other)
+    found = progressfile.load(other)
     assert found is not None
     for spans in (((1, 2**62),), ((2, 1),), ((1, 2), (2, 3)), ((0, 1),), ()):
-        value = msgspec.msgpack.decode(path.read_bytes()[len(keeping.MARK) + SEAL_BYTES :])
+        value = msgspec.msgpack.decode(path.read_bytes()[len(progressfile.MARK) + SEAL_BYTES :])
         value["sample"]["spans"] = spans
         body = msgspec.msgpack.encode(value)
-        path.write_bytes(keeping.MARK + seal(keeping.MARK + body) + body)
+        path.write_bytes(progressfile.MARK + seal(progressfile.MARK + body) + body)
         report = ended(whole(request_of(digits_job, path, resume=True))).report
         assert report.outcome is Outcome.ERROR
         assert "progress that was kept" in report.reason

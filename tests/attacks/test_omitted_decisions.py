@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit import keeping
+from counterfoil.audit import progressfile
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.statement.verdict import sign_verdict, verify_signed
@@ -92,7 +92,7 @@ def test_three_steps_that_accuse_together_shield_no_fraud_from_the_capsule(shiel
 
 
 def test_an_audit_that_was_stopped_behind_the_shield_finds_the_fraud_too(shielded, tmp_path, monkeypatch):
-    monkeypatch.setattr(keeping, "LEAST_SECONDS", -1e9)
+    monkeypatch.setattr(progressfile, "LEAST_SECONDS", -1e9)
     place = tmp_path / "progress"
     stopped = ended(stopped_after(request_of(shielded, place), 7)).report
     assert stopped.dispute.finding.right is Right.OMISSIONS

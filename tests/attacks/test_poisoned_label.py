@@ -6,7 +6,7 @@ import pytest
 
 from counterfoil.audit.hearings import run_audit
 from counterfoil.training.tamper import LabelFlip
-from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.values.events import DivergenceMeasured, ResumedFromCheckpoint, StepReplayed
 from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome

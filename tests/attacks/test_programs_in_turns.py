@@ -15,7 +15,7 @@ from counterfoil.training.orderfile import prepare_order
 from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.base.turns import Turns
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome

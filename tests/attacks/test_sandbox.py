@@ -17,8 +17,8 @@ import msgspec
 import pytest
 
 from counterfoil.audit.boxed import session
+from counterfoil.audit.parts.helpers import Processes
 from counterfoil.audit.parts.partfile import Died, Ready, SegmentDone
-from counterfoil.audit.parts.processes import Processes
 from counterfoil.audit.parts.task import Task
 from counterfoil.signing.privatekeys import generate_key
 from counterfoil.talk import process

@@ -17,9 +17,8 @@ from counterfoil_core.base import canonical
 from counterfoil_core.base.errors import KeyFileError, SignatureError
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.signing.claims import RunClaim, TreeHead
-from counterfoil_core.signing.edwards import D, L, P, is_prime_order_point
 from counterfoil_core.signing.envelope import open_statement
-from counterfoil_core.signing.keys import PublicKey, load_public_key
+from counterfoil_core.signing.keys import D, L, P, PublicKey, is_prime_order_point, load_public_key
 from counterfoil_core.signing.kinds import PAYLOAD_TYPE
 from counterfoil_core.signing.statements import open_said, sign_said
 from counterfoil_core.values.adjudication import AdjudicationOutcome

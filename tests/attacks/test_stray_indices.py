@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.training.order import OrderDraft
-from counterfoil_core.arithmetic.compute import prepared
+from counterfoil_core.arithmetic.compute import plan
 from counterfoil_core.arithmetic.compute.indices import check_indices
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.operators.catalogue import allowed_names, classify
@@ -64,7 +64,7 @@ def test_places_outside_are_refused(tmp_path: Path, trainer_key: SigningKey) -> 
     with pytest.raises(ProgramError, match="max_pool2d_with_indices_backward") as caught:
         record_run(order, run, trainer_key)
     assert f"an index is {STRAY}, outside of 0 to 15" in caught.value.detail
-    with replaced(prepared, "check_indices", lambda *_: None):
+    with replaced(plan, "check_indices", lambda *_: None):
         record_run(order, run, trainer_key)
     assert audited(run, order).report.outcome is Outcome.REFUSED
 

@@ -21,7 +21,7 @@ from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.arithmetic import machine as machine_module
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter
 from counterfoil_core.arithmetic.machine import open_machine
-from counterfoil_core.arithmetic.otherwise.perturbed import perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import perturbed
 from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.kernels.exact.products import Form

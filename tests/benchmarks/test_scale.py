@@ -6,7 +6,7 @@ import pytest
 import torch
 from benchmarks.scale import NETWORKS, SMALL, draft, float_sum, many_devices, parameters_of, plainly
 
-from counterfoil.training import sharing
+from counterfoil.training import execution
 
 
 def test_the_model_of_the_exchange_is_a_ring_that_sends_eight_bytes_a_parameter() -> None:
@@ -24,8 +24,8 @@ def test_what_is_added_up_is_every_parameter_and_the_loss() -> None:
 
 
 def test_the_plain_sum_is_that_of_floats_and_the_exact_one_comes_back() -> None:
-    exact, shares = sharing.__dict__["combine"], [{"x": torch.tensor([float(number)])} for number in range(3)]
+    exact, shares = execution.__dict__["combine"], [{"x": torch.tensor([float(number)])} for number in range(3)]
     with plainly():
-        assert sharing.__dict__["combine"] is not exact
+        assert execution.__dict__["combine"] is not exact
     assert float_sum(shares, ["x"])["x"].tolist() == [3.0]
-    assert sharing.__dict__["combine"] is exact
+    assert execution.__dict__["combine"] is exact

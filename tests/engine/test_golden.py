@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.values.outcome import Outcome
 from support.jobs import audited, record_run

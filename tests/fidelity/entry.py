@@ -11,7 +11,7 @@ from counterfoil.talk import programs
 from counterfoil.training.following import plainprocess, script as product
 from counterfoil.training.following.survey import Survey
 from counterfoil.training.order import OrderDraft
-from counterfoil.training.scripts.handing import ScriptOrder, Wanted
+from counterfoil.training.scripts.handover import ScriptOrder, Wanted
 from counterfoil_core.base.precision import Precision
 
 

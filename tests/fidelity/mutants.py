@@ -27,19 +27,19 @@ from torch.utils.data import DataLoader
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from counterfoil.program import whereabouts
-from counterfoil.training.following import aside, drafting, optimizers, retracing, script, taken, world
+from counterfoil.training.following import aside, draft, optimizers, retrace, script, scriptsteps, world
 from counterfoil.training.following.answers import Answers
 from counterfoil.training.following.aside import WithoutValues
 from counterfoil.training.following.calls import KEPT, SET_DATA, written_by
-from counterfoil.training.following.drafting import Followed
+from counterfoil.training.following.draft import Followed
 from counterfoil.training.following.follower import Follower
 from counterfoil.training.following.layout import Made, Plan, plan_of
 from counterfoil.training.following.optimizers import FollowedOptimizer
+from counterfoil.training.following.scriptsteps import Lasting, TakenSteps
 from counterfoil.training.following.shelf import Shelf, file_key
 from counterfoil.training.following.steps import Geometry, Step, Tape, tape_of
-from counterfoil.training.following.taken import Lasting, TakenSteps
 from counterfoil.training.following.world import World
-from counterfoil.training.scripts.handing import ScriptOrder, Wanted
+from counterfoil.training.scripts.handover import ScriptOrder, Wanted
 
 Patched = AbstractContextManager[Any]
 
@@ -78,14 +78,14 @@ def _numbers_of_the_first_step() -> Patched:
     def planned(made: list[Made]) -> Plan:
         return replace(plan_of(made), numbered={})
 
-    return mock.patch.object(drafting, "plan_of", planned)
+    return mock.patch.object(draft, "plan_of", planned)
 
 
 def _batches_of_the_first_step() -> Patched:
     def planned(made: list[Made]) -> Plan:
         return replace(plan_of(made), varying=(), kinds=(), rows=None)
 
-    return mock.patch.object(drafting, "plan_of", planned)
+    return mock.patch.object(draft, "plan_of", planned)
 
 
 def _no_tail() -> Patched:
@@ -154,14 +154,14 @@ def _loss_with_penalties() -> Patched:
     def taped(step: Step, *args: Any) -> Tape:
         return tape_of(replace(step, losses=[*step.losses, *step.differentiated]), *args)
 
-    return mock.patch.object(taken, "tape_of", taped)
+    return mock.patch.object(scriptsteps, "tape_of", taped)
 
 
 def _last_loss_alone() -> Patched:
     def taped(step: Step, *args: Any) -> Tape:
         return tape_of(replace(step, losses=step.losses[-1:]), *args)
 
-    return mock.patch.object(taken, "tape_of", taped)
+    return mock.patch.object(scriptsteps, "tape_of", taped)
 
 
 # Optimizers.
@@ -418,7 +418,7 @@ def _statistics_not_written(only: Callable[[], bool]) -> Patched:
 
 def _passes_that_nobody_reads() -> Patched:
     operators = SimpleNamespace(native_batch_norm=SimpleNamespace(default=None))
-    return mock.patch.object(retracing, "_aten", operators)
+    return mock.patch.object(retrace, "_aten", operators)
 
 
 def _cumulative_by_a_tenth() -> Patched:

@@ -17,7 +17,7 @@ from counterfoil.training.order import OrderDraft
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter
 from counterfoil_core.base.errors import CounterfoilError, NonFiniteError
 from counterfoil_core.operators.facts import DRAWS
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.executable import LoadedOrder
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from tests.frozen.store import Texts, as_text
 
 from counterfoil.audit.values.runrules import RuleOutcome, RuleResult
 from counterfoil.cli.rules import results_of
-from counterfoil.delivery.locating import RowUse
+from counterfoil.delivery.location import RowUse
 from counterfoil.delivery.rowuse import rows_statement
 from counterfoil.delivery.snapshots import sign_line
 from counterfoil.exports.summary import svr_statement, vsa_statement
@@ -51,7 +51,7 @@ from counterfoil_core.signing.parties import Sum, share_statement
 from counterfoil_core.signing.statements import open_said, sign_said
 from counterfoil_core.signing.subject import Subject
 from counterfoil_core.statement.factfields import FactsStatement, fields_of
-from counterfoil_core.statement.signed import Verdict
+from counterfoil_core.statement.judgement import Verdict
 from counterfoil_core.statement.verdict import preview_adjudication, preview_verdict, sign_verdict, verify_verdict
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.outcome import CheckState, Outcome

@@ -60,7 +60,7 @@ from counterfoil import (
     Role,
     StepReplayed,
 )
-from counterfoil_app.driver.waiting import settle, wait_until
+from counterfoil_app.driver.capture import settle, wait_until
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.language import LANGUAGES, SOURCE_LANGUAGE
 from counterfoil_app.main import application, make_window
@@ -69,7 +69,7 @@ from counterfoil_app.model.order_plan import Stage
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.model.step_data import StepData
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.verdict import report_html
+from counterfoil_app.verdict import report_process
 from counterfoil_app.verdict.handover_dialog import HandOverDialog
 from counterfoil_app.verdict.report_document import Case, Contents, Curves
 from counterfoil_app.views.identity import IdentityDialog
@@ -389,7 +389,7 @@ class Watch:
             **{f"adjudication-{outcome.name.lower()}": hearing_contents(outcome) for outcome in AdjudicationOutcome},
         }
         for name, page in pages.items():
-            html = report_html.make_html(page, self.language).decode("utf-8")
+            html = report_process.make_html(page, self.language).decode("utf-8")
             html = re.sub(r"data:[\w/+-]+;base64,[A-Za-z0-9+/=]+", "<picture>", html)
             self.seen[f"reports/{self.language}/{name}.html"] = html.replace("><", ">\n<")
 

@@ -16,11 +16,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from counterfoil.audit import keeping
+from counterfoil.audit import progressfile
 from counterfoil.audit.parts import partfile as parts
 from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport
 from counterfoil.base.joberrors import PartError, RecordingError, WeightsError
-from counterfoil.base.sealing import SEAL_BYTES, seal
+from counterfoil.base.seal import SEAL_BYTES, seal
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.writer import write_data_file
 from counterfoil.delivery.export import export_weights
@@ -56,10 +56,10 @@ from counterfoil_core.hearing import result
 from counterfoil_core.hearing.check import SignedStep, unfit
 from counterfoil_core.hearing.evidence import load_job, prove_part, prove_run
 from counterfoil_core.hearing.inspection import Inspection, make_checks
-from counterfoil_core.hearing.known import Divergence
+from counterfoil_core.hearing.knowledge import Divergence
 from counterfoil_core.kernels.counts import Counts
-from counterfoil_core.parties.published_heads import read_tree_heads
 from counterfoil_core.parties.signatures import check_claim
+from counterfoil_core.parties.treeheads import read_tree_heads
 from counterfoil_core.program.graph import Program
 from counterfoil_core.replay.replayer import read_log
 from counterfoil_core.signing.claims import RunClaim
@@ -337,7 +337,8 @@ class Corpus:
                 "step file", (file,), spoil_bytes, partial(_read_steps, _all_steps(file)[0]), True, (RecordingError,)
             ),
             Target(
-                "progress", (keeping.encode(_kept_audit()),), _spoil_progress, _use_progress, False, (ProgressError,),
+                "progress", (progressfile.encode(_kept_audit()),), _spoil_progress, _use_progress, False,
+                (ProgressError,),
             ),
             Target("part of an audit", (_part(),), _spoil_part, partial(_use_part, self._folder / "part"), False,
                    (PartError,)),
@@ -427,12 +428,12 @@ def _read_steps(known: tuple[Any, ...], data: bytes) -> Any:
     return found
 
 
-def _kept_audit() -> keeping.KeptAudit:
-    basis = keeping.Basis(
+def _kept_audit() -> progressfile.KeptAudit:
+    basis = progressfile.Basis(
         file=Digest.of(b"file"), order=Digest.of(b"order"), run_root=Digest.of(b"run"), counterfoil="1", torch="2",
         device="cpu", segments=SegmentRequest(),
     )  # fmt: skip
-    return keeping.KeptAudit(
+    return progressfile.KeptAudit(
         basis=basis, sample=Sample(12, ((1, 12),), Selection.ALL), segments=3, steps=step_table(3).pack(3),
         divergences=(Divergence.of(3, dispute().tensors),), dispute=dispute(), omissions=(2,), steering_steps=(3,),
         steering_sums=((1, 2, 3, 4, 5, 6),), seconds=0.5, capsule=None,
@@ -441,7 +442,7 @@ def _kept_audit() -> keeping.KeptAudit:
 
 def _use_progress(data: bytes) -> Any:
     """Read progress, and compute with its numbers as an audit that goes on from it does."""
-    audit = keeping.decode(data)
+    audit = progressfile.decode(data)
     short = audit.kept_at(Path("progress"))
     if not audit.fits(12, 12):
         return audit
@@ -490,7 +491,7 @@ def _spoil_part(data: bytes, chance: random.Random) -> bytes:
 
 def _spoil_progress(data: bytes, chance: random.Random) -> bytes:
     """Mostly what it says, with its seal made right."""
-    start = len(keeping.MARK) + SEAL_BYTES
+    start = len(progressfile.MARK) + SEAL_BYTES
     if chance.random() < 0.2:
         return spoil_bytes(data, chance)
     if chance.random() < 0.5:
@@ -501,7 +502,7 @@ def _spoil_progress(data: bytes, chance: random.Random) -> bytes:
             body = msgspec.msgpack.encode(value)
         except (OverflowError, UnicodeEncodeError):  # what no such file can hold
             body = b""
-    return keeping.MARK + seal(keeping.MARK + body) + body
+    return progressfile.MARK + seal(progressfile.MARK + body) + body
 
 
 def _spoil_weights(data: bytes, chance: random.Random) -> bytes:

@@ -22,12 +22,12 @@ import numpy as np
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.audit import keeping
+from counterfoil.audit import progressfile
 from counterfoil.audit.hearings import adjudicate
 from counterfoil.audit.parts import partfile as parts
 from counterfoil.audit.parts.partial import replay_part
 from counterfoil.audit.values.delivery import DeliveryOutcome
-from counterfoil.base.sealing import SEAL_BYTES
+from counterfoil.base.seal import SEAL_BYTES
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.delivery.export import export_weights
 from counterfoil.signing.privatekeys import generate_key, load_private_key
@@ -300,12 +300,12 @@ class Liar:
 
     def _progress(self, truth: str) -> Subject:
         job = self._runs[truth]
-        old, keeping.LEAST_SECONDS = keeping.LEAST_SECONDS, -1e9
+        old, progressfile.LEAST_SECONDS = progressfile.LEAST_SECONDS, -1e9
         try:
             path = progress_of(job, self._folder / f"{truth}.progress", 2)
         finally:
-            keeping.LEAST_SECONDS = old
-        start = len(keeping.MARK) + SEAL_BYTES
+            progressfile.LEAST_SECONDS = old
+        start = len(progressfile.MARK) + SEAL_BYTES
         data = path.read_bytes()
         document = msgspec.msgpack.decode(data[start:])
         fields: dict[str, list[Change]] = {}
@@ -317,8 +317,8 @@ class Liar:
                 body = msgspec.msgpack.encode(copy.value)
                 lied = self._place("progress")
                 # Whoever lies here writes to the folder, and does not have the user's secret.
-                seal = hmac.digest(b"a guess", keeping.MARK + body, "sha256")
-                lied.write_bytes(keeping.MARK + seal + body)
+                seal = hmac.digest(b"a guess", progressfile.MARK + body, "sha256")
+                lied.write_bytes(progressfile.MARK + seal + body)
                 return audit(job.run, job.order, progress=lied, resume=True)
             return "REFUSED"
 

@@ -13,7 +13,7 @@ from counterfoil.program.aggregation import AggregationRule
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil_core.arithmetic.beforehand import check_exact
 from counterfoil_core.arithmetic.compute.interpreter import Draws, StepInputs
-from counterfoil_core.arithmetic.grid.fingerprinting import step_key
+from counterfoil_core.arithmetic.grid.fingerprints import step_key
 from counterfoil_core.arithmetic.machine import open_machine
 from counterfoil_core.arithmetic.profiles import arithmetic_of
 from counterfoil_core.base.digest import Digest

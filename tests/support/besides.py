@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from counterfoil.audit import following
-from counterfoil.audit.following import follow_run
-from counterfoil.audit.values.following import FollowEnded, FollowEvent, FollowRequest, FollowState
-from counterfoil.training import executing
+from counterfoil.audit import follow
+from counterfoil.audit.follow import follow_run
+from counterfoil.audit.values.follow import FollowEnded, FollowEvent, FollowRequest, FollowState
+from counterfoil.training import execution
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordEvent, StepRecorded
 from counterfoil.training.recordingfolder import recording_folder
@@ -52,7 +52,7 @@ def follow_beside(
 ) -> Events:
     """Follow, and let the recorders go on by a step, one after the other, whenever there is nothing to replay."""
     events, waiting = [], list(recordings)
-    with self_tests_remembered(following), self_tests_remembered(session), self_tests_remembered(executing):
+    with self_tests_remembered(follow), self_tests_remembered(session), self_tests_remembered(execution):
         for event in follow_run(request, part, cancel):
             events.append(event)
             if isinstance(event, FollowState) and event.waiting:

@@ -19,7 +19,7 @@ from counterfoil_core.bundle.stepparts import AddedTensor
 from counterfoil_core.hearing.evidence import gather, gather_part
 from counterfoil_core.hearing.inspection import open_inspection
 from counterfoil_core.judge.looks import added_tensor, judge_unreadable
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.replay.replayer import read_log
 from counterfoil_core.replay.sharedreplay import SharedReplayer, read_logs, step_replayer
 from counterfoil_core.replay.shares import PartLogError, SharedLogs, State, UpdateJob

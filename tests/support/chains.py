@@ -11,12 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.compute.chained import ChainUnit, Made, RunChain, chained
+from counterfoil_core.arithmetic.compute.chainplan import ChainUnit, Made, RunChain, chained
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil_core.arithmetic.grid.chains import run_chain
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.grid.log import SiteLog
-from counterfoil_core.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil_core.arithmetic.grid.replayrounder import ReplayingRounder
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.base.precision import Precision

@@ -18,11 +18,11 @@ from counterfoil.program.steadiness import generators_kept
 from counterfoil.training.following.follower import follow
 from counterfoil.training.following.script import order_of_script
 from counterfoil.training.order import OrderDraft
-from counterfoil.training.preparing import Preparing
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import StepRecorded
-from counterfoil.training.scripts.handing import ScriptOrder, Wanted
+from counterfoil.training.scripts.handover import ScriptOrder, Wanted
 from counterfoil.training.scripts.run import run_script
+from counterfoil.training.stages import Preparing
 from support.bundles import test_key
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import structs
 
-from counterfoil_core.parties.published_heads import read_tree_heads
+from counterfoil_core.parties.treeheads import read_tree_heads
 from counterfoil_core.signing.claims import TreeHead
 from counterfoil_core.signing.keys import PublicKey, SigningKey
 from counterfoil_core.signing.statements import sign_said

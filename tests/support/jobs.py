@@ -22,8 +22,8 @@ from counterfoil.audit.hearings import run_audit
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.passes import Objective
 from counterfoil.program.update import Sgd, UpdateRule
-from counterfoil.training import executing
-from counterfoil.training.capturing import capture_step
+from counterfoil.training import execution
+from counterfoil.training.capture import capture_step
 from counterfoil.training.division import Division
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order
@@ -233,7 +233,7 @@ def record_run(order: Path, run: Path, key: SigningKey, *, perturbation: str | N
 
     On one thread unless told otherwise, as threads order sums.
     """
-    with self_tests_remembered(executing):
+    with self_tests_remembered(execution):
         for _ in record(order, run, key, **({"threads": 1, "machines": imitated(perturbation)} | settings)):
             pass
     return run
@@ -391,7 +391,7 @@ def recorded_by(make: Callable[..., Any]) -> Iterator[None]:
     def arithmetic(precision: AnyPrecision) -> Any:
         return _Arithmetic(precision, recorder=lambda program, kernels: make(program, precision, kernels))
 
-    with replaced(executing, "arithmetic_of", arithmetic):
+    with replaced(execution, "arithmetic_of", arithmetic):
         yield
 
 
@@ -412,5 +412,5 @@ def logged_as(log: bytes, sites: int | None = None, only: int | None = None) -> 
 
         return _Arithmetic(precision, encode_log=encode)
 
-    with replaced(executing, "arithmetic_of", arithmetic):
+    with replaced(execution, "arithmetic_of", arithmetic):
         yield

@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 
 import counterfoil as cf
+from counterfoil.audit.values.capsulecontents import HandedOut, HandedRows
 from counterfoil.audit.values.delivery import ComparedTensor, DeliveryOutcome, DeliveryReport, Relation, WeightsFile
-from counterfoil.audit.values.handed import HandedOut, HandedRows
 from counterfoil.audit.values.summary import ArraySummary, OrderSummary, RunSummary
 from counterfoil.signing.comparedsteps import FoundComparison
 from counterfoil.trust.validity import NOTHING_LATER
 from counterfoil_app.engine.port import BundlesRequest, KnownRequest
 from counterfoil_core.base.sentence import joined, say
-from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.base.stoprule import StopRule
 from counterfoil_core.commit.merkle import MerkleTree, first_difference
 from counterfoil_core.judge.compare import detail_difference
 from counterfoil_core.values.account import accusation

@@ -21,9 +21,9 @@ from counterfoil.training.orderfile import prepare_order
 from counterfoil_core.arithmetic import machine
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
 from counterfoil_core.arithmetic.compute.operation import Compute, Operation, native
-from counterfoil_core.arithmetic.compute.prepared import Frame, PreparedDraw, Round
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
-from counterfoil_core.arithmetic.grid.following import judged
+from counterfoil_core.arithmetic.compute.plan import Frame, PreparedDraw, Round
+from counterfoil_core.arithmetic.grid.directions import judged
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
 from counterfoil_core.arithmetic.profiles import arithmetic_of
@@ -31,7 +31,7 @@ from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision
 from counterfoil_core.kernels.cpu.rounding import mix_values
 from counterfoil_core.operators.node import Node
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.program.graph import Program
 from counterfoil_core.signing.keys import SigningKey
 from support.jobs import record_run, recorded_by, replaced

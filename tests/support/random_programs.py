@@ -13,10 +13,10 @@ import torch
 from benchmarks.vectors.jobs import convolution_order, transformer_order
 
 from counterfoil_core.arithmetic.admission import read_program
-from counterfoil_core.arithmetic.compute.declared import check_by_library
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil_core.arithmetic.compute.prepared import Prepared
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil_core.arithmetic.compute.metatypes import check_by_library
+from counterfoil_core.arithmetic.compute.plan import Prepared
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels, step_key
 from counterfoil_core.arithmetic.grid.margin import kinds_without_bound, site_margins
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
 from counterfoil_core.arithmetic.selftest import tiny_program

@@ -13,7 +13,7 @@ from counterfoil.training.order import OrderDraft
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepInputs
 from counterfoil_core.arithmetic.compute.operation import Operation, native
 from counterfoil_core.operators.node import Value
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.program.graph import Program
 
 State = Mapping[str, Tensor]

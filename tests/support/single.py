@@ -12,7 +12,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from counterfoil.program.composites import COMPOSITES, MUTATING
 from counterfoil.program.decompositions import DECOMPOSITIONS
-from counterfoil.program.portable import PORTABLE
+from counterfoil.program.tracing import PORTABLE
 from counterfoil_core.arithmetic.compute.operation import make_operation
 from counterfoil_core.arithmetic.families.table import DEFINITIONS
 from counterfoil_core.kernels.exact.forms import Profile

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 from counterfoil_core.signing.kinds import statement_of
 from counterfoil_core.signing.statements import read_said
+from counterfoil_core.statement.judgement import Adjudication, Verdict
 from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement
 from counterfoil_core.statement.rules import judge
-from counterfoil_core.statement.signed import Adjudication, Verdict
 from counterfoil_core.statement.write import adjudication_statement, verdict_statement
 from counterfoil_core.values.adjudication import AdjudicationReport
 from counterfoil_core.values.events import IMITATION

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from counterfoil.training.order import OrderDraft
-from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.base.stoprule import StopRule
 from support.jobs import digits_order, replaced
 
 ORDERED = 12

@@ -131,14 +131,14 @@ def _serve() -> None:
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     from counterfoil.distributed import liveness, ranks
-    from counterfoil.training import executing, recorder, together  # noqa: F401
+    from counterfoil.training import execution, recorder, together  # noqa: F401
     from support.jobs import self_tests_remembered
 
     with FakeTensorMode():
         torch.ones(2).add(1)
     liveness.SILENT_SECONDS = SILENT_SECONDS
     ranks.ANSWER_SECONDS = together.ANSWER_SECONDS = SILENT_SECONDS
-    with self_tests_remembered(executing):
+    with self_tests_remembered(execution):
         for line in sys.stdin:
             jobs = json.loads(line)
             # One that is alone loads the kernels for all that are forked from here later.
@@ -212,7 +212,7 @@ def _recorded(rank: int, job: Mapping[str, Any], names: list[str]) -> str:
 
     import counterfoil
     from counterfoil.signing.privatekeys import key_from_seed
-    from counterfoil.training import combination, sharesigning
+    from counterfoil.training import combination, execution
     from counterfoil.training.recorder import record
     from counterfoil.training.recordingevents import OperatorRecorded, RecordFinished
     from counterfoil_core.base.cancel import CancelToken
@@ -238,7 +238,7 @@ def _recorded(rank: int, job: Mapping[str, Any], names: list[str]) -> str:
             case "memory":
                 raise MemoryError
             case "junk":
-                sharesigning.sign_as_party = lambda *_: bytes(range(64))
+                execution.sign_as_party = lambda *_: bytes(range(64))
             case "adds" | "tells" | "lies" | "silent" | "signs" | "exponents" | "hashes" | "shows" | "altered":
                 _lie(job["event"])
             case "cancel":

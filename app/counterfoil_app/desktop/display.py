@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from counterfoil import CounterfoilError
-from counterfoil.base.raised import told
-from counterfoil.doctor.seen import LOOKS, Broken, Display
+from counterfoil.base.foreignerrors import told
+from counterfoil.doctor.observations import LOOKS, Broken, Display
 from counterfoil.talk.line import Line
 from counterfoil.talk.table import LOOK_AT_DISPLAY
 from counterfoil_app.desktop.startup import check_display

@@ -10,16 +10,43 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from PySide6.QtCore import QEventLoop, QTimer
+
 from counterfoil import AuditReport, CounterfoilError, write_whole
-from counterfoil_app.driver.waiting import settle, wait_until
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure
-from counterfoil_app.model.finished import VerdictMaterial
 from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.replayresult import VerdictMaterial
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.export import SigningRequest, Unsigned, export_verdict, now
 from counterfoil_app.views.plot_export import png
 from counterfoil_core.base.sentence import say
+
+# Lets the event loop run for whoever drives the window without a user: the demonstration, benchmarks, pictures.
+
+LOOK_MILLISECONDS = 5
+
+
+def wait_until(done: Callable[[], bool], seconds: float) -> bool:
+    """Run the event loop until something is so; returns False when it was not within the time."""
+    if done():
+        return True
+    loop, look = QEventLoop(), QTimer()
+    look.timeout.connect(lambda: loop.exit(0) if done() else None)
+    look.start(LOOK_MILLISECONDS)
+    limit = QTimer()
+    limit.setSingleShot(True)
+    limit.timeout.connect(lambda: loop.exit(1))
+    limit.start(int(1000 * seconds))
+    return loop.exec() == 0
+
+
+def settle(milliseconds: int) -> None:
+    """Run the event loop for a while."""
+    loop = QEventLoop()
+    QTimer.singleShot(milliseconds, loop.quit)
+    loop.exec()
+
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
 SETTLE_MILLISECONDS = 300

@@ -29,13 +29,13 @@ def main() -> None:
         import counterfoil.sandbox.kernel
         import counterfoil.training.previews
     elif sys.argv[1:]:
-        import counterfoil.audit.boxed.asking
+        import counterfoil.audit.boxed.questions
         import counterfoil.audit.boxed.work  # noqa: F401  with all that an audit loads
     if sys.argv[1:]:
         enclosure = line.enclosed(engine)
         if enclosure is None:
             return
-        from counterfoil.audit.boxed.asking import Asking
+        from counterfoil.audit.boxed.questions import Asking
 
         engine = Engine(Asking(line, Path(enclosure.scratch)), Path(enclosure.scratch))
     line.serve(engine)

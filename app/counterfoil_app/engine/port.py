@@ -66,7 +66,7 @@ from counterfoil import (
     Verdict,
 )
 from counterfoil.audit.boxed.files import PART_NAME
-from counterfoil.audit.values.handed import HandedOut
+from counterfoil.audit.values.capsulecontents import HandedOut
 from counterfoil.talk.port import Port
 from counterfoil_app.engine import recordings
 from counterfoil_app.engine.incoming import Incoming, look_apart, look_at_each
@@ -474,7 +474,7 @@ class Engine:
     @question(beside=True, here=True)
     def handed_out(self, capsule: Path) -> HandedOut:
         """Say what a dispute capsule hands to whoever gets it; raises CounterfoilError."""
-        from counterfoil.audit.handedout import handed_out_by
+        from counterfoil.audit.capsulecontents import handed_out_by
 
         return handed_out_by(capsule)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from counterfoil import OrderOption, OrderProgress
-from counterfoil.training.preparing import CAPTURING, COMPARING, FOLLOWING, RUNNING
+from counterfoil.training.stages import CAPTURING, COMPARING, FOLLOWING, RUNNING
 from counterfoil_app.engine import strangers
 from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import translated

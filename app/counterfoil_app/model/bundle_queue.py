@@ -13,8 +13,8 @@ from PySide6.QtCore import QObject, Signal
 from counterfoil import AuditReport, SegmentRequest
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.eventloop import single_shot
-from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.replayresult import Finished
 from counterfoil_app.model.session import Session
 
 

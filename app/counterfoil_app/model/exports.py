@@ -10,12 +10,12 @@ from PySide6.QtCore import QObject, Signal
 
 from counterfoil import AuditReport, CounterfoilError, StepTable, write_whole
 from counterfoil.base.wholefiles import check_apart
-from counterfoil.sealed.opening import private_folder
 from counterfoil.sealed.recipients import read_recipients
-from counterfoil.sealed.writing import seal_file
+from counterfoil.sealed.seal import seal_file
+from counterfoil.sealed.unseal import private_folder
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure, JobResult, Submit
-from counterfoil_app.model.finished import VerdictMaterial
+from counterfoil_app.model.replayresult import VerdictMaterial
 from counterfoil_core.base.sentence import say
 
 

@@ -32,12 +32,12 @@ from counterfoil import (
     write_whole,
 )
 from counterfoil.base.joberrors import SealError
-from counterfoil.base.sealing import SEAL_BYTES, check_seal, seal
+from counterfoil.base.seal import SEAL_BYTES, check_seal, seal
 from counterfoil.talk.messages import decode, encode
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure, JobResult, Submit
 from counterfoil_app.model.divergence_table import DivergenceColumns, DivergenceTable
-from counterfoil_app.model.finished import Finished
+from counterfoil_app.model.replayresult import Finished
 from counterfoil_app.model.session import Session
 from counterfoil_core.base.inputs import open_plain
 from counterfoil_core.base.sentence import say

@@ -37,7 +37,7 @@ from counterfoil import (
 )
 from counterfoil.trust.keyfile import MAX_ORDERS, MAX_SOURCE
 from counterfoil.trust.validity import validity
-from counterfoil_app.model.revoked_keys import RevokedKeys
+from counterfoil_app.model.revocations import RevokedKeys
 
 FILE_NAME = "keys.json"
 

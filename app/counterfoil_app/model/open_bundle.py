@@ -32,10 +32,10 @@ from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.divergence_table import DivergenceTable
-from counterfoil_app.model.finished import Finished, VerdictMaterial
 from counterfoil_app.model.key_book import KeyBook
+from counterfoil_app.model.otherwindows import Replaying
 from counterfoil_app.model.progress import Progress, ProgressMeter
-from counterfoil_app.model.replaying import Replaying
+from counterfoil_app.model.replayresult import Finished, VerdictMaterial
 from counterfoil_app.model.step_data import StepData
 
 

@@ -39,9 +39,9 @@ from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure, JobResult, Worker
 from counterfoil_app.model.eventloop import DrawingQueue
 from counterfoil_app.model.exports import Exports
-from counterfoil_app.model.finished import Finished, VerdictMaterial
 from counterfoil_app.model.inquiry import Planner
 from counterfoil_app.model.open_bundle import OpenBundle, Phase
+from counterfoil_app.model.replayresult import Finished, VerdictMaterial
 
 POLL_MILLISECONDS = 30
 ROWS_PER_POLL = 2_000

@@ -13,13 +13,13 @@ from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure, attempt
 from counterfoil_app.model.case_file import Case, CaseFile, FileKind
 from counterfoil_app.model.cases import Cases
+from counterfoil_app.model.casestate import NextStep, Standing
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.file_search import FileSearch
-from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.history import History, Past
+from counterfoil_app.model.replayresult import Finished
 from counterfoil_app.model.resumption import Resumption, order_of
 from counterfoil_app.model.session import Session
-from counterfoil_app.model.standing import NextStep, Standing
 from counterfoil_app.shell.clerk import Clerk
 from counterfoil_app.shell.files import Files
 from counterfoil_app.verdict.desk import VerdictDesk

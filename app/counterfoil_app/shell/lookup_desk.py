@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.ledger import LedgerReading
-from counterfoil_app.model.locating import Locating
+from counterfoil_app.model.location import Locating
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.actions import Face, Row

@@ -17,7 +17,7 @@ from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.order_plan import OrderPlan
-from counterfoil_app.model.ordering import Aside, Ordering
+from counterfoil_app.model.orders import Aside, Ordering
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.actions import Face, Row

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QDialog, QWidget
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks.theme import Theme
-from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.recordings import Follower, Recorder
+from counterfoil_app.model.replayresult import Finished
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.actions import Face, Row

@@ -19,7 +19,7 @@ from typing import TextIO
 from PySide6.QtCore import QObject
 
 from counterfoil import write_whole
-from counterfoil.base.sealing import state_home
+from counterfoil.base.seal import state_home
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.journal import Journal

@@ -21,16 +21,16 @@ from counterfoil_app.model.bundle_queue import BundleQueue
 from counterfoil_app.model.case_file import FILE_NAME as CASES_FILE
 from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.eventloop import follow, single_shot
-from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.history import History
 from counterfoil_app.model.inquiry import Delivery, Hearing
 from counterfoil_app.model.journal import Kind
 from counterfoil_app.model.key_book import FILE_NAME as KEYS_FILE, KeyBook
 from counterfoil_app.model.open_bundle import Phase
-from counterfoil_app.model.replaying import Replaying
+from counterfoil_app.model.otherwindows import Replaying
+from counterfoil_app.model.replayresult import Finished
+from counterfoil_app.model.sealedcapsule import Unsealing
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings, ThemeChoice
-from counterfoil_app.model.unsealing import Unsealing
 from counterfoil_app.shell.actions import ActionTable, Face, Menus, Row
 from counterfoil_app.shell.case_desk import CaseDesk
 from counterfoil_app.shell.clerk import Clerk
@@ -52,7 +52,7 @@ from counterfoil_app.views.cards import Part
 from counterfoil_app.views.dialogs import ask_to_leave_recording, ask_to_stop, show_failure
 from counterfoil_app.views.dispute import DisputeView
 from counterfoil_app.views.divergence import DivergenceView
-from counterfoil_app.views.dropped import DropHint, dropped_files
+from counterfoil_app.views.drop import DropHint, dropped_files
 from counterfoil_app.views.fleet_dialog import FleetDialog
 from counterfoil_app.views.frame import WINDOW_FRAME, Frame
 from counterfoil_app.views.header import OFFERED, HeaderView

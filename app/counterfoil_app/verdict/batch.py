@@ -20,8 +20,8 @@ from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.bundle_queue import BundleQueue
-from counterfoil_app.model.finished import Finished, VerdictMaterial
 from counterfoil_app.model.key_book import KeyBook
+from counterfoil_app.model.replayresult import Finished, VerdictMaterial
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.verdict.export import SigningRequest, Unsigned, export_verdict, now

@@ -21,15 +21,15 @@ from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.base.wholefiles import check_apart
 from counterfoil_app.engine.port import Engine, Signable
 from counterfoil_app.engine.strangers import name_of, plain
-from counterfoil_app.model.finished import VerdictMaterial
 from counterfoil_app.model.key_folder import make_key_folder
+from counterfoil_app.model.replayresult import VerdictMaterial
 from counterfoil_app.verdict import passphrases
 from counterfoil_app.verdict.report_document import NO_CASE, Case, Contents, Curves
 from counterfoil_app.verdict.report_process import print_report
 from counterfoil_core.base.errors import KeyFileError, SignatureError
 from counterfoil_core.base.sentence import joined, say
 from counterfoil_core.signing.publickeys import public_path
-from counterfoil_core.statement.signed import Adjudication
+from counterfoil_core.statement.judgement import Adjudication
 
 
 def now() -> datetime:

@@ -13,17 +13,17 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from counterfoil import AuditReport, CounterfoilError, HandOver, SignatureError, TrustStore, write_hand_over
 from counterfoil.exports.handover import CAPSULE, HTML, PDF, SEALED, ZIP
-from counterfoil.sealed.opening import private_folder
 from counterfoil.sealed.recipients import read_recipients
-from counterfoil.sealed.writing import seal_file
+from counterfoil.sealed.seal import seal_file
+from counterfoil.sealed.unseal import private_folder
 from counterfoil_app.engine.port import MAX_VERDICT_BYTES, Engine
 from counterfoil_app.engine.strangers import beside
 from counterfoil_app.engine.worker import JobResult
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import Theme
-from counterfoil_app.model.finished import VerdictMaterial
 from counterfoil_app.model.history import kept_capsule
 from counterfoil_app.model.key_book import KeyBook
+from counterfoil_app.model.replayresult import VerdictMaterial
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.verdict.export import contents_of

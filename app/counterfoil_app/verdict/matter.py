@@ -16,7 +16,7 @@ from counterfoil_app.looks.limits import not_said
 from counterfoil_app.looks.words import Look
 from counterfoil_app.views.parts import Field, digest_field
 from counterfoil_core.base.timestamps import read_timestamp
-from counterfoil_core.statement.signed import Adjudication
+from counterfoil_core.statement.judgement import Adjudication
 
 _tr = texts("matter")
 

@@ -24,7 +24,7 @@ from counterfoil_app.looks.words import Look
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.verdict.matter import check_fields, consent_fields
 from counterfoil_app.views import layouts
-from counterfoil_app.views.dropped import DropDialog
+from counterfoil_app.views.drop import DropDialog
 from counterfoil_app.views.frame import fit_to_screen
 from counterfoil_app.views.inquiry import Headline
 from counterfoil_app.views.layouts import button, existing_file

@@ -19,7 +19,7 @@ from counterfoil_app.looks.words import Look
 from counterfoil_app.model.bundle_difference import BundleDifference
 from counterfoil_app.views import layouts
 from counterfoil_app.views.difference_lines import Depth, Line, lines_of, same_at
-from counterfoil_app.views.dropped import dropped_files
+from counterfoil_app.views.drop import dropped_files
 from counterfoil_app.views.inquiry import InquiryDialog
 from counterfoil_app.views.layouts import button
 from counterfoil_app.views.parts import Page, label, restyle, tell

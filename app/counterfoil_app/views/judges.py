@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QListWidget, QListWidgetItem, QWidget
 from shiboken6 import isValid
 
-from counterfoil.audit.values.handed import HandedOut
+from counterfoil.audit.values.capsulecontents import HandedOut
 from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.engine.worker import JobResult
 from counterfoil_app.looks.engine_words import translated

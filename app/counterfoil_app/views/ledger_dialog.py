@@ -19,7 +19,7 @@ from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.ledger import LedgerReading
 from counterfoil_app.views import layouts
-from counterfoil_app.views.dropped import dropped_files
+from counterfoil_app.views.drop import dropped_files
 from counterfoil_app.views.frame import Frame
 from counterfoil_app.views.inquiry import InquiryDialog
 from counterfoil_app.views.layouts import button, choice_action, menu_button

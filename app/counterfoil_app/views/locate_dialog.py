@@ -15,9 +15,9 @@ from counterfoil_app.looks import lookup_words, text, words
 from counterfoil_app.looks.engine_words import failure_text
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
-from counterfoil_app.model.locating import Locating, read_hash
+from counterfoil_app.model.location import Locating, read_hash
 from counterfoil_app.views import layouts
-from counterfoil_app.views.dropped import dropped_files
+from counterfoil_app.views.drop import dropped_files
 from counterfoil_app.views.inquiry import InquiryDialog
 from counterfoil_app.views.layouts import button, existing_file, line_edit
 from counterfoil_app.views.parts import Field, FieldGrid, Page, label, restyle, tell

@@ -16,7 +16,7 @@ from counterfoil_app.looks.fonts import fixed_font
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.order_plan import OUT, SCRIPT, TRIAL, OrderPlan, Stage
-from counterfoil_app.model.ordering import Ordering
+from counterfoil_app.model.orders import Ordering
 from counterfoil_app.views import layouts
 from counterfoil_app.views.digest_card import Card, CardView
 from counterfoil_app.views.layouts import button, line_edit, new_file

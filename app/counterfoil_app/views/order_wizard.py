@@ -18,7 +18,7 @@ from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.order_plan import OUT, TRIAL, OrderPlan, Stage
-from counterfoil_app.model.ordering import Ordering
+from counterfoil_app.model.orders import Ordering
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
 from counterfoil_app.views.dialogs import ask_to_leave_order

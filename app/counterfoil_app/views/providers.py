@@ -18,7 +18,7 @@ from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.providers import Comparison
 from counterfoil_app.views import layouts
 from counterfoil_app.views.dispute import FindingView
-from counterfoil_app.views.dropped import dropped_files
+from counterfoil_app.views.drop import dropped_files
 from counterfoil_app.views.inquiry import InquiryDialog
 from counterfoil_app.views.layouts import button, keys_in
 from counterfoil_app.views.parts import Page, caption, label, restyle, tell

@@ -15,14 +15,14 @@ from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.eventloop import follow
-from counterfoil_app.model.growing import GrowingCurve
+from counterfoil_app.model.recordingcurves import GrowingCurve
 from counterfoil_app.model.recordings import Doing, Follower, Recorder
 from counterfoil_app.views import layouts
 from counterfoil_app.views.checks import TrustBar
 from counterfoil_app.views.frame import Body, FlowLayout, fit_to_screen
-from counterfoil_app.views.growing_plot import GrowingPlot
 from counterfoil_app.views.layouts import button
 from counterfoil_app.views.parts import caption, hold_width, label, restyle, show_icon
+from counterfoil_app.views.recording_plot import GrowingPlot
 
 SIZE = QSize(1080, 700)
 ICON_PIXELS = 36

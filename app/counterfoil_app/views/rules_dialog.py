@@ -16,7 +16,7 @@ from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.run_facts import RulesCheck
 from counterfoil_app.views import layouts
-from counterfoil_app.views.dropped import dropped_files
+from counterfoil_app.views.drop import dropped_files
 from counterfoil_app.views.inquiry import InquiryDialog
 from counterfoil_app.views.layouts import button, existing_file
 from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle, tell

@@ -38,7 +38,7 @@ from counterfoil_core.bundle.stepshares import StepShares
 from counterfoil_core.commit.merkle import MerkleTree, first_difference
 from counterfoil_core.judge.compare import compare_states, detail_difference
 from counterfoil_core.judge.locate import differing_inputs, first_differing_operator
-from counterfoil_core.order.loaded import with_data_file
+from counterfoil_core.order.executable import with_data_file
 from counterfoil_core.program.graph import Program
 from counterfoil_core.replay.replayer import StepReplayer, differing_parts
 from counterfoil_core.replay.sharedreplay import read_logs, step_replayer

@@ -17,7 +17,7 @@ from counterfoil.audit.rowsearch import Asked, OtherRows, find_other_rows, finge
 from counterfoil.audit.signedrun import SignedRun
 from counterfoil.audit.values.closelook import DisputedRows, LookProgress, RowKind, RowsRead
 from counterfoil.training.orderfile import load_order
-from counterfoil_core.arithmetic.grid.fingerprinting import place_key, step_key
+from counterfoil_core.arithmetic.grid.fingerprints import place_key, step_key
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import DataError
@@ -25,8 +25,8 @@ from counterfoil_core.base.generators import relay
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.order.admitted import share_rows
-from counterfoil_core.order.loaded import with_data_file
+from counterfoil_core.order.admission import share_rows
+from counterfoil_core.order.executable import with_data_file
 from counterfoil_core.program.places import PlaceSort
 from counterfoil_core.values.dispute import share_of
 

@@ -36,7 +36,7 @@ from counterfoil_core.base.sentence import joined, say
 from counterfoil_core.signing.envelope import parse_statement, payload_of
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.signing.kinds import ADJUDICATION, REPLY, VERDICT, WITHDRAWAL
-from counterfoil_core.statement.signed import Adjudication, Signed, Verdict
+from counterfoil_core.statement.judgement import Adjudication, Signed, Verdict
 from counterfoil_core.statement.verdict import verify_signed
 from counterfoil_core.values.sampling import Selection
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from counterfoil.base.joberrors import SealError
-from counterfoil.base.sealing import SEAL_BYTES, check_seal, seal
+from counterfoil.base.seal import SEAL_BYTES, check_seal, seal
 from counterfoil.base.wholefiles import write_whole
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import FileWriteError

@@ -24,7 +24,7 @@ from counterfoil_core.base.sentence import say
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.judge.locate import first_differing_operator
-from counterfoil_core.order.loaded import with_data_file
+from counterfoil_core.order.executable import with_data_file
 from counterfoil_core.replay.sharedreplay import step_replayer
 from counterfoil_core.replay.shares import SharedJob, State
 from counterfoil_core.values.dispute import COMBINE, UPDATE

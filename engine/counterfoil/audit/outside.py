@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from counterfoil.audit.keeping import ProgressKeeper, Shelf
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.parts.crew import patience_for
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of, open_helpers
+from counterfoil.audit.progressfile import ProgressKeeper, Shelf
 from counterfoil.audit.runfacts import facts_in
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
@@ -47,7 +47,7 @@ class LocalOutside:
 
     def ranges(self, address: Address, cancel: CancelToken) -> Ranges:
         """Open a run that lies elsewhere; raises GivenFileError, FileReadError and CancelledError."""
-        from counterfoil.remote.opening import open_transfer  # with the libraries for networks
+        from counterfoil.remote.files import open_transfer  # with the libraries for networks
 
         return open_transfer(address, cancel)
 

@@ -26,10 +26,10 @@ from counterfoil_core.base.dtypes import tensor_bytes
 from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.base.sentence import joined, say
 from counterfoil_core.base.trouble import obstacles_noticed
-from counterfoil_core.bundle.checked import OnProgress
-from counterfoil_core.bundle.fetched import FetchedFile
+from counterfoil_core.bundle.farfile import FetchedFile
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import OrderManifest
+from counterfoil_core.bundle.strictfile import OnProgress
 from counterfoil_core.hearing.inspection import Inspection, recorded, stages
 from counterfoil_core.operators.facts import OperatorClass
 from counterfoil_core.parties.signatures import Keys
@@ -93,7 +93,7 @@ def opened(
     """Open a bundle, a file of this machine or one that is read in pieces; raises as :func:`inspect` does."""
     if not isinstance(path, Address):
         return BundleReader.open(path)
-    from counterfoil.remote.opening import open_transfer  # with the libraries for networks
+    from counterfoil.remote.files import open_transfer  # with the libraries for networks
 
     return BundleReader.over(FetchedFile((reach or open_transfer)(path, cancel or CancelToken())))
 

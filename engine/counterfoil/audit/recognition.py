@@ -6,7 +6,7 @@ import base64
 import os
 from pathlib import Path
 
-from counterfoil.audit.values.recognised import PICKLES, WEIGHTS_SUFFIX, CapsuleSubject, FileUse, Recognised
+from counterfoil.audit.values.filekind import PICKLES, WEIGHTS_SUFFIX, CapsuleSubject, FileUse, Recognised
 from counterfoil.sealed.agefile import MAGIC
 from counterfoil_core.base import canonical
 from counterfoil_core.base.canonical import CanonicalError

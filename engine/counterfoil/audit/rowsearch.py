@@ -19,7 +19,7 @@ import numpy.typing as npt
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.sentence import Sentence, say
 from counterfoil_core.judge.explain import changed_alone, mixed
-from counterfoil_core.order.admitted import RowArray
+from counterfoil_core.order.admission import RowArray
 
 MOST_TERMS = 1 << 26
 """So many terms of a fingerprint are computed at most for one kind of change: a few seconds."""

@@ -9,24 +9,174 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 
+import numpy as np
+import numpy.typing as npt
+
 from counterfoil.audit.overview import summarise
-from counterfoil.audit.programfacts import Sort, data_uses, operations_of, tokens_read
+from counterfoil.program.rowreads import positions_read
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import GivenFileError
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.base.turns import Turns
-from counterfoil_core.bundle.checked import OnProgress
 from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.schema import ArraySpec
+from counterfoil_core.bundle.strictfile import OnProgress
 from counterfoil_core.hearing.inspection import Inspection, stages
+from counterfoil_core.operators.convolutions import facts as convolutions
+from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.operators.node import Node, Value
+from counterfoil_core.operators.pointwise import facts as pointwise
+from counterfoil_core.operators.products import facts as products
+from counterfoil_core.operators.reductions import facts as reductions
 from counterfoil_core.parties.signatures import Keys
-from counterfoil_core.program.graph import Program
+from counterfoil_core.program.estimate import node_flops
+from counterfoil_core.program.graph import Program, node_values
 from counterfoil_core.signing.keys import PublicKey
-from counterfoil_core.values.runfacts import KINDS, PARTS, OperationCount, RunFacts, seconds_between
+from counterfoil_core.values.runfacts import (
+    CONVOLUTION,
+    ELEMENTWISE,
+    INTEGERS,
+    KINDS,
+    MATRIX,
+    OTHER,
+    PARTS,
+    REDUCTION,
+    DataUse,
+    OperationCount,
+    RunFacts,
+    seconds_between,
+)
+
+# Counts what a program shows: operations by part, kind and precision, tokens, and the rows that it reads. Pure.
+
+_KINDS = {
+    operator.name: kind
+    for kind, family in (
+        (MATRIX, products), (CONVOLUTION, convolutions), (ELEMENTWISE, pointwise), (REDUCTION, reductions),
+    )
+    for operator in family.FACTS
+}  # fmt: skip
+_COPY = "aten._to_copy.default"
+
+Sort = tuple[str, str, str]
+"""Part of a step, kind and precision of operations."""
+
+
+def kind_of(node: Node) -> str:
+    """Return the kind of an operator, by the family that declares it."""
+    return _KINDS.get(node.operator, OTHER)
+
+
+def precision_of(program: Program, node: Node, precision: AnyPrecision) -> str:
+    """Return in what an operator computes under a profile.
+
+    A profile that rounds computes every floating-point number in its compute dtype. Under an exact profile the operands
+    of products keep S bits, and everything else is defined on float32 values (docs/numerics.md).
+
+    Args:
+        program: The program.
+        node: One of its operators.
+        precision: The profile of the order.
+    """
+    types = (*(program.types[value.number] for value in node_values(node)), *node.outputs)
+    if not any(item is not None and item.floating for item in types):
+        return INTEGERS
+    if isinstance(precision, ExactPrecision) and kind_of(node) in (MATRIX, CONVOLUTION):
+        return f"{precision.bits} bits"
+    return precision.compute
+
+
+def operations_of(program: Program, times: int, precision: AnyPrecision) -> Counter[Sort]:
+    """Count the operations of a program by part, kind and precision.
+
+    A product of an m x k and a k x n matrix takes 2 m k n operations. A convolution takes two for each element of its
+    result and each of the kernel's that it meets; the gradient of its input as many, and that of its weight. Any other
+    operator takes one for each element that it reads or makes, whichever are more; a view none.
+
+    Args:
+        program: The program.
+        times: How often it runs.
+        precision: The profile of the order.
+    """
+    counted: Counter[Sort] = Counter()
+    for node in program.nodes:
+        if node.entry.operator_class is not OperatorClass.VIEW:
+            sort = node.phase, kind_of(node), precision_of(program, node, precision)
+            counted[sort] += times * node_flops(program.types, node)
+    return counted
+
+
+def tokens_read(program: Program) -> int:
+    """Return how many elements of a step's rows the embeddings of a program look up, each input once."""
+    origins = {number: number for number, item in enumerate(program.inputs) if item.kind == "batch"}
+    read: dict[int, int] = {}
+    for node in program.nodes:
+        values = list(node_values(node))
+        if node.operator == "aten.embedding.default" and len(node.args) > 1:
+            indices = node.args[1]
+            described = program.types[indices.number] if isinstance(indices, Value) else None
+            if isinstance(indices, Value) and indices.number in origins and described is not None:
+                origin = origins[indices.number]
+                read[origin] = max(read.get(origin, 0), described.elements)
+        elif _shows(node) and values and values[0].number in origins:
+            for number in range(node.first_value, node.first_value + len(node.outputs)):
+                origins[number] = origins[values[0].number]
+    return sum(read.values())
+
+
+def _shows(node: Node) -> bool:
+    """Whether an operator gives elements of its first argument, perhaps in another dtype or shape."""
+    return node.entry.operator_class is OperatorClass.VIEW or node.operator == _COPY
+
+
+def rows_used(program: Program) -> dict[str, npt.NDArray[np.bool_]]:
+    """Say which rows of a step a program reads: of a batch that is shorter it leaves out those that fill it.
+
+    Where that cannot be told (:func:`counterfoil.program.rowreads.positions_read`) every row counts as read.
+
+    Returns:
+        For each data array a truth for each row of the program, bool ``[rows]``.
+    """
+    found = positions_read(program)
+    if found is None:
+        found = {item.name: np.ones(item.type.shape[0], np.bool_) for item in program.inputs if item.kind == "batch"}
+    return found
+
+
+def data_uses(
+    data: Mapping[str, ArraySpec], programs: Turns[Program], schedule: npt.NDArray[np.int64]
+) -> Iterator[DataUse]:
+    """Say how much of each data array some steps read, by name.
+
+    Args:
+        data: The order's data arrays.
+        programs: Its programs, and which step has which.
+        schedule: The rows that each step names, int64 ``[steps, rows]``; the shares of a step have equal parts of them,
+            one behind the other.
+    """
+    used = {name: rows_used(program) for name, program in programs.parts.items()}
+    names = np.resize(np.array(programs.pattern, object), len(schedule)) if len(schedule) else np.array([], object)
+    for name, spec in sorted(data.items()):
+        read, filling = [np.array([], np.int64)], 0
+        for program, rows in used.items():
+            if name in rows:
+                steps = schedule[names == program]
+                truth = np.resize(rows[name], steps.shape[1]) if len(rows[name]) else np.zeros(steps.shape[1], np.bool_)
+                read.append(steps[:, truth].ravel())
+                filling += int(steps[:, ~truth].size)
+        all_rows = np.concatenate(read)
+        row = int(np.prod(spec.shape[1:], dtype=np.int64))
+        yield DataUse(
+            name, spec.dtype, spec.shape, spec.digest, int(all_rows.size), int(np.unique(all_rows).size),
+            int(all_rows.size) * row, filling,
+        )  # fmt: skip
+
 
 _DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,6})?")
 

@@ -22,11 +22,11 @@ from counterfoil_core.base.errors import GivenFileError, SignatureError
 from counterfoil_core.base.fields import Fields
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import say
-from counterfoil_core.bundle.checked import OnProgress
+from counterfoil_core.bundle.strictfile import OnProgress
 from counterfoil_core.commit.state import tensor_digest
 from counterfoil_core.hearing.inspection import Inspection
 from counterfoil_core.signing.keys import PublicKey
-from counterfoil_core.statement.signed import Verdict
+from counterfoil_core.statement.judgement import Verdict
 
 MAX_BYTES = 2**20
 """Bytes of a file of rules."""

@@ -24,7 +24,7 @@ from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import StepRecord
 from counterfoil_core.hearing.inspection import open_inspection
 from counterfoil_core.kernels.grid import ZERO_SCALE
-from counterfoil_core.order.loaded import LoadedOrder, with_data_file
+from counterfoil_core.order.executable import LoadedOrder, with_data_file
 from counterfoil_core.program.graph import Program
 from counterfoil_core.program.limits import Limits
 from counterfoil_core.replay.sharedreplay import read_logs, step_replayer

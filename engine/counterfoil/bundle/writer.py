@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from counterfoil.bundle.filewriter import FileWriter, check_fits, held_bytes
-from counterfoil.bundle.leftout import encode_left_out
+from counterfoil_core.base import canonical
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.digest import DIGEST_BYTES, Digest
 from counterfoil_core.base.dtypes import DATA_DTYPES, STATE_DTYPES
@@ -24,6 +24,20 @@ from counterfoil_core.bundle.places import Places
 from counterfoil_core.bundle.schema import OrderManifest, check_name
 from counterfoil_core.bundle.shares import HASH_BYTES, SIGNATURE_BYTES
 from counterfoil_core.bundle.stepshares import StepShares
+from counterfoil_core.commit.state import tensor_record
+
+# The states that the last checkpoint leaves out, encoded for the writer.
+
+
+def encode_left_out(state: Mapping[str, Array], names: Iterable[str]) -> bytes:
+    """Return what ``/run/left_out`` holds: the records of some tensors of a state, sorted by name.
+
+    Args:
+        state: The state.
+        names: The names of the tensors.
+    """
+    records = (canonical.decode(tensor_record(name, state[name])) for name in sorted(names, key=str.encode))
+    return canonical.encode(list(records))
 
 
 class BundleWriter(FileWriter):

@@ -14,7 +14,7 @@ import typer
 import typer.main
 
 from counterfoil import __version__
-from counterfoil.base.raised import theirs, told
+from counterfoil.base.foreignerrors import theirs, told
 from counterfoil.cli.commands import MOST_COLUMNS, PLACES, Commands, group_of_commands, own_process
 from counterfoil.cli.exits import ExitWith, exit_code, show_error
 from counterfoil.cli.streams import lost_output, outlive_readers
@@ -135,7 +135,7 @@ def _show_version(verbose: bool) -> None:
     if not verbose:
         print(f"counterfoil {__version__}")
         return
-    from counterfoil.doctor.installed import compare_installation, report_lines
+    from counterfoil.doctor.installation import compare_installation, report_lines
 
     found = compare_installation()
     for line in report_lines(found):

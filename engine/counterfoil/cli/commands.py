@@ -52,7 +52,7 @@ PLACES: Mapping[str, Place] = {
         "orders:sign_order", "Client: sign an order, so that a run of it shows who ordered it.", with_key=True
     ),
     "compare": Place(
-        "comparing:compare",
+        "compare:compare",
         "Client or auditor: hold an order against the script that it came from, step by step, and sign what agrees.",
         with_key=True,
         open=_CLIENT,
@@ -63,11 +63,11 @@ PLACES: Mapping[str, Place] = {
         with_key=True,
     ),
     "calibrate": Place(
-        "training:calibrate",
+        "train:calibrate",
         "Client: measure how far other hardware would differ on an order, and set its margins by that.",
     ),
     "train": Place(
-        "training:train",
+        "train:train",
         "Trainer: carry out an order, record every step, and sign the run.",
         with_key=True,
         writes="writes_the_run",
@@ -85,19 +85,19 @@ PLACES: Mapping[str, Place] = {
         "Auditor: measure a few steps here, and show what each confidence costs in segments and in time.",
     ),
     "audit": Place(
-        "auditing:audit",
+        "audit:audit",
         "Auditor: replay a run step by step, compare every step with what the trainer signed, and give a verdict.",
         with_key=True,
         open=_REPLAYS,
     ),
     "merge": Place(
-        "auditing:merge",
+        "audit:merge",
         "Auditor: give a verdict on a run that was replayed in parts on your own machines.",
         with_key=True,
         open=_REPLAYS,
     ),
     "follow": Place(
-        "following:follow",
+        "follow:follow",
         "Auditor: replay a run while it is recorded, stop at the first lie, and give the verdict when it is finished.",
         with_key=True,
         open=_REPLAYS,
@@ -136,12 +136,12 @@ PLACES: Mapping[str, Place] = {
         "statements:reply", "Trainer: answer a verdict on your run, with the key that signed the run.", with_key=True
     ),
     "export": Place(
-        "exporting:export_app",
+        "export:export_app",
         "Write a run's weights and curves, or a verdict, in formats that others read.",
         with_key=True,
     ),
     "hand-over": Place(
-        "handing:hand_over",
+        "handover:hand_over",
         "Auditor: put a verdict into a folder for others, with its report, its capsule, and how to check each.",
     ),
     "verify-weights": Place(
@@ -154,7 +154,7 @@ PLACES: Mapping[str, Place] = {
         with_key=True,
     ),
     "locate": Place(
-        "locating:locate",
+        "locate:locate",
         "Anyone: say which step of which run holds a hash or a file of weights, or which steps read a row; or none.",
         with_key=True,
     ),
@@ -187,7 +187,7 @@ PLACES: Mapping[str, Place] = {
         open=_OWN,
     ),
     "revoke": Place(
-        "revoking:revoke",
+        "revoke:revoke",
         "Whoever answers for keys: sign a list of those that no longer count.",
         with_key=True,
         open=_OWN,

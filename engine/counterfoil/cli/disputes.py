@@ -37,7 +37,7 @@ from counterfoil.cli.reader import (
     revoked_signers,
     show_revoked_signers,
 )
-from counterfoil.cli.sealing import judged_as, unsealed
+from counterfoil.cli.seal import judged_as, unsealed
 from counterfoil_core.remote.address import place_of
 
 if TYPE_CHECKING:

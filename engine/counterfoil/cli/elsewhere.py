@@ -35,7 +35,7 @@ def reached(place: Path | Address, console: Console) -> Iterator[Path | Address]
         if outside is not None:
             found = outside.near or place
         else:
-            from counterfoil.remote.opening import near  # with the libraries for networks
+            from counterfoil.remote.files import near  # with the libraries for networks
 
             with cancel_on_interrupt() as cancel:
                 found = stack.enter_context(near(place, cancel))
@@ -53,7 +53,7 @@ def fetched_whole(place: Path | Address) -> Iterator[Path]:
     if isinstance(place, Path):
         yield place
         return
-    from counterfoil.remote.opening import copied  # with the libraries for networks
+    from counterfoil.remote.files import copied  # with the libraries for networks
 
     with ExitStack() as stack:
         with cancel_on_interrupt() as cancel:

@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 from counterfoil_core.base.canonical import MAX_EXACT_INTEGER
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.signing.kinds import Named, Said
-from counterfoil_core.statement.signed import Signed
+from counterfoil_core.statement.judgement import Signed
 
 if TYPE_CHECKING:
     from counterfoil_core.values.steptable import Recorded

@@ -12,7 +12,7 @@ from counterfoil.cli import terminal
 from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.terminal import duration
-from counterfoil.doctor.examining import examine_machine
+from counterfoil.doctor.examination import examine_machine
 from counterfoil.doctor.findings import MachinePage
 from counterfoil_core.values.outcome import Outcome
 
@@ -81,7 +81,7 @@ def _compile_kernels(processes: int | None) -> None:
     console = terminal.console(stderr=True)
     begun = time.monotonic()
     with cancel_on_interrupt() as cancel, terminal.progress("Kernels", console, "parts") as bar:
-        from counterfoil.audit.boxed.compiling import compile_kernels
+        from counterfoil.audit.boxed.compilation import compile_kernels
 
         done = 0
         for event in compile_kernels(processes, cancel):

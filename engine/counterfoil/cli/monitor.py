@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, NoReturn, ParamSpe
 from counterfoil.audit.boxed.farrun import FarRun, unasked
 from counterfoil.audit.boxed.start import why_open
 from counterfoil.base import wholefiles
+from counterfoil.cli.continuation import Written
 from counterfoil.cli.places import Given, claims
-from counterfoil.cli.written import Written
 from counterfoil.sandbox import box
 from counterfoil.signer.client import SignerProcess, ask_passphrase, start_signer
 from counterfoil.signer.environment import drop_passphrase
@@ -94,9 +94,9 @@ class Monitor(FarRun):
                         self._staging[target] = folder
         near: object = None
         if self._address is not None:
-            from counterfoil.remote import opening  # with the libraries for networks
+            from counterfoil.remote import files  # with the libraries for networks
 
-            near = self._stack.enter_context(opening.near(self._address))
+            near = self._stack.enter_context(files.near(self._address))
         return Begun(tuple(self._staging.items()), near if isinstance(near, Path) else None)
 
     def place(self, target: Path, name: str, what: str, replace: bool) -> None:
@@ -155,13 +155,13 @@ class Monitor(FarRun):
 
     def ask_server(self, query: bytes) -> bytes:
         """Send a query to the time-stamping server; returns its answer, which nobody has looked at."""
-        from counterfoil.exports.timestamping import ask_server
+        from counterfoil.exports.timestamp import ask_server
 
         return ask_server(self._given.server, query)
 
     def compile(self) -> None:
         """Compile kernels, which are kept where a process in a box cannot write."""
-        from counterfoil.audit.boxed.compiling import compile_kernels
+        from counterfoil.audit.boxed.compilation import compile_kernels
 
         with suppress(CounterfoilError):  # what fails costs time alone
             for _ in compile_kernels():
@@ -273,7 +273,7 @@ class Asked:
 
     def ranges(self, address: Address, cancel: CancelToken) -> Ranges:
         """Open what lies elsewhere, outside; raises GivenFileError, FileReadError and CancelledError."""
-        from counterfoil.audit.boxed.asking import Asking
+        from counterfoil.audit.boxed.questions import Asking
 
         return Asking(self, Path()).ranges(address, cancel)
 

@@ -16,16 +16,16 @@ from counterfoil.base.oneline import one_line
 from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption, OutOption, numbered_files
+from counterfoil.cli.orderevents import OrderWritten, Tell, told
 from counterfoil.cli.places import OPENS_KEY, READS_NUMBERED, WRITES
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_writable
-from counterfoil.cli.telling import OrderWritten, Tell, told
 from counterfoil.cli.terminal import shown
 from counterfoil.signer.client import SignerProcess
 from counterfoil.signer.environment import drop_passphrase
 from counterfoil_core.base.errors import BundleError, CancelledError, DataError
 from counterfoil_core.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision, profile_name
-from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.base.stoprule import StopRule
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -515,7 +515,7 @@ def _tell_written(
     notes: Sequence[str],
 ) -> None:
     """Tell a program that called the command what was written."""
-    from counterfoil.training.expecting import expected_of
+    from counterfoil.training.expectation import expected_of
 
     out, data = files
     rates = [rates_in_words(each, name) for name, each in draft.rates.items()]

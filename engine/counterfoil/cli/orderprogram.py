@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import NoReturn
 
+from counterfoil.base.foreignerrors import told
 from counterfoil.base.joberrors import OrderError
-from counterfoil.base.raised import told
+from counterfoil.cli.orderevents import OrderEvent, OrderWritten, telling
 from counterfoil.cli.orderforms import OWN, SCRIPT, OrderForm, order_forms
-from counterfoil.cli.ordering import ORDERS
-from counterfoil.cli.telling import OrderEvent, OrderWritten, telling
+from counterfoil.cli.orderprocess import ORDERS
 from counterfoil.talk.line import Line
 from counterfoil.talk.table import ORDER
 from counterfoil_core.base.cancel import CancelToken

@@ -241,14 +241,14 @@ def order(
     profile = None if precision is None else PROFILES[precision.value]
     if script is not None:
         from counterfoil.training.following.answers import parse_answers
-        from counterfoil.training.scripts.handing import Wanted
+        from counterfoil.training.scripts.handover import Wanted
 
         wanted = Wanted(profile, max_steps, answers=parse_answers(answer or ()), compare=compare, network=network)
         made = order_script(script, context.obj, wanted, segments)
         draft, look = made.draft, None
     else:
         assert source is not None
-        from counterfoil.training.named import load_job
+        from counterfoil.training.jobnames import load_job
 
         job = load_job(source)
         made = None

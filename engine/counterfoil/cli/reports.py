@@ -12,11 +12,11 @@ from rich.table import Table
 
 from counterfoil.audit.values.accountprose import account_of, rows_named
 from counterfoil.audit.values.figures import figures, joined_time, recorded_log_said
-from counterfoil.audit.values.following import FollowEnded
+from counterfoil.audit.values.follow import FollowEnded
 from counterfoil.audit.values.summary import BundleSummary, OrderSummary
 from counterfoil.base.oneline import one_line
 from counterfoil_core.base.precision import HEADROOM_BITS
-from counterfoil_core.statement.signed import Adjudication, Verdict
+from counterfoil_core.statement.judgement import Adjudication, Verdict
 from counterfoil_core.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil_core.values.dispute import COMBINE, Dispute, Finding, Right
 from counterfoil_core.values.outcome import Check, CheckState, Outcome

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from counterfoil.signing.comparedsteps import ComparedLine
     from counterfoil.training.custom import ClientJob
     from counterfoil.training.order import OrderDraft
-    from counterfoil.training.preparing import Preparing
-    from counterfoil.training.scripts.handing import Compared, ScriptOrder, Wanted
+    from counterfoil.training.scripts.handover import Compared, ScriptOrder, Wanted
     from counterfoil.training.secondlook import SecondLook
+    from counterfoil.training.stages import Preparing
     from counterfoil_core.bundle.schema import OrderManifest
 
 
@@ -166,7 +166,7 @@ def look_again(
 def _choose_profile(question: str, profiles: Sequence[str]) -> AnyPrecision:
     """Ask on a terminal which of some precision profiles is meant; raises DataError where nobody is asked."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        from counterfoil.training.scripts.handing import refuse_to_choose
+        from counterfoil.training.scripts.handover import refuse_to_choose
 
         return refuse_to_choose(question, profiles)
     console = terminal.console()

@@ -11,7 +11,7 @@ from counterfoil_core.base.errors import CancelledError
 from counterfoil_core.base.generators import finish, relay
 
 if TYPE_CHECKING:
-    from counterfoil.training.preparing import Preparing
+    from counterfoil.training.stages import Preparing
 
 _Result = TypeVar("_Result")
 

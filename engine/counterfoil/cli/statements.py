@@ -59,8 +59,8 @@ def keygen(
 
 
 def _make_sealing_key(path: Path, passphrase: Passphrase) -> None:
-    from counterfoil.sealed.opening import make_sealing_key
     from counterfoil.sealed.recipients import recipients_path
+    from counterfoil.sealed.unseal import make_sealing_key
 
     recipient = make_sealing_key(path, passphrase)
     public = recipients_path(path)

@@ -13,11 +13,11 @@ from msgspec import UNSET
 
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
-from counterfoil.cli.certified import AtOption, RootsOption, name_beside, show_name, verifying_key
+from counterfoil.cli.certificate import AtOption, RootsOption, name_beside, show_name, verifying_key
 from counterfoil.cli.exits import SELF_SIGNED, ExitWith
 from counterfoil.cli.facts import TrainerKeyOption, counted_facts, show_run_facts
 from counterfoil.cli.jsonform import print_json
-from counterfoil.cli.locating import show_use
+from counterfoil.cli.locate import show_use
 from counterfoil.cli.notes import WeightsOption, digest_of
 from counterfoil.cli.options import MAX_VERDICT_BYTES, DataOption, JsonOption
 from counterfoil.cli.places import READS, READS_VERDICT

@@ -82,7 +82,7 @@ def watch(
     check_writable(log, False)
     console = terminal.console()
     with open_key(key, "witness") as signer:
-        from counterfoil.delivery.witnessing import Witness, watch_recording
+        from counterfoil.delivery.witness import Witness, watch_recording
         from counterfoil.signing.kinds import LineKind
 
         def told(line: Line) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.base.joberrors import WeightsError
-from counterfoil.delivery.applied import ForwardPass
+from counterfoil.delivery.adapterforms import ForwardPass
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.sentence import say
 from counterfoil_core.program.graph import Program

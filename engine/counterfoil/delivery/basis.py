@@ -6,7 +6,7 @@ from counterfoil.audit.values.delivery import Basis
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.base.sentence import say
-from counterfoil_core.statement.signed import Adjudication, Verdict
+from counterfoil_core.statement.judgement import Adjudication, Verdict
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.report import AuditReport
 

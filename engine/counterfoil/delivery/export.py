@@ -19,8 +19,8 @@ from counterfoil_core.base.dtypes import ITEM_BYTES, tensor_bytes
 from counterfoil_core.base.errors import CommitmentError, DataError, FileWriteError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.trouble import obstacles_noticed
-from counterfoil_core.bundle.checked import bytes_of
 from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.strictfile import bytes_of
 from counterfoil_core.commit.state import state_tree
 from counterfoil_core.parties.signatures import need_run
 

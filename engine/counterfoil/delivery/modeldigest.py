@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from counterfoil.audit.values.delivery import DeliveryProgress, DeliveryReport
-from counterfoil.audit.values.recognised import OTHER_WEIGHTS, PICKLES, WEIGHTS_SUFFIX
+from counterfoil.audit.values.filekind import OTHER_WEIGHTS, PICKLES, WEIGHTS_SUFFIX
 from counterfoil.base.joberrors import WeightsError
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest

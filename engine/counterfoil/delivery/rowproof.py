@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.delivery.locating import RowArrays, RowUse
+from counterfoil.delivery.location import RowArrays, RowUse
 from counterfoil.delivery.signedrecords import signed_records
 from counterfoil_core.base import canonical
 from counterfoil_core.base.arrays import Array
@@ -29,10 +29,10 @@ from counterfoil_core.base.errors import GivenFileError, ProofError
 from counterfoil_core.base.fields import Fields
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.trouble import obstacles_noticed
-from counterfoil_core.bundle.checked import row_bytes
 from counterfoil_core.bundle.datafile import CheckedRows
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import ArraySpec
+from counterfoil_core.bundle.strictfile import row_bytes
 from counterfoil_core.commit.merkle import verify_inclusion
 from counterfoil_core.commit.rows import chunks_of_rows
 from counterfoil_core.commit.state import CHUNK_BYTES, ChunkProof, chunk_proofs, state_tree, verify_chunk

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from msgspec import structs
 
-from counterfoil.delivery.locating import RowUse, locate_digests
+from counterfoil.delivery.location import RowUse, locate_digests
 from counterfoil.signing.kinds import RowFields, RowsStatement
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
-from counterfoil_core.bundle.checked import OnProgress
 from counterfoil_core.bundle.schema import ArraySpec
+from counterfoil_core.bundle.strictfile import OnProgress
 
 
 def rows_statement(uses: Sequence[RowUse]) -> RowsStatement:
@@ -46,7 +46,7 @@ def take_again(
         data: The data file, for an order that keeps arrays outside.
 
     Raises:
-        GivenFileError: As :func:`counterfoil.delivery.locating.locate_digests`.
+        GivenFileError: As :func:`counterfoil.delivery.location.locate_digests`.
         RefusedError: The run is damaged, or not what its trainer signed.
         CancelledError: ``cancel`` was set.
     """

@@ -5,9 +5,9 @@ from __future__ import annotations
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CommitmentError
 from counterfoil_core.base.sentence import say
-from counterfoil_core.bundle.checked import OnProgress
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import StepRecord, run_tree
+from counterfoil_core.bundle.strictfile import OnProgress
 from counterfoil_core.parties.signatures import check_claim, need_run, subject_of
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.signing.subject import Subject

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from counterfoil.audit.values.recognised import OTHER_WEIGHTS, PICKLES, WEIGHTS_SUFFIX
+from counterfoil.audit.values.filekind import OTHER_WEIGHTS, PICKLES, WEIGHTS_SUFFIX
 from counterfoil.base.joberrors import WeightsError
 from counterfoil.delivery.tensorfile import StoredTensor, TensorFile, open_tensors
 from counterfoil_core.base import canonical

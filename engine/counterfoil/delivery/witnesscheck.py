@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from counterfoil.delivery.locating import stored_states
+from counterfoil.delivery.location import stored_states
 from counterfoil.delivery.signedrecords import signed_records
 from counterfoil.delivery.snapshots import WitnessLog, layout_digest
 from counterfoil.signing.kinds import Line, Snapshot

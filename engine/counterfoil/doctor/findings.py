@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from counterfoil.doctor.seen import Box, Broken, Display, FormInUse, Kernels, Loaded, Seen, SelfTest, System
+from counterfoil.doctor.observations import Box, Broken, Display, FormInUse, Kernels, Loaded, Seen, SelfTest, System
 from counterfoil_core.base.sentence import joined, say
 
 

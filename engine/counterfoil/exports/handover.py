@@ -23,7 +23,7 @@ from counterfoil_core.base.errors import DataError, SignatureError
 from counterfoil_core.base.inputs import open_input, read_input
 from counterfoil_core.base.sentence import say
 from counterfoil_core.signing.publickeys import grouped, is_ed25519, key_id_of, pem_of
-from counterfoil_core.statement.signed import Adjudication, Verdict
+from counterfoil_core.statement.judgement import Adjudication, Verdict
 from counterfoil_core.values.trust import check_independent
 
 VERDICT, AUDITOR, CAPSULE, README, SUMS = "verdict.json", "auditor.pub.pem", "dispute.cfoil", "README.txt", "SHA256SUMS"

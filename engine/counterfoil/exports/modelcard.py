@@ -6,7 +6,7 @@ import re
 
 from counterfoil.audit.values.delivery import DeliveryReport
 from counterfoil.base.oneline import one_line
-from counterfoil_core.statement.signed import Verdict
+from counterfoil_core.statement.judgement import Verdict
 from counterfoil_core.values.outcome import Outcome
 
 MOST_CODE = 10

@@ -12,8 +12,8 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.signing.kinds import SVR, VSA, make_statement
+from counterfoil_core.statement.judgement import Verdict
 from counterfoil_core.statement.model import VERIFIER_ID
-from counterfoil_core.statement.signed import Verdict
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.sampling import NonceSource, Selection
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from counterfoil.base.raised import text_of, theirs, told
+from counterfoil.base.foreignerrors import text_of, theirs, told
 from counterfoil.training.huggingface.library import library, offline
 from counterfoil.training.huggingface.sizes import check_held
 from counterfoil_core.base.errors import DataError

@@ -10,7 +10,7 @@ from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport
 from counterfoil.exports.modelcard import code, model_card, plain
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.schema import OrderManifest
-from counterfoil_core.statement.signed import Verdict
+from counterfoil_core.statement.judgement import Verdict
 
 _SOURCES = {"model": "the model", "data": "the data"}
 

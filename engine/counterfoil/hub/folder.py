@@ -20,7 +20,7 @@ from counterfoil.delivery.export import write_state
 from counterfoil.delivery.module import saved_names, tied_names
 from counterfoil.delivery.signedrecords import signed_records
 from counterfoil.delivery.verification import verify_weights
-from counterfoil.hub import adapter, shards
+from counterfoil.hub import adapter
 from counterfoil.hub.architecture import find_architecture
 from counterfoil.hub.card import ListedFile, Names, card
 from counterfoil.hub.filenames import ADAPTER, ADAPTER_CONFIG, AUDITOR, CARD, CONFIG, INDEX, TRAINER, VERDICT
@@ -40,8 +40,46 @@ from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.parties.signatures import check_claim, need_run
 from counterfoil_core.program.graph import Program
 from counterfoil_core.signing.subject import Subject
-from counterfoil_core.statement.signed import Verdict
+from counterfoil_core.statement.judgement import Verdict
 from counterfoil_core.values.outcome import Outcome
+
+# Into which files weights go: one, or several with an index, named as transformers names them.
+
+MOST_BYTES = 50 * 10**9
+"""Bytes of a file at most, as ``save_pretrained`` of transformers has it; a larger tensor has a file of its own."""
+
+
+def into_files(sizes: Mapping[str, int], most: int = MOST_BYTES) -> dict[str, list[str]]:
+    """Share tensors out.
+
+    Args:
+        sizes: The bytes of each tensor by name.
+        most: Bytes of a file at most.
+
+    Returns:
+        The names of each file's tensors, in alphabetical order: ``model.safetensors``, or
+        ``model-00001-of-00002.safetensors`` and so on.
+    """
+    groups: list[list[str]] = [[]]
+    size = 0
+    for name in sorted(sizes):
+        if groups[-1] and size + sizes[name] > most:
+            groups.append([])
+            size = 0
+        groups[-1].append(name)
+        size += sizes[name]
+    if len(groups) == 1:
+        return {"model.safetensors": groups[0]}
+    return {f"model-{n:05}-of-{len(groups):05}.safetensors": group for n, group in enumerate(groups, 1)}
+
+
+def index_of(files: Mapping[str, list[str]], sizes: Mapping[str, int]) -> dict[str, object]:
+    """Return what the index of several files says: their bytes, and in which of them each tensor lies."""
+    return {
+        "metadata": {"total_size": sum(sizes.values())},
+        "weight_map": {name: file for file, names in files.items() for name in names},
+    }
+
 
 _WHAT = "the folder"
 
@@ -52,7 +90,7 @@ class Wanted:
 
     base: str = ""  #: For adapters: under which name others find the model that was adapted; empty where nobody says.
     average: bool = False  #: Take the average of each weight that has one.
-    most_bytes: int = shards.MOST_BYTES  #: Bytes of a file of weights at most.
+    most_bytes: int = MOST_BYTES  #: Bytes of a file of weights at most.
 
 
 @dataclass(frozen=True)
@@ -169,10 +207,10 @@ def _weights(reader: BundleReader, source: Source, wanted: Wanted) -> _Weights:
     shapes = {name: layout[of][1] for name, of in saved.items()}
     found = find_architecture(source.config, shapes, tied_names(manifest))
     sizes = {name: tensor_bytes(*layout[saved[own]]) for name, own in found.names.items()}
-    files = shards.into_files(sizes, wanted.most_bytes)
+    files = into_files(sizes, wanted.most_bytes)
     settings: dict[str, Mapping[str, Any]] = {CONFIG: found.config}
     if len(files) > 1:
-        settings[INDEX] = shards.index_of(files, sizes)
+        settings[INDEX] = index_of(files, sizes)
     changes = f", but {', '.join(found.changes)}" if found.changes else ""
     return _Weights(
         files={file: {name: saved[found.names[name]] for name in names} for file, names in files.items()},

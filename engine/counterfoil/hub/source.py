@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from counterfoil.audit.values.recognised import OTHER_WEIGHTS, PICKLES, WEIGHTS_SUFFIX
+from counterfoil.audit.values.filekind import OTHER_WEIGHTS, PICKLES, WEIGHTS_SUFFIX
 from counterfoil.hub.filenames import CONFIG, WRITTEN
 from counterfoil_core.base import canonical
 from counterfoil_core.base.canonical import CanonicalError

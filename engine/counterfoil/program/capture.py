@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from counterfoil.program.held import Held, hold, tied_names, unsaved_names
 from counterfoil.program.passes import Objective, Parts, Passes, Weigh, equal_parts
+from counterfoil.program.statetensors import Held, hold, tied_names, unsaved_names
 from counterfoil.program.steadily import Named, Results, Surroundings, Tracer
 from counterfoil.program.update import UpdateRule
 from counterfoil_core.operators.node import TensorType

@@ -14,9 +14,9 @@ from torch.func import functional_call
 from counterfoil.program import whereabouts
 from counterfoil.program.attribution import label_line
 from counterfoil.program.devices import OneDevice
-from counterfoil.program.held import Held
 from counterfoil.program.philoxdraws import PhiloxDropout
 from counterfoil.program.sparse import DenseConstants
+from counterfoil.program.statetensors import Held
 from counterfoil.program.steadily import Named, Surroundings
 from counterfoil.program.substitutes import Substitutes
 from counterfoil_core.base.errors import DataError, ProgramError

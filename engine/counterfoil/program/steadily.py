@@ -17,11 +17,11 @@ from counterfoil.program import tracing
 from counterfoil.program.asked import Again, AskedValues, PlainNames
 from counterfoil.program.attribution import META_KEY, Location
 from counterfoil.program.branches import Answers, check_branches
+from counterfoil.program.clientstate import Reached, Snapshot
 from counterfoil.program.decisions import Decisions
-from counterfoil.program.held import DTYPE_NAMES, Held
 from counterfoil.program.lowering import lower
 from counterfoil.program.notes import Notes
-from counterfoil.program.restoring import Reached, Snapshot
+from counterfoil.program.statetensors import DTYPE_NAMES, Held
 from counterfoil.program.steadiness import (
     at_another_moment,
     check_drew_nothing,

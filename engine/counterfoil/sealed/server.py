@@ -16,9 +16,9 @@ from typing import Any
 from counterfoil.base.wholefiles import writing
 from counterfoil.sealed.agefile import check_header, library
 from counterfoil.sealed.identity import load_identities, make_identity, needs_passphrase
-from counterfoil.sealed.writing import Kept, OnProgress, Told, passing
-from counterfoil.signer.asking import Secret, take_passphrase
-from counterfoil.signer.hardening import ignore_signals
+from counterfoil.sealed.seal import Kept, OnProgress, Told, passing
+from counterfoil.signer.memory import ignore_signals
+from counterfoil.signer.passphrase import Secret, take_passphrase
 from counterfoil.signer.server import serve
 from counterfoil.talk.port import Port
 from counterfoil.talk.table import SEALED

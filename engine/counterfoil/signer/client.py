@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from counterfoil.base.joberrors import SignerError
-from counterfoil.signer.asking import FROM_NOWHERE, FROM_PIPE, FROM_RELAY, FROM_TERMINAL, Secret
 from counterfoil.signer.environment import MAX_PASSPHRASE_BYTES, take_descriptor
+from counterfoil.signer.passphrase import FROM_NOWHERE, FROM_PIPE, FROM_RELAY, FROM_TERMINAL, Secret
 from counterfoil.signer.server import SIGNER_PORT, Desk
 from counterfoil.talk.port import Port
 from counterfoil.talk.process import Process, Start, Words

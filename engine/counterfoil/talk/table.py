@@ -74,7 +74,7 @@ WORKER = Program(
     reads=Reach.GIVEN, boxed=True, loads_first=True, says=2**30,
 )  # fmt: skip
 ORDER = Program(
-    "order", "counterfoil.cli.orderprogram", "counterfoil.cli.ordering:ORDERS",
+    "order", "counterfoil.cli.orderprogram", "counterfoil.cli.orderprocess:ORDERS",
     reads=Reach.ANY, writes=Reach.ANY, hears=2**24, says=2**24, heeds=3.0, farewell=3.0,
 )  # fmt: skip
 SECOND_LOOK = Program(
@@ -91,7 +91,7 @@ ENGINE = Program(
 )  # fmt: skip
 BROKER = replace(ENGINE, name="broker", module="counterfoil_app.engine.broker", boxed=False, asks=(_SIGNING,))
 COMPILER = Program(
-    "compiler", "counterfoil.audit.boxed.kernels", "counterfoil.audit.boxed.compiling:COMPILES", writes=Reach.ANY,
+    "compiler", "counterfoil.audit.boxed.kernels", "counterfoil.audit.boxed.compilation:COMPILES", writes=Reach.ANY,
     hears=2**20, says=2**20,
 )  # fmt: skip
 SIGNER = Program(
@@ -112,10 +112,10 @@ MONITOR = Program(
     hears=MOST_STATEMENT + 2**16,
 )  # fmt: skip
 LOOK_AT_SANDBOX = Program(
-    "sandbox", "counterfoil.doctor.closing", "counterfoil.doctor.seen:LOOKS", loads_first=True, hears=2**20, says=2**20,
-    heeds=0.0,
+    "sandbox", "counterfoil.doctor.boxprobe", "counterfoil.doctor.observations:LOOKS", loads_first=True, hears=2**20,
+    says=2**20, heeds=0.0,
 )  # fmt: skip
-LOOK_AT_KERNELS = replace(LOOK_AT_SANDBOX, name="kernels", module="counterfoil.doctor.probing", writes=Reach.ANY)
+LOOK_AT_KERNELS = replace(LOOK_AT_SANDBOX, name="kernels", module="counterfoil.doctor.probe", writes=Reach.ANY)
 LOOK_AT_DISPLAY = replace(LOOK_AT_SANDBOX, name="display", module="counterfoil_app.desktop.display", reads=Reach.ANY)
 REPORT = Program(
     "report", "counterfoil_app.verdict.report_process", "counterfoil_app.verdict.report_process:REPORTS",

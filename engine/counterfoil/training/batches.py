@@ -10,7 +10,7 @@ import torch
 from torch.utils.data import DataLoader
 from torch.utils.data.distributed import DistributedSampler
 
-from counterfoil.base.raised import theirs, told
+from counterfoil.base.foreignerrors import theirs, told
 from counterfoil.program.whereabouts import in_brackets, where_raised
 from counterfoil.training.leaves import leaves
 from counterfoil_core.base.errors import DataError

@@ -2,7 +2,7 @@
 
 The adaptive thresholds of the paper (Srivastava, Arora, Boneh 2024, section 5.2), measured before training and written
 into the order: a few steps are executed as the device computes them, and each rounded operator is computed again on the
-same inputs under every perturbation (:mod:`counterfoil_core.arithmetic.otherwise.perturbed`).
+same inputs under every perturbation (:mod:`counterfoil_core.arithmetic.otherwise.perturbation`).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from torch import Tensor
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.training.orderfile import prepare_order
 from counterfoil_core.arithmetic.compute.operation import Operation, native
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels, step_key
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
 from counterfoil_core.arithmetic.machine import open_machine
-from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturbed
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DataError
@@ -36,7 +36,7 @@ from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.kernels.grid import FLOAT64_BIAS, ZERO_SCALE
 from counterfoil_core.operators.facts import OperatorClass
 from counterfoil_core.operators.node import Node
-from counterfoil_core.order.loaded import with_data_file
+from counterfoil_core.order.executable import with_data_file
 from counterfoil_core.program.graph import Program
 from counterfoil_core.program.limits import Limits
 

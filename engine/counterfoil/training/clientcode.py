@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Collection
 from pathlib import Path
 
-from counterfoil.base.raised import told
+from counterfoil.base.foreignerrors import told
 
 
 def what_failed(error: BaseException) -> str:

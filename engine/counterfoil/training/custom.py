@@ -22,25 +22,24 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 from torch.utils.data import DataLoader, IterableDataset
 
+from counterfoil.program.autocast import NO_SCALING
 from counterfoil.program.capture import CapturedStep
-from counterfoil.program.mixed import NO_SCALING
 from counterfoil.program.notes import Notes
 from counterfoil.program.passes import Objective, Weigh
 from counterfoil.program.recompute import Segments, check_segments
-from counterfoil.program.sharing import Buffers
+from counterfoil.program.sharecapture import Buffers
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.rule import Wrapper
 from counterfoil.program.update.torchs import AnyRule, as_rule, optimizers_within, trained_names
 from counterfoil.signing.partykeys import Party
 from counterfoil.training.batches import Batches, Last
-from counterfoil.training.capturing import capture_form, capture_forms, foretelling
+from counterfoil.training.capture import capture_form, capture_forms, foretelling
 from counterfoil.training.division import Division, divided
 from counterfoil.training.forms import Combination
 from counterfoil.training.leaves import check_dtype
-from counterfoil.training.mixing import MIXTAILOR, drawn_pattern, interleaved, mixed_rules
+from counterfoil.training.mixtailor import MIXTAILOR, drawn_pattern, interleaved, mixed_rules
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.padding import fitted
-from counterfoil.training.preparing import Preparing
 from counterfoil.training.rows import Keep, Rows, read_rows
 from counterfoil.training.schedules import (
     Every,
@@ -51,14 +50,15 @@ from counterfoil.training.schedules import (
     rates_of_optimizers,
     shuffled_epochs,
 )
+from counterfoil.training.stages import Preparing
 from counterfoil.training.windows import windowed
-from counterfoil.training.wrapped import taken_off
+from counterfoil.training.wrappers import taken_off
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import BundleError, DataError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision, is_exact
-from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.base.stoprule import StopRule
 from counterfoil_core.bundle.schema import check_name
 
 RECIPE = "custom"

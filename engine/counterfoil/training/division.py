@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil.program.aggregation import Aggregating, AggregationRule, parse_rule
-from counterfoil.program.sharing import Buffers
+from counterfoil.program.sharecapture import Buffers
 from counterfoil.program.update import UpdateRule
 from counterfoil.training.forms import Combination, Forms
 from counterfoil.training.rows import Rows, Schedule

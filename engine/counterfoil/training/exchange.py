@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from counterfoil_core.arithmetic.combining import Given
+from counterfoil_core.arithmetic.combination import Given
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.shares import ShareRecord
 from counterfoil_core.signing.parties import SignedShares, Sum

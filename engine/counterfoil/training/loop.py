@@ -24,7 +24,7 @@ from torch.utils.data import DataLoader
 from counterfoil.program.notes import Notes
 from counterfoil.program.passes import Weigh
 from counterfoil.program.update import ClipByNorm, WeightAverage
-from counterfoil.program.update.handing import Handing
+from counterfoil.program.update.handback import Handing
 from counterfoil.program.update.torchs import AnyRule, optimizers_within
 from counterfoil.signing.privatekeys import load_private_key
 from counterfoil.training.batches import Last, left_over
@@ -35,10 +35,10 @@ from counterfoil.training.recordingevents import RecordingResumed, StepRecorded
 from counterfoil.training.recordingfolder import is_unfinished
 from counterfoil.training.rows import Keep
 from counterfoil.training.schedules import Every, Pace, SchedulerFactory
-from counterfoil.training.wrapped import STARTS, decay_of, taken_off
+from counterfoil.training.wrappers import STARTS, decay_of, taken_off
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.precision import AnyPrecision
-from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.base.stoprule import StopRule
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.signing.keys import SigningKey
 

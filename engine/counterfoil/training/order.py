@@ -17,9 +17,9 @@ from counterfoil.program.capture import CapturedStep
 from counterfoil.program.recompute import AUTO, Segments, recomputing
 from counterfoil.program.update import UpdateRule
 from counterfoil.signing.partykeys import Party, public_keys
-from counterfoil.training.preparing import Preparing, staged
+from counterfoil.training.stages import Preparing, staged
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_steps
-from counterfoil.training.united import united
+from counterfoil.training.turncapture import united
 from counterfoil_core.arithmetic.beforehand import check_exact
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.cancel import CancelToken
@@ -27,7 +27,7 @@ from counterfoil_core.base.errors import BundleError, DataError, ProgramError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil_core.base.sentence import say
-from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.base.stoprule import StopRule
 from counterfoil_core.base.turns import Turns
 from counterfoil_core.bundle.lastcheckpoint import slots_to_leave_out
 from counterfoil_core.bundle.reader import BundleReader
@@ -35,8 +35,8 @@ from counterfoil_core.bundle.schema import ArraySpec, ModuleNames, OrderManifest
 from counterfoil_core.bundle.shares import STACK, SUM, Shares
 from counterfoil_core.commit.rowtree import new_row_key, row_root
 from counterfoil_core.commit.state import state_root, tensor_digest
-from counterfoil_core.order.admitted import check_inputs
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.admission import check_inputs
+from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.program.graph import Program
 from counterfoil_core.program.limits import Estimate, largest_estimate
 from counterfoil_core.program.torchdtypes import TORCH_DTYPES

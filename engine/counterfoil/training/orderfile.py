@@ -5,8 +5,8 @@ from __future__ import annotations
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.bundle.reader import BundleReader, OrderContents
 from counterfoil_core.bundle.schema import OrderManifest
-from counterfoil_core.order.admitted import admit_order
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.admission import admit_order
+from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.program.limits import Limits
 
 
@@ -37,6 +37,6 @@ def prepare_order(
         cancel: Looked at between operators of the programs.
 
     Raises:
-        ProgramError, LimitError, CancelledError: As :func:`counterfoil_core.order.admitted.read_programs`.
+        ProgramError, LimitError, CancelledError: As :func:`counterfoil_core.order.admission.read_programs`.
     """
     return LoadedOrder.of(admit_order(manifest, contents, limits, cancel))

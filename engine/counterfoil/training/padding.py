@@ -19,9 +19,9 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
-from counterfoil.base.raised import theirs
+from counterfoil.base.foreignerrors import theirs
+from counterfoil.program.clientstate import Snapshot
 from counterfoil.program.passes import Objective
-from counterfoil.program.restoring import Snapshot
 from counterfoil.program.steadiness import generators_kept
 from counterfoil.training.forms import Forms
 from counterfoil.training.leaves import leaves, numbers_of

@@ -27,8 +27,8 @@ from counterfoil.bundle.writer import BundleWriter, order_bytes, run_bytes
 from counterfoil.commit.frontier import MerkleFrontier
 from counterfoil.distributed.ranks import joined
 from counterfoil.sandbox.box import sandbox
-from counterfoil.training.assisting import assist, record_started
-from counterfoil.training.executing import Executor, Recorded, Recorders, Restoring, open_executor, with_data
+from counterfoil.training.assistant import assist, record_started
+from counterfoil.training.execution import Executor, Recorded, Recorders, Restoring, open_executor, with_data
 from counterfoil.training.orderfile import prepare_order
 from counterfoil.training.peers import NoPeers, Peers, peers_of
 from counterfoil.training.recording import Recording
@@ -47,7 +47,7 @@ from counterfoil.training.tamper import Tamper
 from counterfoil.training.together import exchange_of
 from counterfoil.training.tree_head_file import TreeHeadFile, sign_head
 from counterfoil_core.arithmetic.compute.interpreter import StepResult
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.machine import Machine, OpenMachine, open_machine
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
@@ -63,8 +63,8 @@ from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.commit.merkle import leaf_hash
 from counterfoil_core.commit.state import state_root
 from counterfoil_core.commit.statedigest import root_of, root_on_device
-from counterfoil_core.order.admitted import places_of
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.admission import places_of
+from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.program.limits import Limits
 from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder, check_same_client
 from counterfoil_core.signing.keys import SigningKey

@@ -16,12 +16,12 @@ import numpy.typing as npt
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset, default_collate
 
-from counterfoil.base.raised import theirs, told
+from counterfoil.base.foreignerrors import theirs, told
 from counterfoil.program.whereabouts import in_brackets, where_raised
 from counterfoil.training.batches import Batches, check_whole, row_numbers, steps_of
 from counterfoil.training.forms import Forms, schedule_of_parts
 from counterfoil.training.leaves import ITEM, is_bool, leaves, numbers_of, truth
-from counterfoil.training.preparing import Preparing
+from counterfoil.training.stages import Preparing
 from counterfoil.training.tables import Kind, Table
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.cancel import CancelToken

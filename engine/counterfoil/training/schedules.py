@@ -17,7 +17,7 @@ from torch import nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
-from counterfoil.base.raised import theirs, told
+from counterfoil.base.foreignerrors import theirs, told
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.kernels.cpu.philox import philox4x32
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from counterfoil.base.raised import theirs, told
+from counterfoil.base.foreignerrors import theirs, told
 from counterfoil.program.recompute import Segments
 from counterfoil.talk.line import Line
 from counterfoil.talk.port import Port
@@ -116,7 +116,7 @@ def first_other_node(one: Program, other: Program) -> Node | None:
 
 def programs_of(_process: None, source: Source, paths: tuple[str, ...]) -> tuple[bytes, ...]:
     """Return the programs of what was ordered, whose modules lie in some folders; raises DataError."""
-    from counterfoil.training.named import load_job
+    from counterfoil.training.jobnames import load_job
 
     sys.path[:] = paths
     try:

@@ -10,7 +10,7 @@ from counterfoil.base.joberrors import RankError
 from counterfoil.distributed.ranks import ANSWER_SECONDS, Ranks
 from counterfoil.talk.messages import FormError, decode, encode
 from counterfoil.training.exchange import ShareDone
-from counterfoil_core.arithmetic.combining import Given
+from counterfoil_core.arithmetic.combination import Given
 from counterfoil_core.bundle.shares import Shares
 
 

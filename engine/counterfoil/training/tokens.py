@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.base.raised import text_of, theirs
+from counterfoil.base.foreignerrors import text_of, theirs
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import read_input
 

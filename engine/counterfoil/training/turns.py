@@ -23,7 +23,7 @@ from counterfoil.program.passes import Objective
 from counterfoil.program.recompute import Segments
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.torchs import AnyRule, optimizers_within, trained_names
-from counterfoil.training.capturing import capture_form, foretelling
+from counterfoil.training.capture import capture_form, foretelling
 from counterfoil.training.custom import (
     RECIPE,
     ClientJob,
@@ -42,11 +42,11 @@ from counterfoil.training.custom import (
 from counterfoil.training.division import Division
 from counterfoil.training.forms import Combination, pattern_of
 from counterfoil.training.order import OrderDraft, assemble_order, describe_optimizer, notes_of
-from counterfoil.training.preparing import CAPTURING, Preparing
 from counterfoil.training.rows import Keep, Rows, Schedule, read_rows
 from counterfoil.training.schedules import Every, Pace, SchedulerFactory
-from counterfoil.training.united import united
-from counterfoil.training.wrapped import taken_off
+from counterfoil.training.stages import CAPTURING, Preparing
+from counterfoil.training.turncapture import united
+from counterfoil.training.wrappers import taken_off
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import BundleError, DataError, ProgramError
 from counterfoil_core.base.precision import AnyPrecision, is_exact

@@ -18,7 +18,7 @@ from counterfoil_core.base.sentence import say
 from counterfoil_core.signing.envelope import parse_statement, payload_of
 from counterfoil_core.signing.kinds import REPLY, WITHDRAWAL
 from counterfoil_core.signing.statements import open_said
-from counterfoil_core.statement.signed import Signed
+from counterfoil_core.statement.judgement import Signed
 
 MAX_BESIDE = 500
 """Files in the folder of a verdict that are looked at for statements about it."""

@@ -18,7 +18,7 @@ from counterfoil_core.values.trust import signed_by_maker
 
 if TYPE_CHECKING:
     from counterfoil_core.base.digest import Digest
-    from counterfoil_core.statement.signed import Signed
+    from counterfoil_core.statement.judgement import Signed
 
 NOTHING_LATER = Afterwards()
 

@@ -17,7 +17,7 @@ from counterfoil_core.signing.envelope import claimed_key_ids
 from counterfoil_core.signing.keys import PublicKey
 from counterfoil_core.signing.kinds import VERDICT
 from counterfoil_core.signing.publickeys import pem_of
-from counterfoil_core.statement.signed import Adjudication, Verdict
+from counterfoil_core.statement.judgement import Adjudication, Verdict
 from counterfoil_core.statement.verdict import verify_signed
 from counterfoil_core.values.trust import check_independent
 

@@ -10,11 +10,11 @@ from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.dtypes import ITEM_BYTES
 from counterfoil_core.base.precision import AnyPrecision, exact_bits, is_exact
-from counterfoil_core.program.declared import undecided
 from counterfoil_core.program.estimate import estimate
 from counterfoil_core.program.graph import Program
+from counterfoil_core.program.guards import check_guarded
 from counterfoil_core.program.limits import Limits, check_estimate
-from counterfoil_core.program.unguarded import check_guarded
+from counterfoil_core.program.resulttypes import undecided
 
 # The runs of a referee and of a panel have one program: while anybody holds it, it is not read again.
 _admitted: WeakValueDictionary[tuple[Digest, AnyPrecision | str, Limits], Program] = WeakValueDictionary()
@@ -75,6 +75,6 @@ def check_types(program: Program, compute: str, cancel: CancelToken | None = Non
     """
     remaining = undecided(program, compute, cancel)
     if remaining:
-        from counterfoil_core.arithmetic.compute.declared import check_by_library  # with the library
+        from counterfoil_core.arithmetic.compute.metatypes import check_by_library  # with the library
 
         check_by_library(program, compute, remaining, cancel)

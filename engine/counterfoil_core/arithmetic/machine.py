@@ -20,8 +20,8 @@ from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter
 from counterfoil_core.arithmetic.compute.operation import Compute, native
 from counterfoil_core.arithmetic.grid.chains import run_chain
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
-from counterfoil_core.arithmetic.otherwise.perturbed import exactly_perturbed, perturbed
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels
+from counterfoil_core.arithmetic.otherwise.perturbation import exactly_perturbed, perturbed
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision
 from counterfoil_core.kernels import buffers
 from counterfoil_core.kernels.exact.forms import Profile
@@ -37,7 +37,7 @@ class Machine:
     device: torch.device  #: The device.
     threads: int  #: Threads on the CPU.
     #: Other hardware in whose manner it records and replays, by name
-    #: (:mod:`counterfoil_core.arithmetic.otherwise.perturbed`); None as it is. Its self-test is its own.
+    #: (:mod:`counterfoil_core.arithmetic.otherwise.perturbation`); None as it is. Its self-test is its own.
     imitates: str | None = None
     #: What else is to be said of a judge's environment: pairs of text, of whoever opened the machine.
     beside: tuple[tuple[str, str], ...] = ()

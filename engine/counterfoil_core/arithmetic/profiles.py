@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.exactresults import Unrounded
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.grid.log import SiteLog, decode, encode
 from counterfoil_core.arithmetic.grid.margin import Margin, own_log_margins
-from counterfoil_core.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil_core.arithmetic.grid.replayrounder import ReplayingRounder
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
-from counterfoil_core.arithmetic.grid.unrounded import Unrounded
 from counterfoil_core.base.errors import LogError
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil_core.base.sentence import say

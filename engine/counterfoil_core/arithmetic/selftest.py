@@ -12,7 +12,7 @@ from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.draws import drawn
 from counterfoil_core.arithmetic.compute.interpreter import Draws, StepInputs, StepResult
-from counterfoil_core.arithmetic.grid.following import judged
+from counterfoil_core.arithmetic.grid.directions import judged
 from counterfoil_core.arithmetic.grid.log import SiteLog, decode, encode
 from counterfoil_core.arithmetic.knownproducts import products_are_right
 from counterfoil_core.arithmetic.machine import Machine

@@ -21,12 +21,12 @@ from counterfoil_core.base.fields import Fields
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.turns import Turns
 from counterfoil_core.bundle import layout
-from counterfoil_core.bundle.checked import CheckedFile
 from counterfoil_core.bundle.kind import CAPSULE
 from counterfoil_core.bundle.schema import ArraySpec, OrderManifest, StepRecord
 from counterfoil_core.bundle.steady import SteadyFile
 from counterfoil_core.bundle.stepparts import About, AddedTensor, StepPart, UpdateInputs, read_records
 from counterfoil_core.bundle.stepshares import Additions
+from counterfoil_core.bundle.strictfile import CheckedFile
 from counterfoil_core.commit.merkle import inclusion_proof_length
 from counterfoil_core.commit.rowtree import RowProof
 from counterfoil_core.commit.state import ChunkProof, chunk_count, chunk_length

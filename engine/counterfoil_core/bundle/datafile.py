@@ -22,11 +22,11 @@ from counterfoil_core.base.errors import BundleError, CommitmentError, GivenFile
 from counterfoil_core.base.plaintext import quoted
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle import layout
-from counterfoil_core.bundle.checked import BLOCK_BYTES, CheckedFile, bytes_of, row_bytes
 from counterfoil_core.bundle.hdf5.format import DTYPES
 from counterfoil_core.bundle.kind import DATA_FILE
 from counterfoil_core.bundle.schema import ArraySpec, OrderManifest
 from counterfoil_core.bundle.steady import SteadyFile
+from counterfoil_core.bundle.strictfile import BLOCK_BYTES, CheckedFile, bytes_of, row_bytes
 from counterfoil_core.commit.merkle import MerkleTree, leaf_hash
 from counterfoil_core.commit.state import CHUNK_BYTES, ChunkProof, StreamedDigest
 

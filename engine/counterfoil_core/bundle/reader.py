@@ -22,12 +22,12 @@ from counterfoil_core.base.generators import finish, relay
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.turns import ALONE, Turns
 from counterfoil_core.bundle import layout
-from counterfoil_core.bundle.checked import BLOCK_BYTES, CheckedFile, OnProgress
 from counterfoil_core.bundle.extent import Extent
 from counterfoil_core.bundle.lastcheckpoint import LeftOut, read_left_out
 from counterfoil_core.bundle.openfile import OpenFile
 from counterfoil_core.bundle.schema import OrderManifest, StepRecord
 from counterfoil_core.bundle.stepshares import Additions, StepShares, no_signatures
+from counterfoil_core.bundle.strictfile import BLOCK_BYTES, CheckedFile, OnProgress
 from counterfoil_core.commit.rowtree import row_root
 from counterfoil_core.commit.state import StreamedDigest, state_root, state_tree, tensor_digest, tensor_digests
 

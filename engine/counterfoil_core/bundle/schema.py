@@ -20,7 +20,7 @@ from counterfoil_core.base.fields import Fields
 from counterfoil_core.base.plaintext import quoted
 from counterfoil_core.base.precision import AnyPrecision, precision_from_json
 from counterfoil_core.base.sentence import say
-from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.base.stoprule import StopRule
 from counterfoil_core.base.turns import Turns
 from counterfoil_core.bundle.extent import Extent
 from counterfoil_core.bundle.pattern import MAX_PATTERN, pattern_from_json, pattern_json

@@ -11,13 +11,13 @@ from counterfoil_core.base.errors import LogError, WorkerError
 from counterfoil_core.base.generators import relay
 from counterfoil_core.base.sentence import say
 from counterfoil_core.hearing.check import unfit
-from counterfoil_core.hearing.given import Found, Missing
 from counterfoil_core.hearing.keptaudit import KeptAudit, misfit
-from counterfoil_core.hearing.known import Ledger, SegmentJudged, Trouble
+from counterfoil_core.hearing.knowledge import Ledger, SegmentJudged, Trouble
 from counterfoil_core.hearing.outside import Helpers, Keeper
 from counterfoil_core.hearing.result import SegmentResult
 from counterfoil_core.hearing.segments import SegmentReplay
 from counterfoil_core.hearing.work import Opened, here, replay_segment
+from counterfoil_core.hearing.workerfindings import Found, Missing
 from counterfoil_core.values.events import DisputeLocated, DivergenceMeasured, Event, ProgressRestored, StepReplayed
 from counterfoil_core.values.outcome import CheckNumber, CheckState
 from counterfoil_core.values.request import AuditRequest

@@ -30,8 +30,8 @@ from counterfoil_core.commit.rowtree import SaltedRows
 from counterfoil_core.commit.state import state_root, tensor_digest
 from counterfoil_core.hearing.inspection import Inspection, check_beginning
 from counterfoil_core.judge.judgement import look_at_state
-from counterfoil_core.order.admitted import combined_types, read_programs, share_rows
-from counterfoil_core.order.loaded import LoadedOrder, share_inputs, step_inputs, update_inputs
+from counterfoil_core.order.admission import combined_types, read_programs, share_rows
+from counterfoil_core.order.executable import LoadedOrder, share_inputs, step_inputs, update_inputs
 from counterfoil_core.program.graph import Program
 from counterfoil_core.program.limits import Limits
 from counterfoil_core.replay.shares import SharedJob, State, UpdateJob, share_claim

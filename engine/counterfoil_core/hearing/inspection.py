@@ -27,15 +27,15 @@ from counterfoil_core.base.plaintext import quoted
 from counterfoil_core.base.precision import ExactPrecision, exact_bits
 from counterfoil_core.base.sentence import joined, say
 from counterfoil_core.base.trouble import obstacles_noticed
-from counterfoil_core.bundle.checked import OnProgress
 from counterfoil_core.bundle.reader import BundleReader, OrderContents
 from counterfoil_core.bundle.schema import OrderManifest, StepRecord, run_tree
 from counterfoil_core.bundle.steady import SteadyFile
+from counterfoil_core.bundle.strictfile import OnProgress
 from counterfoil_core.commit.merkle import MerkleTree
 from counterfoil_core.operators.facts import OperatorClass
-from counterfoil_core.order.admitted import AdmittedOrder, admit_order, places_of
-from counterfoil_core.parties.published_heads import check_tree_heads, read_tree_heads
+from counterfoil_core.order.admission import AdmittedOrder, admit_order, places_of
 from counterfoil_core.parties.signatures import Keys, Parties, own_contents, read_client_order
+from counterfoil_core.parties.treeheads import check_tree_heads, read_tree_heads
 from counterfoil_core.program.estimate import estimate
 from counterfoil_core.program.limits import Estimate, Limits, largest_estimate
 from counterfoil_core.remote.ranges import Fetched

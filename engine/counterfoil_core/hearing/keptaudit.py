@@ -18,7 +18,7 @@ from counterfoil_core.base.errors import (
 )
 from counterfoil_core.base.sentence import Sentence, packed, say, unpacked
 from counterfoil_core.bundle.schema import MAX_STEPS
-from counterfoil_core.hearing.known import Judged, Known
+from counterfoil_core.hearing.knowledge import Judged, Known
 from counterfoil_core.values.report import Kept
 from counterfoil_core.values.request import AuditRequest
 from counterfoil_core.values.sampling import Sample, SegmentRequest, Spans

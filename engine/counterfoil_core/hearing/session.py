@@ -24,7 +24,7 @@ from counterfoil_core.base.sentence import say
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil_core.bundle.extent import Extent
-from counterfoil_core.bundle.fetched import FetchedFile
+from counterfoil_core.bundle.farfile import FetchedFile
 from counterfoil_core.bundle.openfile import OpenFile
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import OrderManifest
@@ -32,13 +32,13 @@ from counterfoil_core.bundle.steady import SteadyFile
 from counterfoil_core.hearing.company import Company
 from counterfoil_core.hearing.inspection import Inspection, file_digest, make_checks, recorded
 from counterfoil_core.hearing.keptaudit import Basis, KeptAudit, misfit
-from counterfoil_core.hearing.known import Ledger, all_checks
+from counterfoil_core.hearing.knowledge import Ledger, all_checks
 from counterfoil_core.hearing.outside import Helpers, Keeper, Nonce, Outside
-from counterfoil_core.hearing.reporting import report_of
+from counterfoil_core.hearing.report import report_of
 from counterfoil_core.hearing.result import Identity
 from counterfoil_core.hearing.segments import SegmentReplay
 from counterfoil_core.hearing.work import Opened
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.parties.beacons import check_beacon
 from counterfoil_core.parties.signatures import read_client_order
 from counterfoil_core.remote.address import Address

@@ -20,7 +20,7 @@ from counterfoil_core.commit.merkle import MerkleTree
 from counterfoil_core.hearing.result import SegmentResult, StepResult
 from counterfoil_core.judge.judgement import look_at_state
 from counterfoil_core.judge.looks import SignedStep
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.replay.replayer import Ahead, StepReplayer
 from counterfoil_core.replay.sharedreplay import read_logs
 from counterfoil_core.replay.steering import Account, SteeringSites

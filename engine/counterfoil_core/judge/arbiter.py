@@ -24,11 +24,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil_core.arithmetic.grid.fingerprinting import Unfit, Watched
+from counterfoil_core.arithmetic.grid.fingerprints import Unfit, Watched
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.arithmetic.grid.margin import error_bound, is_proven, node_bounds
 from counterfoil_core.arithmetic.grid.neighbours import Neighbours, Values, neighbours
-from counterfoil_core.arithmetic.grid.replaying import Observation
+from counterfoil_core.arithmetic.grid.replayrounder import Observation
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.schema import StepRecord
 from counterfoil_core.commit.merkle import leaf_hash

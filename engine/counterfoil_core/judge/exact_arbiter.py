@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from counterfoil_core.arithmetic.grid.fingerprinting import Watched
+from counterfoil_core.arithmetic.grid.fingerprints import Watched
 from counterfoil_core.base.errors import NonFiniteError
 from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.schema import StepRecord
 from counterfoil_core.judge import findings
-from counterfoil_core.judge.defined_elements import DefinedElements
+from counterfoil_core.judge.exactelements import DefinedElements
 from counterfoil_core.judge.explain import changed_alone
 from counterfoil_core.operators.draws.judge import is_as_defined
 from counterfoil_core.operators.judge import defined_output

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from counterfoil_core.base.sentence import enumeration, say
-from counterfoil_core.judge.defined_elements import DefinedElements
 from counterfoil_core.judge.elements import Elements
+from counterfoil_core.judge.exactelements import DefinedElements
 from counterfoil_core.operators.judging.numbers import NotExactError
 from counterfoil_core.operators.node import Node
 from counterfoil_core.values.dispute import Finding, Right

@@ -35,7 +35,7 @@ from counterfoil_core.judge.judgement import (
     second_look,
     unreadable,
 )
-from counterfoil_core.order.admitted import combined_types
+from counterfoil_core.order.admission import combined_types
 from counterfoil_core.order.sharerecord import share_record
 from counterfoil_core.program.graph import Program
 from counterfoil_core.replay.replayer import NoResult, ReplayedStep, StepEndedError, StepReplayer

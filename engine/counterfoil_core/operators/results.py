@@ -12,7 +12,7 @@ from counterfoil_core.operators.pointwise import facts as pointwise
 from counterfoil_core.operators.pooling import facts as pooling
 from counterfoil_core.operators.products import facts as products
 from counterfoil_core.operators.reductions import facts as reductions
-from counterfoil_core.operators.shaping import ShapeRule
+from counterfoil_core.operators.shaperules import ShapeRule
 
 _FAMILIES = (convolutions, draws, indexing, losses, moves, norms, pointwise, pooling, products, reductions)
 SHAPE_RULES: dict[str, ShapeRule] = {name: rule for family in _FAMILIES for name, rule in family.RULES.items()}

@@ -23,7 +23,7 @@ from counterfoil_core.base.errors import DataError, OrderMismatchError, RefusedE
 from counterfoil_core.base.sentence import joined, say
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.hearing.inspection import open_inspection
-from counterfoil_core.order.loaded import LoadedOrder, with_data_file
+from counterfoil_core.order.executable import LoadedOrder, with_data_file
 from counterfoil_core.panel.referee import Provider, find_parting, result_tree, rule
 from counterfoil_core.program.limits import Limits
 from counterfoil_core.replay.replayer import StepReplayer

@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from counterfoil_core.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil_core.arithmetic.compute.operation import Compute, Operation
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, Unfit, Watched, step_key
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels, Unfit, Watched, step_key
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.arithmetic.grid.neighbours import Values
-from counterfoil_core.arithmetic.grid.replaying import Observation
+from counterfoil_core.arithmetic.grid.replayrounder import Observation
 from counterfoil_core.arithmetic.machine import Machine
 from counterfoil_core.arithmetic.profiles import arithmetic_of
 from counterfoil_core.base.cancel import CancelToken

@@ -14,9 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 from torch import Tensor
 
-from counterfoil_core.arithmetic.combining import ExactSum, side_by_side
+from counterfoil_core.arithmetic.combination import ExactSum, side_by_side
 from counterfoil_core.arithmetic.compute.operation import Compute
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.linearhash import SignedHashes
 from counterfoil_core.arithmetic.machine import Machine
 from counterfoil_core.base.cancel import CancelToken

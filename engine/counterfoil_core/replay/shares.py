@@ -24,7 +24,7 @@ from counterfoil_core.bundle.schema import OrderManifest, StepRecord
 from counterfoil_core.bundle.shares import ShareRecord
 from counterfoil_core.bundle.stepshares import StepShares
 from counterfoil_core.commit.statedigest import root_of
-from counterfoil_core.order.loaded import draws_of
+from counterfoil_core.order.executable import draws_of
 from counterfoil_core.order.sharerecord import count_of
 from counterfoil_core.program.graph import Program
 from counterfoil_core.values.dispute import SHARE

@@ -38,7 +38,7 @@ from counterfoil_core.base.turns import Turns
 from counterfoil_core.kernels.counts import NOTHING, Counts
 from counterfoil_core.operators.facts import Trait
 from counterfoil_core.operators.node import Node
-from counterfoil_core.order.admitted import AdmittedOrder
+from counterfoil_core.order.admission import AdmittedOrder
 from counterfoil_core.program.graph import Program
 from counterfoil_core.values.report import NAMED_SITES, Steering, SteeringRow
 

@@ -13,7 +13,7 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import ProofError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.commit.merkle import MerkleComparison, descent_to, verify_inclusion
-from counterfoil_core.statement.broken import Broken, outside
+from counterfoil_core.statement.judgement import Adjudication, Signed, Verdict
 from counterfoil_core.statement.model import (
     ComparisonFields,
     DisputeFields,
@@ -21,7 +21,7 @@ from counterfoil_core.statement.model import (
     FindingFields,
     TensorFields,
 )
-from counterfoil_core.statement.signed import Adjudication, Signed, Verdict
+from counterfoil_core.statement.violation import Broken, outside
 from counterfoil_core.values.dispute import COMBINE, SHARE, UPDATE, Right
 
 _ROUNDING = 1e-6

@@ -8,8 +8,8 @@ from itertools import pairwise
 from msgspec import UNSET
 
 from counterfoil_core.base.sentence import say
-from counterfoil_core.statement.broken import Broken, contradiction
-from counterfoil_core.statement.signed import Verdict
+from counterfoil_core.statement.judgement import Verdict
+from counterfoil_core.statement.violation import Broken, contradiction
 from counterfoil_core.values.outcome import CheckNumber, CheckState
 from counterfoil_core.values.runfacts import KINDS, PARTS, DataUse, OperationCount, RunFacts, seconds_between
 

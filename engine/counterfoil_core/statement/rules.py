@@ -18,15 +18,15 @@ from counterfoil_core.base.errors import SignatureError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.timestamps import timestamp
 from counterfoil_core.signing.kinds import ACCEPTANCE, ORDER, ROOT, SHA256, SHARE
-from counterfoil_core.statement.broken import Broken, contradiction, not_spans, outside
 from counterfoil_core.statement.dispute_rules import dispute, leaf_in_run
 from counterfoil_core.statement.fact_rules import facts
+from counterfoil_core.statement.judgement import Adjudication, Signed, Verdict
 from counterfoil_core.statement.model import (
     VERIFIER_ID,
     SteeringFields,
 )
 from counterfoil_core.statement.parts import sentence_of
-from counterfoil_core.statement.signed import Adjudication, Signed, Verdict
+from counterfoil_core.statement.violation import Broken, contradiction, not_spans, outside
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.beacon import CHAINS, Beacon
 from counterfoil_core.values.outcome import CheckNumber, CheckState, Outcome

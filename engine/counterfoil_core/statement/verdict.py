@@ -30,9 +30,9 @@ from counterfoil_core.signing.kinds import ADJUDICATION, statement_of
 from counterfoil_core.signing.parties import party_ids
 from counterfoil_core.signing.publickeys import key_id_of
 from counterfoil_core.signing.statements import open_said, read_said, sign_said
+from counterfoil_core.statement.judgement import Adjudication, Verdict
 from counterfoil_core.statement.model import AdjudicationStatement, VerdictStatement
 from counterfoil_core.statement.rules import judge
-from counterfoil_core.statement.signed import Adjudication, Verdict
 from counterfoil_core.statement.write import adjudication_statement, verdict_statement
 from counterfoil_core.values.adjudication import AdjudicationReport
 from counterfoil_core.values.dispute import COMBINE, SHARE, UPDATE, share_of

@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.training import exactsum
-from counterfoil.training.exactsum import exact_sum
-from counterfoil_core.arithmetic.combining import ExactSum, common_exponents
+from counterfoil.training import combination
+from counterfoil.training.combination import exact_sum
+from counterfoil_core.arithmetic.combination import ExactSum, common_exponents
 from counterfoil_core.base.errors import NonFiniteError
 from counterfoil_core.kernels.exact.combine import NOT_FINITE
 
@@ -40,8 +40,8 @@ def at_once(_total: Tensor) -> Callable[[], None]:
 @pytest.mark.parametrize("bucket", [1, 64, 10_000])
 @pytest.mark.parametrize("order", ["abcd", "dbca"])
 def test_buckets_and_their_order_show_in_no_sum(monkeypatch, bucket, order) -> None:
-    cut = exactsum.buckets
-    monkeypatch.setattr(exactsum, "buckets", lambda sizes: cut(sizes, bucket))
+    cut = combination.buckets
+    monkeypatch.setattr(combination, "buckets", lambda sizes: cut(sizes, bucket))
     expected = in_one_accumulator(shares(5), exponents_of(shares(5)))
     found = exact_sum(shares(5), list(order), exponents_of(shares(5)), 5, at_once)
     assert list(found) == sorted(SHAPES)
@@ -49,8 +49,8 @@ def test_buckets_and_their_order_show_in_no_sum(monkeypatch, bucket, order) -> N
 
 
 def test_what_another_process_adds_is_in_the_sum(monkeypatch) -> None:
-    cut = exactsum.buckets
-    monkeypatch.setattr(exactsum, "buckets", lambda sizes: cut(sizes, 64))
+    cut = combination.buckets
+    monkeypatch.setattr(combination, "buckets", lambda sizes: cut(sizes, 64))
     every = shares(4)
     exponents = exponents_of(every)
     theirs = list[Tensor]()
@@ -73,8 +73,8 @@ def test_what_another_process_adds_is_in_the_sum(monkeypatch) -> None:
 
 
 def test_no_more_than_a_few_buckets_are_on_their_way(monkeypatch) -> None:
-    cut = exactsum.buckets
-    monkeypatch.setattr(exactsum, "buckets", lambda sizes: cut(sizes, 1))
+    cut = combination.buckets
+    monkeypatch.setattr(combination, "buckets", lambda sizes: cut(sizes, 1))
     names = [str(number) for number in range(10)]
     waiting, most = [0], [0]
 
@@ -84,7 +84,7 @@ def test_no_more_than_a_few_buckets_are_on_their_way(monkeypatch) -> None:
         return lambda: waiting.__setitem__(0, waiting[0] - 1)
 
     exact_sum([{name: torch.ones(2) for name in names}], names, dict.fromkeys(names, 1), 1, begin)
-    assert most[0] == exactsum.IN_FLIGHT
+    assert most[0] == combination.IN_FLIGHT
     assert not waiting[0]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil_core.arithmetic.combining import common_exponents
+from counterfoil_core.arithmetic.combination import common_exponents
 from counterfoil_core.arithmetic.linearhash import PRIME, LinearHash, read_hashes, seed_of, seen_of, sum_digest
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.kernels.exact.combine import ZERO, combine_bits, quantised

@@ -22,8 +22,8 @@ from counterfoil_core.arithmetic.admission import check_types
 from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter
 from counterfoil_core.arithmetic.grid import tiles
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
-from counterfoil_core.arithmetic.grid.unrounded import Unrounded
+from counterfoil_core.arithmetic.grid.exactresults import Unrounded
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.machine import Machine
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DeviceError

@@ -15,7 +15,7 @@ from counterfoil_core.base import canonical
 from counterfoil_core.base.errors import GivenFileError, SignatureError
 from counterfoil_core.signing.envelope import sign_statement
 from counterfoil_core.signing.keys import SigningKey
-from counterfoil_core.statement.signed import Adjudication
+from counterfoil_core.statement.judgement import Adjudication
 from counterfoil_core.statement.verdict import (
     check_bundle_file,
     sign_adjudication,

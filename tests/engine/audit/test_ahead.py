@@ -10,7 +10,7 @@ import torch
 
 from counterfoil_core.arithmetic import machine, profiles
 from counterfoil_core.arithmetic.grid.ahead import RecordingAhead, ReplayingAhead
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.signing.keys import SigningKey
@@ -51,7 +51,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[object]:
             return getattr(self._own, name)
 
     monkeypatch.setattr(machine, "Kernels", partial(Kernels, run_ahead=True))
-    for module in ("counterfoil.training.executing", "counterfoil_core.replay.replayer"):
+    for module in ("counterfoil.training.execution", "counterfoil_core.replay.replayer"):
         monkeypatch.setattr(f"{module}.arithmetic_of", Noted)
     return rounders
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil_core.hearing.alignment import Agreed, Drifting, Ended, Lost, Reached, after, match_of
+from counterfoil_core.hearing.segments import Agreed, Drifting, Ended, Lost, Reached, after, match_of
 from counterfoil_core.values.steptable import StepMatch
 
 AGREED = Agreed("state 3", "state 2")

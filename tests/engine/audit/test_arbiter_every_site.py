@@ -16,11 +16,11 @@ from counterfoil.training.order import OrderDraft
 from counterfoil.training.orderfile import load_order as load
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter
 from counterfoil_core.arithmetic.compute.operation import native
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels, step_key
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.arithmetic.grid.margin import node_bounds
 from counterfoil_core.arithmetic.grid.neighbours import Values
-from counterfoil_core.arithmetic.grid.replaying import Observation, ReplayingRounder
+from counterfoil_core.arithmetic.grid.replayrounder import Observation, ReplayingRounder
 from counterfoil_core.arithmetic.machine import Machine
 from counterfoil_core.base.errors import NonFiniteError
 from counterfoil_core.base.generators import finish
@@ -33,7 +33,7 @@ from counterfoil_core.judge.elements import Elements
 from counterfoil_core.judge.explain import Explanation
 from counterfoil_core.kernels.grid import ZERO_SCALE
 from counterfoil_core.operators.node import Node
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.program.torchdtypes import TORCH_DTYPES
 from counterfoil_core.replay.replayer import NoResult, StepEndedError, StepReplayer, read_log
 from counterfoil_core.replay.sharedreplay import step_replayer

@@ -13,14 +13,14 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from counterfoil.audit import keeping
+from counterfoil.audit import progressfile
 from counterfoil.audit.boxed import session, start, tasks
 from counterfoil.audit.boxed.answers import QUESTIONS, Answers, take
-from counterfoil.audit.boxed.asking import Asking
+from counterfoil.audit.boxed.questions import Asking
 from counterfoil.audit.boxed.session import AtHome, InBox, open_session
 from counterfoil.audit.boxed.tasks import TASKS
 from counterfoil.audit.boxed.words import ReplayWords
-from counterfoil.audit.values.following import FollowEnded, FollowState, StepFollowed
+from counterfoil.audit.values.follow import FollowEnded, FollowState, StepFollowed
 from counterfoil.cli import main
 from counterfoil.sandbox.box import SWITCH
 from counterfoil.talk import process
@@ -151,7 +151,7 @@ def test_what_was_judged_in_a_box_is_gone_on_with(
     assert stopped.kept.path == place
     resumed = audited(replace(request, resume=True))
     assert any(isinstance(event, events.ProgressRestored) for event in resumed)
-    assert set(ended(resumed).leftover) == {place, keeping.capsule_of(place)}
+    assert set(ended(resumed).leftover) == {place, progressfile.capsule_of(place)}
     alike(resumed, whole(replace(request, progress=None, retain=False)))
     # And what a box kept is as good at home.
     same_end(whole(replace(request, resume=True)), whole(replace(request, progress=None)), tmp_path)
@@ -292,8 +292,8 @@ def test_nonsense_out_of_the_box_is_refused(says: str, digits_job: Job, monkeypa
 
 
 @pytest.fixture
-def progress(digits_job: Job, tmp_path: Path) -> keeping.KeptAudit:
-    found = keeping.load(progress_of(digits_job, tmp_path / "real"))
+def progress(digits_job: Job, tmp_path: Path) -> progressfile.KeptAudit:
+    found = progressfile.load(progress_of(digits_job, tmp_path / "real"))
     assert found is not None
     return found
 
@@ -320,45 +320,47 @@ def asking(answers: Answers) -> Asking:
     return Asking(Line(), Path())
 
 
-def test_progress_of_the_audited_file_is_kept(answers: Answers, progress: keeping.KeptAudit, tmp_path: Path) -> None:
+def test_progress_of_the_audited_file_is_kept(
+    answers: Answers, progress: progressfile.KeptAudit, tmp_path: Path
+) -> None:
     ask = asking(answers).ask
     assert ask(Answers.fitting, progress.basis, True) is None
-    ask(Answers.keep, keeping.body_of(progress))
-    assert keeping.load(tmp_path / "kept") == progress
-    assert ask(Answers.earlier, progress.basis) == keeping.body_of(progress)
+    ask(Answers.keep, progressfile.body_of(progress))
+    assert progressfile.load(tmp_path / "kept") == progress
+    assert ask(Answers.earlier, progress.basis) == progressfile.body_of(progress)
 
 
 @pytest.mark.parametrize("other", ["file", "order", "run_root"])
 def test_progress_of_another_file_is_not(
-    other: str, answers: Answers, progress: keeping.KeptAudit, tmp_path: Path
+    other: str, answers: Answers, progress: progressfile.KeptAudit, tmp_path: Path
 ) -> None:
     forged = replace(progress.basis, **{other: Digest.of(b"another")})
     ask = asking(answers).ask
     ask(Answers.fitting, forged if other == "file" else progress.basis, True)
     with pytest.raises(ProgressError, match="not progress of the file"):
-        ask(Answers.keep, keeping.body_of(msgspec.structs.replace(progress, basis=forged)))
+        ask(Answers.keep, progressfile.body_of(msgspec.structs.replace(progress, basis=forged)))
     assert not (tmp_path / "kept").exists()
 
 
-def test_progress_is_asked_for_of_one_audit_alone(answers: Answers, progress: keeping.KeptAudit) -> None:
+def test_progress_is_asked_for_of_one_audit_alone(answers: Answers, progress: progressfile.KeptAudit) -> None:
     ask = asking(answers).ask
     ask(Answers.fitting, progress.basis, True)
     with pytest.raises(CounterfoilError, match="not given"):
         ask(Answers.earlier, replace(progress.basis, run_root=Digest.of(b"another")))
 
 
-def test_progress_that_is_none_is_not_kept(answers: Answers, progress: keeping.KeptAudit, tmp_path: Path) -> None:
+def test_progress_that_is_none_is_not_kept(answers: Answers, progress: progressfile.KeptAudit, tmp_path: Path) -> None:
     ask = asking(answers).ask
     ask(Answers.fitting, progress.basis, True)
     with pytest.raises(ProgressError):
         ask(Answers.keep, b"\x80")
     with pytest.raises(CounterfoilError):  # names a capsule that does not lie there
-        ask(Answers.keep, keeping.body_of(msgspec.structs.replace(progress, capsule=bytes(32))))
+        ask(Answers.keep, progressfile.body_of(msgspec.structs.replace(progress, capsule=bytes(32))))
     assert not (tmp_path / "kept").exists()
 
 
 def test_a_capsule_is_copied_only_as_the_file_that_it_is(
-    answers: Answers, progress: keeping.KeptAudit, tmp_path: Path
+    answers: Answers, progress: progressfile.KeptAudit, tmp_path: Path
 ) -> None:
     secret = tmp_path / "secret"
     secret.write_text("a secret")
@@ -368,7 +370,7 @@ def test_a_capsule_is_copied_only_as_the_file_that_it_is(
     link = tmp_path / "scratch" / "kept.cfoil"
     link.symlink_to(secret)
     with pytest.raises(CounterfoilError):
-        ask(Answers.keep, keeping.body_of(named))
+        ask(Answers.keep, progressfile.body_of(named))
     with pytest.raises(FileWriteError):
         take(tmp_path / "scratch", "kept.cfoil", tmp_path / "out", "the capsule")
     link.unlink()
@@ -378,9 +380,9 @@ def test_a_capsule_is_copied_only_as_the_file_that_it_is(
     link.unlink()
     link.write_text("something else")
     with pytest.raises(ProgressError):
-        ask(Answers.keep, keeping.body_of(named))
+        ask(Answers.keep, progressfile.body_of(named))
     assert not (tmp_path / "out").exists()
-    assert not keeping.capsule_of(tmp_path / "kept").exists()
+    assert not progressfile.capsule_of(tmp_path / "kept").exists()
 
 
 def test_nothing_is_done_that_was_not_asked_for(answers: Answers, digits_job: Job, tmp_path: Path) -> None:

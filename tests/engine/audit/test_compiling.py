@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.boxed.compiling import Compiled, compile_kernels
+from counterfoil.audit.boxed.compilation import Compiled, compile_kernels
 from counterfoil.audit.boxed.kernels import HOMES, LOOPS
 from counterfoil.talk import process
 from counterfoil_core.base.cancel import CancelToken
@@ -21,7 +21,7 @@ from support.packages import sources
 PARTS = [f"part {number}" for number in range(9)]
 WORKER = f"""
 import sys, time
-from counterfoil.audit.boxed.compiling import COMPILES, Kernels
+from counterfoil.audit.boxed.compilation import COMPILES, Kernels
 from counterfoil.talk.line import Line
 from counterfoil.talk.table import COMPILER
 def compiled(line):

@@ -15,7 +15,7 @@ from counterfoil_core.hearing.inspection import open_inspection
 from counterfoil_core.judge.arbiter import judge_end
 from counterfoil_core.judge.judgement import look_at_end, look_at_state
 from counterfoil_core.judge.looks import judge
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.replay.replayer import NoResult, StepReplayer, reached, read_log
 from counterfoil_core.replay.sharedreplay import step_replayer
 from counterfoil_core.values.dispute import Right

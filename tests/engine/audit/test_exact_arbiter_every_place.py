@@ -11,15 +11,15 @@ import torch
 from benchmarks.honest_jobs import ORDERS
 from torch import Tensor
 
-from counterfoil_core.arithmetic.grid.fingerprinting import Watched
-from counterfoil_core.arithmetic.grid.unrounded import Unrounded
+from counterfoil_core.arithmetic.grid.exactresults import Unrounded
+from counterfoil_core.arithmetic.grid.fingerprints import Watched
 from counterfoil_core.arithmetic.machine import open_machine
 from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.judge import exact_arbiter
 from counterfoil_core.judge.exact_arbiter import examine
 from counterfoil_core.kernels.cpu.rounding import mix_values
 from counterfoil_core.operators.node import Node
-from counterfoil_core.order.loaded import step_inputs
+from counterfoil_core.order.executable import step_inputs
 from counterfoil_core.program.places import PlaceSort
 
 BITS = 20

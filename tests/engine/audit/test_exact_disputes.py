@@ -21,10 +21,10 @@ from counterfoil_core.arithmetic import machine, profiles
 from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.interpreter import StepInputs, StepResult
 from counterfoil_core.arithmetic.compute.operation import Compute, Operation
-from counterfoil_core.arithmetic.grid import unrounded
+from counterfoil_core.arithmetic.grid import exactresults
 from counterfoil_core.hearing import adjudicator, session
 from counterfoil_core.hearing.inspection import open_inspection
-from counterfoil_core.judge.defined_elements import same_value, spacing
+from counterfoil_core.judge.exactelements import same_value, spacing
 from counterfoil_core.judge.explain import changed_alone
 from counterfoil_core.kernels.cpu.rounding import mix_values
 from counterfoil_core.panel.panel import run_panel
@@ -240,7 +240,7 @@ def test_a_changed_label_behind_a_forged_fingerprint_is_found(
         ordered["labels"] = inputs.batch["labels"]
         return FLIP(inputs)
 
-    class Pretending(unrounded.Unrounded):
+    class Pretending(exactresults.Unrounded):
         def watch(self, place: int, value: Tensor, arguments: Any) -> None:
             super().watch(place, ordered.get(self._program.places[place].name, value), arguments)
 

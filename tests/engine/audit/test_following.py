@@ -15,11 +15,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.audit import following
-from counterfoil.audit.awaiting import wait_for_recording
+from counterfoil.audit import follow
 from counterfoil.audit.hearings import run_audit
 from counterfoil.audit.parts.partfile import read_part
-from counterfoil.audit.values.following import (
+from counterfoil.audit.recordingwait import wait_for_recording
+from counterfoil.audit.values.follow import (
     FollowEnded,
     FollowRequest,
     FollowStarted,
@@ -258,7 +258,7 @@ def test_a_recording_that_is_begun_anew_ends_it(
 def test_a_recording_that_disappears_ends_it(
     digits_job: Job, trainer_key: SigningKey, run: Path, part: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "GONE_SECONDS", 0.05)
+    monkeypatch.setattr(follow, "GONE_SECONDS", 0.05)
     killed = killed_after(3, recorder(digits_job.order, run, trainer_key))
 
     def removed() -> Iterator[object]:
@@ -363,12 +363,12 @@ def test_a_torn_tree_head_and_one_ahead_of_the_steps_are_waited_for(
 
 def test_no_file_of_tree_heads_is_a_slip(digits_job: Job, tmp_path: Path, run: Path, part: Path) -> None:
     with pytest.raises(GivenFileError, match="There is no file"):
-        list(following.follow(request_of(digits_job.order, run, heads=tmp_path / "none.jsonl"), part))
+        list(follow.follow(request_of(digits_job.order, run, heads=tmp_path / "none.jsonl"), part))
 
 
 def test_no_order_is_a_slip(tmp_path: Path, run: Path, part: Path) -> None:
     with pytest.raises(GivenFileError, match="There is no file"):
-        list(following.follow(request_of(tmp_path / "none.cfoil", run), part))
+        list(follow.follow(request_of(tmp_path / "none.cfoil", run), part))
 
 
 def test_what_is_left_when_the_run_is_made_is_replayed_from_it(
@@ -378,7 +378,7 @@ def test_what_is_left_when_the_run_is_made_is_replayed_from_it(
     step_of(recording)
     request = request_of(digits_job.order, run)
     found: Events = []
-    for event in following.follow_run(request, part):
+    for event in follow.follow_run(request, part):
         found.append(event)
         if isinstance(event, FollowState) and event.waiting:
             step_of(recording)
@@ -416,7 +416,7 @@ def test_it_stops_at_once(digits_job: Job, trainer_key: SigningKey, run: Path, p
     step_of(recording)
     request = request_of(digits_job.order, run, poll=60.0, patience=None)
     ended: list[FollowEnded] = []
-    for event in following.follow(request, part, token):
+    for event in follow.follow(request, part, token):
         if isinstance(event, FollowState):
             threading.Timer(0.05, token.cancel).start()
             begun = time.monotonic()

@@ -11,11 +11,11 @@ import torch
 from torch import nn
 
 import counterfoil
-from counterfoil.audit.handedout import handed_out, handed_out_by
-from counterfoil.audit.values.handed import HandedOut, HandedRows
+from counterfoil.audit.capsulecontents import handed_out, handed_out_by
+from counterfoil.audit.values.capsulecontents import HandedOut, HandedRows
 from counterfoil_core.bundle.capsule import CapsuleContents
 from counterfoil_core.commit.state import CHUNK_BYTES
-from counterfoil_core.order.admitted import share_rows
+from counterfoil_core.order.admission import share_rows
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.dispute import UPDATE

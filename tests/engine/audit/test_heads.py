@@ -13,7 +13,7 @@ from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, FileWriteError, GivenFileError, SignatureError
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import run_tree
-from counterfoil_core.parties.published_heads import read_tree_heads
+from counterfoil_core.parties.treeheads import read_tree_heads
 from counterfoil_core.signing.claims import RunClaim
 from counterfoil_core.signing.envelope import open_statement
 from counterfoil_core.signing.kinds import TREE_HEAD

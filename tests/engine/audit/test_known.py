@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given, strategies as st
 
 from counterfoil_core.base.errors import CancelledError, CommitmentError, NonFiniteError, WorkerError
-from counterfoil_core.hearing.known import (
+from counterfoil_core.hearing.knowledge import (
     DecisionsOmitted,
     Fact,
     Known,

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import save_file
 
 from counterfoil.audit.recognition import capsule_subject, recognise
-from counterfoil.audit.values.recognised import FileUse
+from counterfoil.audit.values.filekind import FileUse
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.cli import main
 from counterfoil.signing.privatekeys import generate_key

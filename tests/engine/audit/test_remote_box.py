@@ -9,7 +9,7 @@ import pytest
 
 from counterfoil.audit.boxed.files import absolute, paths_in
 from counterfoil.audit.boxed.session import InBox, open_session
-from counterfoil.remote import opening
+from counterfoil.remote import files
 from counterfoil.remote.transfer import Patience
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.remote.address import Address
@@ -35,7 +35,7 @@ def test_a_process_in_a_box_replays_a_run_that_it_cannot_reach(digits_job: Job) 
 
 
 def test_it_can_be_stopped_while_a_server_stalls(digits_job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "PATIENCE", Patience(silence=60.0))
+    monkeypatch.setattr(files, "PATIENCE", Patience(silence=60.0))
     cancel = CancelToken()
     asked = threading.Event()
 

@@ -20,10 +20,10 @@ from counterfoil.training.recipes.gpt2 import Gpt2Size
 from counterfoil_core.arithmetic import machine, selftest
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter
 from counterfoil_core.arithmetic.compute.operation import native
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels, step_key
 from counterfoil_core.arithmetic.grid.log import SiteLog, decode
-from counterfoil_core.arithmetic.grid.replaying import ReplayingRounder
-from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
+from counterfoil_core.arithmetic.grid.replayrounder import ReplayingRounder
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturbed
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError

@@ -13,14 +13,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.program.update import AdamW, Sgd
-from counterfoil.training import executing
+from counterfoil.training import execution
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.orderfile import load_order
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter
 from counterfoil_core.arithmetic.compute.operation import native
 from counterfoil_core.arithmetic.families.magnitude import largest
 from counterfoil_core.arithmetic.families.table import SCALES
-from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturbed
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.hearing import session
 from counterfoil_core.values.outcome import Outcome
@@ -231,7 +231,7 @@ def naive(arguments: Mapping[str, Any], outputs: Any) -> list[Any]:
 def test_control_the_largest_output_is_no_scale(tmp_path, trainer_key, monkeypatch):
     """The sums must not stand on a grid already: those of numbers on one are exact in float64 in any order."""
     monkeypatch.setitem(SCALES, "sum", naive)
-    for module in (executing, session):  # the self-test has known answers, and would find this out
+    for module in (execution, session):  # the self-test has known answers, and would find this out
         monkeypatch.setattr(module, "run_selftest", lambda *_: "not asked")
     job = record_job(tmp_path, CASES["sums that cancel"].make(), trainer_key)
     assert audited(job.run, job.order).report.outcome is Outcome.VERIFIED

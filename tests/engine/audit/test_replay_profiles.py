@@ -14,11 +14,11 @@ from torch import nn
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.orderfile import load_order
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, step_key
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels, step_key
 from counterfoil_core.arithmetic.grid.log import SiteLog, decode
-from counterfoil_core.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil_core.arithmetic.grid.replayrounder import ReplayingRounder
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
-from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturbed
 from counterfoil_core.base.precision import PROFILES, AnyPrecision, Precision
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.program.torchdtypes import TORCH_DTYPES

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.audit import keeping
+from counterfoil.audit import progressfile
 from counterfoil.audit.overview import inspect
 from counterfoil.audit.timing import plan_audit
 from counterfoil.audit.values.plan import Plan
@@ -106,7 +106,7 @@ def test_a_recording_goes_on_in_the_middle_of_a_round(
 def test_an_interrupted_audit_goes_on_as_one_that_was_not(
     runs: dict[str, Job], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "LEAST_SECONDS", -1e9)
+    monkeypatch.setattr(progressfile, "LEAST_SECONDS", -1e9)
     job, place = runs["float64-24"], tmp_path / "kept"
     place.mkdir()
     expected = ended(whole(request_of(job))).report

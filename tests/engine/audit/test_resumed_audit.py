@@ -16,9 +16,9 @@ import msgspec
 import pytest
 import torch
 
-from counterfoil.audit import keeping
+from counterfoil.audit import progressfile
 from counterfoil.audit.hearings import find_progress
-from counterfoil.audit.keeping import ProgressKeeper, Shelf, decode, encode, load
+from counterfoil.audit.progressfile import ProgressKeeper, Shelf, decode, encode, load
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.arithmetic import machine
 from counterfoil_core.arithmetic.compute.operation import native
@@ -26,7 +26,7 @@ from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import ProgressError
 from counterfoil_core.hearing.keptaudit import Basis
-from counterfoil_core.hearing.known import Judged, Known
+from counterfoil_core.hearing.knowledge import Judged, Known
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.values.events import AuditStarted, Event, ProgressRestored
 from counterfoil_core.values.outcome import Outcome
@@ -58,7 +58,7 @@ def sparse(trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) ->
 @pytest.fixture(autouse=True)
 def at_every_segment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Progress is written wherever a segment ends."""
-    monkeypatch.setattr(keeping, "LEAST_SECONDS", -1e9)
+    monkeypatch.setattr(progressfile, "LEAST_SECONDS", -1e9)
 
 
 def files_in(folder: Path) -> list[str]:
@@ -199,7 +199,7 @@ def test_what_is_kept_is_written_and_read_whole(cheat, tmp_path):
         decode(encode(found)[:-1])
     assert load(tmp_path / "none") is None
     (tmp_path / "large").touch()
-    os.truncate(tmp_path / "large", keeping.MAX_BYTES + 1)
+    os.truncate(tmp_path / "large", progressfile.MAX_BYTES + 1)
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
         assert load(tmp_path / "pipe") is None
@@ -214,7 +214,7 @@ def test_progress_without_a_step_can_be_told(cheat, tmp_path):
 
 
 def test_progress_is_written_now_and_then(tmp_path, monkeypatch):
-    monkeypatch.setattr(keeping, "LEAST_SECONDS", 5.0)
+    monkeypatch.setattr(progressfile, "LEAST_SECONDS", 5.0)
     written: list[float] = []
     now = 0.0
 
@@ -223,7 +223,7 @@ def test_progress_is_written_now_and_then(tmp_path, monkeypatch):
         written.append(now)
         now += 1.0  # it takes a second
 
-    monkeypatch.setattr(keeping, "write_whole", write)
+    monkeypatch.setattr(progressfile, "write_whole", write)
     digest, sample = Digest.of(b""), Sample(100, ((1, 100),), Selection.ALL)
     basis = Basis(digest, digest, digest, "1", "2", "cpu", SegmentRequest())
     keeper = ProgressKeeper(tmp_path / "progress", basis, Shelf(), lambda: now)
@@ -259,7 +259,7 @@ def test_two_files_that_hold_the_same_run_do_not_share_their_progress(digits_job
     stopped_after(request_of(digits_job, folder), 4)
     assert find_progress(request_of(other, folder), report.order_digest, report.run_root) is None
     # One that takes long to hash is believed to be the file, and compared when the audit begins.
-    monkeypatch.setattr(keeping, "HASHED_BYTES", 0)
+    monkeypatch.setattr(progressfile, "HASHED_BYTES", 0)
     assert find_progress(request_of(other, folder), report.order_digest, report.run_root) is not None
 
 

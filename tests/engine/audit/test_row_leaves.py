@@ -13,8 +13,8 @@ import torch
 from torch import nn
 
 import counterfoil
-from counterfoil.audit.handedout import handed_out
-from counterfoil.audit.values.handed import HandedRows
+from counterfoil.audit.capsulecontents import handed_out
+from counterfoil.audit.values.capsulecontents import HandedRows
 from counterfoil.training.order import sign_order_file
 from counterfoil_core.base.errors import BundleError, DataError
 from counterfoil_core.bundle.capsule import CapsuleContents

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from counterfoil.audit.rowsearch import Asked, Rows, find_other_rows, fingerprint_of
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError
 

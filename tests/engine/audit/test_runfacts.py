@@ -20,8 +20,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 from torch.utils.flop_counter import FlopCounterMode
 
-from counterfoil.audit.programfacts import kind_of, operations_of, rows_used, tokens_read
-from counterfoil.audit.runfacts import facts_of
+from counterfoil.audit.runfacts import facts_of, kind_of, operations_of, rows_used, tokens_read
 from counterfoil.cli import main
 from counterfoil.cli.terminal import shows
 from counterfoil.program.capture import capture

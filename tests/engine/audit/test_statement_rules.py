@@ -24,6 +24,7 @@ from counterfoil_core.signing.kinds import RUN, SHARE, statement_of
 from counterfoil_core.signing.statements import read_said
 from counterfoil_core.statement.dispute_rules import _wrong_finding
 from counterfoil_core.statement.factfields import MAX_LINES
+from counterfoil_core.statement.judgement import Adjudication, Verdict
 from counterfoil_core.statement.model import (
     MAX_INPUTS,
     MAX_SENTENCE,
@@ -32,7 +33,6 @@ from counterfoil_core.statement.model import (
     VerdictStatement,
 )
 from counterfoil_core.statement.rules import RULES, judge
-from counterfoil_core.statement.signed import Adjudication, Verdict
 from counterfoil_core.statement.verdict import preview_verdict, verify_signed
 from counterfoil_core.statement.write import adjudication_statement, verdict_statement
 from counterfoil_core.values.adjudication import AdjudicationOutcome

@@ -22,7 +22,7 @@ from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import DataError, SignatureError
 from counterfoil_core.base.generators import finish
-from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.base.stoprule import StopRule
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.panel.panel import run_panel

@@ -13,7 +13,7 @@ from counterfoil import NO_TRUST, open_judgement
 from counterfoil.audit.runrules import given_verdict, subject_of
 from counterfoil.audit.values.runrules import RuleOutcome, RunRules, check_rules
 from counterfoil.cli import main
-from counterfoil.delivery.locating import locate_rows
+from counterfoil.delivery.location import locate_rows
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError

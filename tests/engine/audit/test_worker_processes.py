@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from counterfoil.audit.parts import helpers
-from counterfoil.audit.parts.processes import Processes
+from counterfoil.audit.parts.helpers import Processes
 from counterfoil.audit.parts.task import Task
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.signing.kinds import statement_of

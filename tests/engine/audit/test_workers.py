@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from counterfoil.audit.parts.plan import Schedule
+from counterfoil.audit.parts.crew import Schedule
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import SignatureError

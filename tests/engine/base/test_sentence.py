@@ -9,7 +9,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from counterfoil.audit.keeping import decode, encode
+from counterfoil.audit.progressfile import decode, encode
 from counterfoil.talk import messages
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import BundleError, ProgressError

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from counterfoil_core.base.errors import BundleError
-from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.base.stoprule import StopRule
 
 FEW = st.sampled_from([0.0, -0.0, 1.0, 1.5, 2.0, 2.5, 5e-324, math.inf, -math.inf, math.nan])
 """Losses that often are equal, or no numbers."""

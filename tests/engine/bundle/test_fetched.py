@@ -12,8 +12,8 @@ from counterfoil_core.base.errors import (
     OrderMismatchError,
     ServedError,
 )
-from counterfoil_core.bundle import fetched
-from counterfoil_core.bundle.fetched import AT_ONCE_BLOCKS, BLOCK_BYTES, GAP_BLOCKS, LONGEST_BLOCKS, FetchedFile
+from counterfoil_core.bundle import farfile
+from counterfoil_core.bundle.farfile import AT_ONCE_BLOCKS, BLOCK_BYTES, GAP_BLOCKS, LONGEST_BLOCKS, FetchedFile
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.remote.address import Address
 from counterfoil_core.remote.ranges import Span
@@ -109,7 +109,7 @@ def test_no_question_asks_for_more_than_fits_in_memory() -> None:
 
 
 def test_what_was_forgotten_is_fetched_again(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetched, "CACHED_BLOCKS", 4)
+    monkeypatch.setattr(farfile, "CACHED_BLOCKS", 4)
     file = FetchedFile(held)
     for number in range(40):
         file.read(number * BLOCK_BYTES, 1)

@@ -20,7 +20,7 @@ from counterfoil_core.bundle.capsule import CapsuleContents, ProvenLeaf
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import run_tree
 from counterfoil_core.operators.node import TensorType, Value
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.program.graph import Input, Program
 from support.bundles import Contents, make_contents, write_bundle
 

@@ -15,11 +15,11 @@ from hypothesis.extra import numpy as npst
 
 from counterfoil.bundle.writer import write_data_file
 from counterfoil_core.base.errors import BundleError
-from counterfoil_core.bundle.checked import CheckedFile
 from counterfoil_core.bundle.datafile import DataFile
 from counterfoil_core.bundle.hdf5.format import DatasetInfo
 from counterfoil_core.bundle.hdf5.walk import Inventory
 from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.strictfile import CheckedFile
 from support.bundles import make_contents, write_bundle
 from support.hdf5_files import inventory_of, read_by_us, same_as_h5py
 

@@ -312,7 +312,7 @@ def test_one_flipped_bit_of_the_order_is_named(path: Path, dataset: str, match: 
 
 @pytest.mark.parametrize("block", [1, 7, 64, 100, 2**20])
 def test_data_are_hashed_in_pieces_of_any_size(path: Path, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    monkeypatch.setattr("counterfoil_core.bundle.checked.BLOCK_BYTES", block)
+    monkeypatch.setattr("counterfoil_core.bundle.strictfile.BLOCK_BYTES", block)
     with BundleReader.open(path) as reader:
         reader.check_order_contents()
     flip_bit(path, "order/data/x")
@@ -335,7 +335,7 @@ class CancelledAfter(CancelToken):
 
 
 def test_hashing_data_is_left_between_pieces(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("counterfoil_core.bundle.checked.BLOCK_BYTES", 1)
+    monkeypatch.setattr("counterfoil_core.bundle.strictfile.BLOCK_BYTES", 1)
     counting = CancelledAfter(10**6)
     with BundleReader.open(path) as reader:
         reader.check_order_contents(counting)

@@ -13,9 +13,9 @@ from counterfoil.training.orderfile import load_order
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordStarted, StepRecorded
 from counterfoil_core.base.errors import BundleError, CommitmentError, FileChangedError
-from counterfoil_core.bundle import checked
-from counterfoil_core.bundle.checked import CheckedFile
+from counterfoil_core.bundle import strictfile
 from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.bundle.strictfile import CheckedFile
 from counterfoil_core.signing.keys import SigningKey
 from support.bundles import make_contents, write_bundle
 from support.expectations import run_root, verified
@@ -87,7 +87,7 @@ def test_small_parts_are_read_once(path: Path, dataset: str, row: int | None) ->
 
 def test_what_is_loaded_is_read_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check and load are one: no byte of the order is read or hashed twice."""
-    monkeypatch.setattr("counterfoil_core.bundle.checked.BLOCK_BYTES", 700)
+    monkeypatch.setattr("counterfoil_core.bundle.strictfile.BLOCK_BYTES", 700)
     read: list[tuple[str, int]] = []
     reading = CheckedFile._read
 
@@ -111,7 +111,7 @@ def test_a_file_that_is_still_being_copied(tmp_path: Path, path: Path, monkeypat
     part.write_bytes(whole[:3000])
     with pytest.raises(BundleError):
         BundleReader.open(part)
-    before(monkeypatch, checked, "walk", lambda *_: part.write_bytes(whole))
+    before(monkeypatch, strictfile, "walk", lambda *_: part.write_bytes(whole))
     part.write_bytes(whole[:3000])
     os.utime(part, ns=(0, 0))
     with pytest.raises(FileChangedError):

@@ -25,7 +25,7 @@ from counterfoil_core.base.errors import BundleError, ProgramError
 from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.base.turns import Turns
 from counterfoil_core.bundle.schema import OrderManifest
-from counterfoil_core.order.admitted import check_inputs
+from counterfoil_core.order.admission import check_inputs
 from counterfoil_core.program.graph import Program
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.values.outcome import Outcome

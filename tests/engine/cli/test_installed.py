@@ -11,8 +11,8 @@ import pytest
 
 from counterfoil import __version__
 from counterfoil.cli import main
-from counterfoil.doctor import installed
-from counterfoil.doctor.installed import Installed, compare_installation, report_lines
+from counterfoil.doctor import installation
+from counterfoil.doctor.installation import Installed, compare_installation, report_lines
 
 RECORDS = f"counterfoil-{__version__}.dist-info"
 """The folder in which an installer writes what it installed."""
@@ -74,7 +74,7 @@ def test_what_differs_is_named(wheel: Path, damage: str, kind: str, monkeypatch,
     found = compare_installation(distribution(wheel))
     assert getattr(found, kind) == (path.relative_to(wheel).as_posix(),)
     assert not found.as_recorded
-    monkeypatch.setattr(installed, "_own", lambda: distribution(wheel))
+    monkeypatch.setattr(installation, "_own", lambda: distribution(wheel))
     assert main(["--version", "--verbose"]) == 4
     said = capsys.readouterr().out
     assert path.name in said

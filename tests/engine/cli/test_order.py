@@ -13,7 +13,7 @@ from counterfoil.cli import main
 from counterfoil.cli.orders import order_app
 from counterfoil.signing.privatekeys import generate_key
 from counterfoil_core.base.precision import PROFILES
-from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.base.stoprule import StopRule
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import OrderManifest
 

@@ -20,10 +20,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset
 
-from counterfoil.audit.values.located import Place, StepWeights
+from counterfoil.audit.values.location import Place, StepWeights
 from counterfoil.cli import main
-from counterfoil.delivery import locating
-from counterfoil.delivery.locating import RowUse, locate_rows
+from counterfoil.delivery import location
+from counterfoil.delivery.location import RowUse, locate_rows
 from counterfoil.delivery.rowproof import prove_rows, read_proofs, verify_row, write_proofs
 from counterfoil.delivery.rowuse import rows_statement, uses_of
 from counterfoil.program.rowreads import positions_read
@@ -52,11 +52,11 @@ def reader(digits_job: Job) -> BundleReader:
 
 
 def locate_hash(run: Path, wanted: Digest) -> tuple[Place, ...]:
-    return finish(locating.locate_hash(run, wanted))
+    return finish(location.locate_hash(run, wanted))
 
 
 def locate_weights(weights: Path, run: Path) -> tuple[StepWeights, ...]:
-    return finish(locating.locate_weights(weights, run))
+    return finish(location.locate_weights(weights, run))
 
 
 # Hashes
@@ -86,7 +86,7 @@ def test_a_digested_step_that_is_not_stored_is_found_by_its_root(digits_job: Job
 
 
 def test_how_far_it_is_goes_up_to_the_last_tensor(digits_job: Job, reader: BundleReader) -> None:
-    said = list(locating.locate_hash(digits_job.run, Digest.of(b"nowhere")))
+    said = list(location.locate_hash(digits_job.run, Digest.of(b"nowhere")))
     states = len(reader.checkpoint_steps()) + reader.holds_initial
     assert {each.total for each in said} == {states * len(reader.state_layout())}
     assert [each.done for each in said] == sorted({each.done for each in said})

@@ -17,9 +17,8 @@ from torch.nn import functional
 from counterfoil.audit.values.delivery import DeliveryOutcome, Relation
 from counterfoil.base.joberrors import TargetExistsError, WeightsError
 from counterfoil.delivery.adapters import Adapter, merged_weight
-from counterfoil.delivery.comparison import compare_merge
+from counterfoil.delivery.comparison import cast, compare_merge
 from counterfoil.delivery.export import export_weights
-from counterfoil.delivery.numbers import cast
 from counterfoil.delivery.tensorfile import StoredTensor
 from counterfoil.delivery.weights import DeliveredWeights
 from counterfoil.program.update import Sgd, WeightAverage

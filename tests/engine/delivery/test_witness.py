@@ -21,10 +21,10 @@ import torch
 
 from counterfoil.base.joberrors import RecordingError, TargetExistsError
 from counterfoil.cli import main
-from counterfoil.delivery import snapshots, witnesscheck, witnessing
+from counterfoil.delivery import snapshots, witness, witnesscheck
 from counterfoil.delivery.snapshots import make_line, open_log, sign_line, take_snapshot
+from counterfoil.delivery.witness import Witness, newest_state, seconds_until_next, watch_recording
 from counterfoil.delivery.witnesscheck import Belongs, By, place_snapshots
-from counterfoil.delivery.witnessing import Witness, newest_state, seconds_until_next, watch_recording
 from counterfoil.signing.kinds import Ending, Line, LineKind
 from counterfoil.signing.privatekeys import generate_key, key_from_seed
 from counterfoil.training.recordingfolder import recording_folder
@@ -485,7 +485,7 @@ def test_a_state_that_is_written_while_it_is_read_is_not_taken(
         os.utime(path, ns=(1, 1))
         return state
 
-    monkeypatch.setattr(witnessing, "read_state", written_meanwhile)
+    monkeypatch.setattr(witness, "read_state", written_meanwhile)
     assert newest_state(folder, layout) is None
 
 

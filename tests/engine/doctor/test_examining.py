@@ -13,10 +13,10 @@ import pytest
 
 from counterfoil import CancelToken, MachineFact, MachinePage, MachineProgress, MachineState
 from counterfoil.cli import main
-from counterfoil.doctor import examining, looking, probing
-from counterfoil.doctor.examining import examine_machine
+from counterfoil.doctor import examination, probe
+from counterfoil.doctor.examination import examine_machine
 from counterfoil.doctor.findings import facts_of
-from counterfoil.doctor.seen import Box, Broken, Display, Kernels, Loaded, Seen, SelfTest
+from counterfoil.doctor.observations import Box, Broken, Display, Kernels, Loaded, Seen, SelfTest
 from counterfoil.talk import process
 from counterfoil.talk.messages import decode
 from counterfoil.talk.table import LOOK_AT_DISPLAY, LOOK_AT_SANDBOX
@@ -27,7 +27,7 @@ STANDS_IN = """
 import sys
 from counterfoil.talk.frames import own_pipes, write_frame
 from counterfoil.talk.messages import encode
-from counterfoil.doctor.seen import *
+from counterfoil.doctor.observations import *
 from counterfoil.talk.port import Item, Returned
 from counterfoil import Device
 _, answers = own_pipes()
@@ -65,7 +65,7 @@ def test_this_machine_is_sound_and_every_part_was_looked_at(monkeypatch: pytest.
         "Versions", "Machine", "Sandbox", "Folders", "Computing", "Forms in use", "Self-test", "Display"
     }  # fmt: skip
     tested = [str(fact.name) for fact in page.facts if fact.section == "Self-test"]
-    assert [f"cpu: {name}" for name in probing.FAMILIES] == [name for name in tested if name.startswith("cpu")]
+    assert [f"cpu: {name}" for name in probe.FAMILIES] == [name for name in tested if name.startswith("cpu")]
     done = [event.done for event in events if isinstance(event, MachineProgress)]
     assert done == sorted(done)
     last = events[-2]
@@ -74,10 +74,10 @@ def test_this_machine_is_sound_and_every_part_was_looked_at(monkeypatch: pytest.
 
 
 def test_the_families_are_one_of_each_kind_of_profile() -> None:
-    profiles = [PROFILES[name] for name in probing.FAMILIES]
+    profiles = [PROFILES[name] for name in probe.FAMILIES]
     assert {p.compute for p in profiles if isinstance(p, Precision)} == {"float64", "float32"}
     assert sum(map(is_exact, profiles)) == 2
-    assert len(probing.FAMILIES) == examining.FAMILIES
+    assert len(probe.FAMILIES) == examination.FAMILIES
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_process_that_ends_too_early_is_said_with_what_came_before(
     bad = [fact for fact in page.facts if fact.state is MachineState.WRONG]
     assert {str(fact.section) for fact in bad} == {"Sandbox", "Computing"}
     assert all(how in fact.value for fact in bad)
-    assert [fact.value for fact in page.facts if fact.name == "Processor"] == ["znver4"] * len(examining.PROGRAMS)
+    assert [fact.value for fact in page.facts if fact.name == "Processor"] == ["znver4"] * len(examination.PROGRAMS)
 
 
 def test_what_no_process_of_ours_says_is_believed_of_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +131,7 @@ class Blocker:
         if name.partition(".")[0] == {name!r}:
             raise {raised}
 sys.meta_path.insert(0, Blocker())
-from counterfoil.doctor.probing import probe
+from counterfoil.doctor.probe import probe
 from counterfoil.talk.messages import encode
 sys.stdout.buffer.write(encode(list(probe())))
 """
@@ -154,8 +154,8 @@ def test_a_library_that_is_not_there_or_does_not_load_is_said(name: str, raised:
 
 
 def test_where_no_window_is_installed_that_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examining, "PROGRAMS", (LOOK_AT_DISPLAY,))
-    monkeypatch.setattr(examining, "find_spec", lambda name: None)
+    monkeypatch.setattr(examination, "PROGRAMS", (LOOK_AT_DISPLAY,))
+    monkeypatch.setattr(examination, "find_spec", lambda name: None)
     noted = not_fine(page_of(list(examine_machine())))["Display"]
     assert noted.state is MachineState.NOTE
     assert "the window is not installed" in noted.value
@@ -164,7 +164,7 @@ def test_where_no_window_is_installed_that_is_a_note(monkeypatch: pytest.MonkeyP
 def test_a_display_that_ends_the_process_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     """Qt aborts where its platform cannot be had."""
     monkeypatch.setenv("QT_QPA_PLATFORM", "no-such-platform")
-    monkeypatch.setattr(examining, "PROGRAMS", (LOOK_AT_DISPLAY,))
+    monkeypatch.setattr(examination, "PROGRAMS", (LOOK_AT_DISPLAY,))
     noted = not_fine(page_of(list(examine_machine())))["Display"]
     assert noted.state is MachineState.NOTE
     assert "signal 6" in noted.value
@@ -172,11 +172,11 @@ def test_a_display_that_ends_the_process_is_a_note(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_folder_that_takes_no_file_is_found_and_nothing_is_left_in_one_that_does(tmp_path: Path) -> None:
-    assert looking.look_at_folder("x", tmp_path / "not" / "yet").writable
+    assert examination.look_at_folder("x", tmp_path / "not" / "yet").writable
     assert not list(tmp_path.iterdir())
     file = tmp_path / "file"
     file.write_text("")
-    assert not looking.look_at_folder("x", file / "below").writable
+    assert not examination.look_at_folder("x", file / "below").writable
 
 
 def test_the_command_prints_the_page_or_json_and_says_by_its_exit_code(
@@ -189,7 +189,7 @@ def test_the_command_prints_the_page_or_json_and_says_by_its_exit_code(
     assert "computes exact products wrongly" in said
     assert main(["doctor", "--json"]) == 4
     told = json.loads(capsys.readouterr().out)
-    assert told["wrong"] == len(examining.PROGRAMS)
+    assert told["wrong"] == len(examination.PROGRAMS)
     assert {fact["state"] for fact in told["facts"]} >= {"fine", "wrong"}
     stand_in(monkeypatch, "SelfTest('cpu', 'exact-20', 1.0),")
     assert main(["doctor", "--json"]) == 0
@@ -214,15 +214,15 @@ def test_whether_an_address_is_found_by_this_machines_own_name(monkeypatch: pyte
 
     monkeypatch.setattr(socket, "getfqdn", lambda: "here")
     monkeypatch.setattr(socket, "getaddrinfo", ask)
-    assert looking.look_at_name() == ("here", "" if found else "Name or service not known")
+    assert examination.look_at_name() == ("here", "" if found else "Name or service not known")
 
 
 def test_a_name_service_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     answered = threading.Event()
-    monkeypatch.setattr(looking, "NAME_SECONDS", 0.1)
+    monkeypatch.setattr(examination, "NAME_SECONDS", 0.1)
     monkeypatch.setattr(socket, "getfqdn", lambda: str(answered.wait(30)))
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_: [])
-    assert looking.look_at_name() == (socket.gethostname(), "no answer within 0 seconds")
+    assert examination.look_at_name() == (socket.gethostname(), "no answer within 0 seconds")
     answered.set()
     for thread in threading.enumerate():
         if thread.name == "name":
@@ -230,7 +230,7 @@ def test_a_name_service_that_does_not_answer_is_not_waited_for(monkeypatch: pyte
 
 
 def test_the_process_of_the_box_closes_it_as_a_replay_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examining, "PROGRAMS", (LOOK_AT_SANDBOX,))
+    monkeypatch.setattr(examination, "PROGRAMS", (LOOK_AT_SANDBOX,))
     monkeypatch.delenv("COUNTERFOIL_SANDBOX", raising=False)
     (line,) = [fact for fact in page_of(list(examine_machine())).facts if fact.section == "Sandbox"]
     monkeypatch.setenv("COUNTERFOIL_SANDBOX", "off")

@@ -9,7 +9,7 @@ import pytest
 
 from counterfoil import Device, MachineFact, MachinePage, MachineState
 from counterfoil.doctor.findings import facts_of
-from counterfoil.doctor.seen import (
+from counterfoil.doctor.observations import (
     Box,
     Broken,
     Display,

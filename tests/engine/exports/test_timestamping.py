@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from counterfoil.exports import timestamping
-from counterfoil.exports.timestamping import ask_server
+from counterfoil.exports import timestamp
+from counterfoil.exports.timestamp import ask_server
 from counterfoil_core.base.errors import DataError
 from support.servers import serving
 from support.sluggish import NEVER_ENDING, WHOLE, answering, said
@@ -16,7 +16,7 @@ from support.sluggish import NEVER_ENDING, WHOLE, answering, said
 @pytest.fixture(autouse=True)
 def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("no_proxy", "*")
-    monkeypatch.setattr(timestamping, "SECONDS", 1.0)
+    monkeypatch.setattr(timestamp, "SECONDS", 1.0)
 
 
 def refused(url: str, what: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.kernels.cpu.rounding import _CHUNK, PART, CpuKernel, Unrounded
 from counterfoil_core.kernels.grid import Grid
 from counterfoil_core.kernels.result import Rounded

@@ -13,11 +13,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.grid.following import judged
+from counterfoil_core.arithmetic.grid.directions import judged
 from counterfoil_core.kernels import devices
 from counterfoil_core.kernels.cpu.philox import philox4x32, words, words_by_torch
 from counterfoil_core.kernels.cpu.rounding import CpuKernel, mix_values
-from counterfoil_core.kernels.exact import fused
+from counterfoil_core.kernels.exact import digitproducts
 from counterfoil_core.kernels.exact.digits import KARATSUBA_BLOCK, digit_count, recombined, split
 from counterfoil_core.kernels.exact.products import Form, matmul
 from counterfoil_core.kernels.exact.quantise import quantise
@@ -284,7 +284,7 @@ def test_digits(count: int) -> None:
     x = torch.tensor([[integers[place] / 2**bits for place in inside]])
     expected = [[plane[place] for place in inside] for plane in planes]
     if count > 1:
-        cut = fused.cut(x, bits)
+        cut = digitproducts.cut(x, bits)
         assert cut.unit == -bits
         assert cut.planes[:, 0].tolist() == expected
     if TRITON:

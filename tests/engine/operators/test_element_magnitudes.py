@@ -19,7 +19,7 @@ from torch import Tensor
 from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.operation import Operation, make_operation
 from counterfoil_core.arithmetic.families.table import DEFINITIONS
-from counterfoil_core.arithmetic.otherwise.perturbed import exactly_perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import exactly_perturbed
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.operators.catalogue import allowed_names, classify
 from counterfoil_core.operators.facts import DRAWS, OperatorClass

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from counterfoil_core.arithmetic.compute.declared import check_by_library
+from counterfoil_core.arithmetic.compute.metatypes import check_by_library
 from counterfoil_core.base.dtypes import STATE_DTYPES
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.operators.catalogue import allowed_names
 from counterfoil_core.operators.node import Node, TensorType, Value
 from counterfoil_core.operators.results import SHAPE_RULES
-from counterfoil_core.operators.shaping import Results
+from counterfoil_core.operators.shaperules import Results
 from counterfoil_core.operators.signatures import check_arguments, check_pieces, signature_of
 from counterfoil_core.operators.uses import undefined_use
-from counterfoil_core.program.declared import gives_what_it_declares, results_by_rule
 from counterfoil_core.program.graph import MAX_ELEMENTS, Input, Program
+from counterfoil_core.program.resulttypes import gives_what_it_declares, results_by_rule
 from support.shape_calls import ShapeCall, examples, f, i, variants
 
 WITHOUT_RULE: frozenset[str] = frozenset()

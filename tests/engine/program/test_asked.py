@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.program.asked import Asked, AskedValues, PlainNames
-from counterfoil.program.asked.asking import Policy
+from counterfoil.program.asked.questions import Policy
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.noform import NoFormError
 from counterfoil.program.update import Sgd

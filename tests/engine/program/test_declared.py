@@ -11,8 +11,8 @@ from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.operators.node import Node, TensorType, Value
-from counterfoil_core.program.declared import undecided
 from counterfoil_core.program.graph import Input, Program
+from counterfoil_core.program.resulttypes import undecided
 
 TESTS = Path(__file__).parents[2]
 FILES = [

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import counterfoil
-from counterfoil.program.update import factored
+from counterfoil.program.update import adafactor
 from counterfoil.training.custom import order_custom
 from counterfoil_core.base.errors import NonFiniteError
 from counterfoil_core.bundle.reader import BundleReader
@@ -111,6 +111,6 @@ def test_a_verified_run_is_where_transformers_is(name: str, tmp_path: Path) -> N
 def test_control_roots_on_one_grid_end_in_infinity(
     plainly: Callable[..., Tensor], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(factored.Adafactor, "_roots", plainly)
+    monkeypatch.setattr(adafactor.Adafactor, "_roots", plainly)
     with pytest.raises(NonFiniteError):
         record_job(tmp_path, drafted(SETTINGS["given rates"]), test_key(tmp_path))

@@ -12,7 +12,7 @@ from torch import nn
 
 from counterfoil_core.arithmetic.admission import check_types
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil_core.arithmetic.compute.prepared import Frame, Unit
+from counterfoil_core.arithmetic.compute.plan import Frame, Unit
 from counterfoil_core.arithmetic.selftest import tiny_inputs, tiny_program
 from counterfoil_core.base import canonical
 from counterfoil_core.base.errors import ProgramError

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from counterfoil.program.held import names_in_order
+from counterfoil.program.statetensors import names_in_order
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.bundle.schema import check_name
 

@@ -10,7 +10,7 @@ from torch import nn
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, place_key
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels, place_key
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
 from counterfoil_core.base.precision import Precision
 from counterfoil_core.kernels.cpu.rounding import CANONICAL_NAN, CpuKernel

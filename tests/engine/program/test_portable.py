@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.program.capture import capture
-from counterfoil.program.portable import PORTABLE
+from counterfoil.program.tracing import PORTABLE
 from counterfoil.program.update import Sgd
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil_core.arithmetic.compute.operation import Operation, native

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.promptly import updating_promptly
-from counterfoil.program.recompute import AUTO, computed_again, recomputing
+from counterfoil.program.recompute import AUTO, computed_again, recomputing, updating_promptly
 from counterfoil.program.update import AdamW, Sgd, UpdateRule
 from counterfoil_core.arithmetic.admission import read_program
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs

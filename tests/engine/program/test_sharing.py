@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.sharing import capture_shares
+from counterfoil.program.sharecapture import capture_shares
 from counterfoil.program.update import Sgd
 from counterfoil_core.base.errors import DataError, ProgramError
 from counterfoil_core.operators.node import TensorType

@@ -67,8 +67,8 @@ def test_a_malformed_address_is_refused_and_its_query_is_not_repeated() -> None:
 def test_the_libraries_for_networks_are_not_loaded_before_an_address_is_opened() -> None:
     code = (
         "import sys, counterfoil, counterfoil_core.hearing.session, counterfoil.audit.overview, counterfoil.cli.app\n"
-        "import counterfoil_core.bundle.fetched, counterfoil.cli.elsewhere, counterfoil.audit.boxed.work\n"
-        "found = {'aiohttp', 's3fs', 'counterfoil.remote.opening', 'counterfoil.remote.http'} & set(sys.modules)\n"
+        "import counterfoil_core.bundle.farfile, counterfoil.cli.elsewhere, counterfoil.audit.boxed.work\n"
+        "found = {'aiohttp', 's3fs', 'counterfoil.remote.files', 'counterfoil.remote.http'} & set(sys.modules)\n"
         "print(sorted(found))\n"
     )
     said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

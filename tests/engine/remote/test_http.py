@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 import fsspec
 import pytest
 
-from counterfoil.remote.opening import copied, near, open_transfer
+from counterfoil.remote.files import copied, near, open_transfer
 from counterfoil.remote.transfer import Transfer
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, FileChangedError, FileReadError, GivenFileError

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
+from counterfoil.remote.files import copied, open_transfer
 from counterfoil.remote.objects import StoredFile
-from counterfoil.remote.opening import copied, open_transfer
 from counterfoil.remote.transfer import Patience
 from counterfoil_core.base.errors import FileChangedError, FileReadError, GivenFileError
 from counterfoil_core.remote.address import Address

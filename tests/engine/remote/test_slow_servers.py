@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from counterfoil.remote import opening
-from counterfoil.remote.opening import open_transfer
+from counterfoil.remote import files
+from counterfoil.remote.files import open_transfer
 from counterfoil.remote.transfer import Patience
 from counterfoil_core.base.errors import FileReadError
 from counterfoil_core.remote.address import Address
@@ -51,7 +51,7 @@ def test_a_server_that_never_ends_its_answer_is_left_when_its_time_is_over(how: 
 
 def test_a_trickled_copy_has_a_least_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     patience = Patience(silence=0.3, slowest=2**22, tries=2, pause=0.01, grace=60.0)
-    monkeypatch.setattr(opening, "PATIENCE", patience)
+    monkeypatch.setattr(files, "PATIENCE", patience)
     begun = time.monotonic()
     with answering(SLOW_BODY) as url, pytest.raises(FileReadError) as caught:
         read_whole(url)
@@ -60,7 +60,7 @@ def test_a_trickled_copy_has_a_least_rate(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_pieces_that_each_come_in_time_have_a_time_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "PATIENCE", Patience(silence=5.0, grace=0.3, answer=0.01))
+    monkeypatch.setattr(files, "PATIENCE", Patience(silence=5.0, grace=0.3, answer=0.01))
     with serving(bytes(1000)) as served:
         transfer = open_transfer(Address(served.url))
         served.lie = lambda _start, piece: (time.sleep(0.2), piece)[1]

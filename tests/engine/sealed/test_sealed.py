@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.sealed import opening
+from counterfoil.sealed import unseal
 from counterfoil.sealed.agefile import MOST_HEADER_BYTES, can_seal, is_sealed
-from counterfoil.sealed.opening import make_sealing_key, opened, private_folder
 from counterfoil.sealed.recipients import MOST_RECIPIENTS, read_recipients, recipients_path
-from counterfoil.sealed.writing import check_recipients, seal_file
+from counterfoil.sealed.seal import check_recipients, seal_file
+from counterfoil.sealed.unseal import make_sealing_key, opened, private_folder
 from counterfoil.signer.client import Passphrase
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, CounterfoilError, FileWriteError, GivenFileError, KeyFileError
@@ -231,11 +231,11 @@ def test_what_a_killed_process_left_behind_is_removed(tmp_path: Path) -> None:
         (folder / "held").mkdir(parents=True)
         (folder / "in-use").touch()
         (folder / "held" / "rows").write_bytes(PLAIN)
-    long_ago = time.time() - 2 * opening._LEFT_SECONDS
+    long_ago = time.time() - 2 * unseal._LEFT_SECONDS
     for folder in (old, other):
         os.utime(folder, (long_ago, long_ago))
     with (other / "in-use").open("r+") as used:
-        assert opening.lock(used.fileno())
+        assert unseal.lock(used.fileno())
         with private_folder():
             pass
     assert not old.exists()

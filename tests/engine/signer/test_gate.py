@@ -12,7 +12,7 @@ import pytest
 from msgspec import structs
 from tests.frozen.statements import AUDITOR, CLIENT, OTHER, TRAINER, envelopes
 
-from counterfoil.signer import asking
+from counterfoil.signer import passphrase
 from counterfoil.signer.environment import drop_passphrase, take_descriptor
 from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signing.kinds import FORMS
@@ -146,11 +146,11 @@ def test_without_a_terminal_the_clients_pipe_is_not_asked(monkeypatch: pytest.Mo
     def asked(_: str) -> str:
         raise AssertionError("what a client sends is no passphrase")
 
-    monkeypatch.setattr(asking.getpass, "getpass", asked)
+    monkeypatch.setattr(passphrase.getpass, "getpass", asked)
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", no_terminal)
         with pytest.raises(KeyFileError, match="no terminal"):
-            asking.ask_terminal(Path("k.pem"), twice=False)
+            passphrase.ask_terminal(Path("k.pem"), twice=False)
 
 
 @posix

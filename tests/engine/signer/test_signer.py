@@ -21,9 +21,9 @@ from msgspec import structs
 
 from counterfoil.base.joberrors import SignerError
 from counterfoil.signer import client
-from counterfoil.signer.asking import Secret
 from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
 from counterfoil.signer.environment import take_descriptor
+from counterfoil.signer.passphrase import Secret
 from counterfoil.signer.server import SIGNER_PORT, Desk
 from counterfoil.signing.privatekeys import generate_key, load_private_key
 from counterfoil.talk.frames import read_frame
@@ -266,10 +266,10 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
     assert {name.removeprefix("counterfoil_core.") for name in ours if name.startswith("counterfoil_core.")} <= {
         "base", "base.cancel", "base.canonical", "base.digest", "base.dtypes", "base.errors", "base.fields",
         "base.inputs", "base.memory", "base.obstacles", "base.plaintext", "base.precision", "base.sentence",
-        "base.stopping", "base.timestamps", "base.turns", "bundle", "bundle.extent", "bundle.pattern",
+        "base.stoprule", "base.timestamps", "base.turns", "bundle", "bundle.extent", "bundle.pattern",
         "bundle.schema", "bundle.shares", "bundle.sources", "commit", "commit.merkle", "program", "program.limits",
-        "remote", "remote.address", "remote.ranges", "signing", "signing.claims", "signing.edwards",
-        "signing.envelope", "signing.keys", "signing.kinds", "signing.publickeys", "signing.statements",
+        "remote", "remote.address", "remote.ranges", "signing", "signing.claims", "signing.keys",
+        "signing.envelope", "signing.kinds", "signing.publickeys", "signing.statements",
         "signing.subject", "statement", "statement.factfields", "statement.model", "values", "values.adjudication",
         "values.beacon", "values.dispute", "values.outcome", "values.report", "values.runfacts", "values.sampling",
         "values.trust", "values.workers",
@@ -292,7 +292,7 @@ def test_no_core_is_dumped_and_nobody_may_trace_it(signer: SignerProcess) -> Non
     (core,) = (line for line in limits.splitlines() if line.startswith("Max core file size"))
     assert core.split()[4:6] == ["0", "0"]
     code = (
-        "import ctypes; from counterfoil.signer.hardening import protect_memory; protect_memory(); "
+        "import ctypes; from counterfoil.signer.memory import protect_memory; protect_memory(); "
         "print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"  # PR_GET_DUMPABLE
     )
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)

@@ -325,6 +325,6 @@ def test_what_is_said_without_one_hangs_on_where_the_order_came_from() -> None:
 
 def test_the_recipes_are_those_that_orders_name() -> None:
     from counterfoil.training import custom
-    from counterfoil.training.following import drafting
+    from counterfoil.training.following import draft
 
-    assert (drafting.RECIPE, custom.RECIPE) == (FROM_SCRIPT, FROM_CODE)
+    assert (draft.RECIPE, custom.RECIPE) == (FROM_SCRIPT, FROM_CODE)

@@ -17,7 +17,7 @@ from counterfoil.training.calibration import (
     calibrate,
     margin_for,
 )
-from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import BundleError, CancelledError, DataError, GivenFileError
 from counterfoil_core.base.precision import PROFILES, Precision

@@ -16,8 +16,8 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import counterfoil
 from counterfoil import ClipBy, ClipByNorm, ExactPrecision, WeightAverage, order_custom
-from counterfoil.program.update import replaying, trying
-from counterfoil.program.update.trying import _InFloat64
+from counterfoil.program.update import capture, replay
+from counterfoil.program.update.capture import _InFloat64
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, CounterfoilError
 from counterfoil_core.signing.keys import SigningKey
@@ -317,10 +317,10 @@ def test_what_is_refused_says_why(name: str) -> None:
 
 def test_a_rule_that_does_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the optimizer is tried with its smaller parameters alone."""
-    monkeypatch.setattr(trying, "_MOST_ELEMENTS", 12)
+    monkeypatch.setattr(capture, "_MOST_ELEMENTS", 12)
     lion = OPTIMIZERS["Lion"]
     digest = order_custom(job(lion)).manifest.digest
-    monkeypatch.setitem(replaying._FORMS, "add", lambda x, y, alpha=1: x + y)
+    monkeypatch.setitem(replay._FORMS, "add", lambda x, y, alpha=1: x + y)
     with pytest.raises(CounterfoilError, match=r"captured of the optimizer .*Lion does something else to '[02]\.bias'"):
         order_custom(job(lion, scheduler=falling))
     monkeypatch.undo()

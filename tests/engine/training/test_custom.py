@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from counterfoil.cli import main
 from counterfoil.program.update import Sgd
 from counterfoil.training.custom import CustomJob, order_custom
-from counterfoil.training.named import load_job
+from counterfoil.training.jobnames import load_job
 from counterfoil_core.base.errors import CounterfoilError, DataError, ProgramError
 from counterfoil_core.bundle.reader import BundleReader
 

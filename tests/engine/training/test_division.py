@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset
 
-from counterfoil.program import sharing
+from counterfoil.program import sharecapture
 from counterfoil.program.update import AdamW, ClipByNorm, Sgd, WeightAverage
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.order import OrderDraft
@@ -146,7 +146,7 @@ def test_with_tokens_a_share_gives_its_sum_and_its_count() -> None:
 
 
 def test_names_of_what_shares_give_are_those_of_the_format() -> None:
-    assert (sharing.LOSS, sharing.COUNT) == (LOSS, COUNT)
+    assert (sharecapture.LOSS, sharecapture.COUNT) == (LOSS, COUNT)
 
 
 def of_each_share(made: OrderDraft, **settings: Any) -> list[Unrounded]:

@@ -15,9 +15,9 @@ import pytest
 
 from counterfoil.base.joberrors import RecordingError
 from counterfoil.training import recording
-from counterfoil.training.growing import GrowingRecording
 from counterfoil.training.orderfile import load_order
 from counterfoil.training.recordingfolder import recorded_run, recording_folder
+from counterfoil.training.recordingview import GrowingRecording
 from counterfoil.training.stepfile import StoredStep, encode_step, first_seal, read_steps, stored_step
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
@@ -32,7 +32,7 @@ from counterfoil_core.base.errors import (
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import StepRecord, run_tree
 from counterfoil_core.commit.merkle import leaf_hash
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.signing.keys import SigningKey
 from support.interrupted import stop_after
 from support.jobs import Job

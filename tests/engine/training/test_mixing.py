@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 import counterfoil
-from counterfoil.training.mixing import MIXED, drawn_pattern, interleaved, mixed_rules
+from counterfoil.training.mixtailor import MIXED, drawn_pattern, interleaved, mixed_rules
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.signing.keys import SigningKey

@@ -17,7 +17,7 @@ from torch.nn import functional
 
 import counterfoil
 from counterfoil.signing.privatekeys import key_from_seed
-from counterfoil_core.base.stopping import StopRule
+from counterfoil_core.base.stoprule import StopRule
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.commit.state import state_root
 from counterfoil_core.signing.claims import RunClaim

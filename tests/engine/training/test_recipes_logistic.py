@@ -11,7 +11,7 @@ from torch.nn import functional
 from counterfoil.training.recipes import logistic
 from counterfoil.training.recipes.logistic import Table, objective, order_logistic, read_table, synthetic_table
 from counterfoil.training.tamper import LabelFlip
-from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.values.events import DisputeLocated

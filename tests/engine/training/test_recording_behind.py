@@ -18,7 +18,7 @@ from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, FileWriteError
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import StepRecord
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.signing.keys import SigningKey
 from support.interrupted import go_on, stop_after
 from support.jobs import Job

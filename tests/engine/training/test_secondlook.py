@@ -10,7 +10,7 @@ import pytest
 
 from counterfoil.cli import main
 from counterfoil.talk.programs import hashing_otherwise
-from counterfoil.training.named import load_job
+from counterfoil.training.jobnames import load_job
 from counterfoil.training.secondlook import SecondLook, Source, begin, programs_of
 
 JOB = """

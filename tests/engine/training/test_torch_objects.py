@@ -15,7 +15,7 @@ from torch.optim import Optimizer, lr_scheduler as schedulers
 from torch.utils.data import BatchSampler, DataLoader, Dataset, IterableDataset, RandomSampler, TensorDataset
 
 from counterfoil import PROFILES, ClipByNorm, WeightAverage, order_custom
-from counterfoil.training.preparing import CAPTURING
+from counterfoil.training.stages import CAPTURING
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, CounterfoilError, DataError, ProgramError
 from support.loops import BATCH, CLOSE, STEPS, X, Y, job, losses_of, network, objective, scheduled, trained_by_torch

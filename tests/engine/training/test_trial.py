@@ -17,14 +17,13 @@ from counterfoil.base.joberrors import TrialError
 from counterfoil.cli import main
 from counterfoil.program.update import Adam, ClipByNorm, Sgd
 from counterfoil.training.custom import CustomJob, order_custom
-from counterfoil.training.gradients import gradients
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
 from counterfoil.training.recipes.resnet import order_resnet
 from counterfoil.training.recipes.vgg import order_vgg
-from counterfoil.training.trial import CoarseGridWarning, Trial, TrialProgress, TrialStarted
+from counterfoil.training.trial import CoarseGridWarning, Trial, TrialProgress, TrialStarted, gradients
 from counterfoil_core.arithmetic import machine
-from counterfoil_core.arithmetic.compute.prepared import Frame, Prepared
+from counterfoil_core.arithmetic.compute.plan import Frame, Prepared
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, DeviceError
 from counterfoil_core.base.precision import PROFILES, Precision

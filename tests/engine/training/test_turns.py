@@ -13,8 +13,7 @@ from torch.optim.lr_scheduler import StepLR
 
 from counterfoil.base.joberrors import TrialError
 from counterfoil.program.update import Adam, AdamW, Sgd
-from counterfoil.training.gradients import gradients, passes_of
-from counterfoil.training.trial import Trial, TrialProgress, TrialStarted
+from counterfoil.training.trial import Trial, TrialProgress, TrialStarted, gradients, passes_of
 from counterfoil.training.turns import Turn, order_turns
 from counterfoil_core.base.errors import DataError, ProgramError
 from counterfoil_core.base.precision import ExactPrecision

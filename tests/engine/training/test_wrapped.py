@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import counterfoil
 from counterfoil import ClipByNorm, CustomJob, Turn, TurnsJob, WeightAverage
-from counterfoil.training.wrapped import decay_of
+from counterfoil.training.wrappers import decay_of
 from counterfoil_core.base.errors import DataError, ProgramError
 from counterfoil_core.signing.keys import SigningKey
 

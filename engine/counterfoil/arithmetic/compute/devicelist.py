@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import torch
 
-from counterfoil.arithmetic.compute.listing import Device
+from counterfoil.arithmetic.compute.devicename import Device
 from counterfoil.base.cards import CPU, float64_note, float64_share
 
 

@@ -14,14 +14,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from counterfoil.audit.boxed.compiling import compile_kernels
+from counterfoil.audit.boxed.compilation import compile_kernels
 from counterfoil.audit.boxed.farrun import FarRun, unasked
 from counterfoil.audit.boxed.files import CAPSULE_NAME, KEPT_NAME
-from counterfoil.audit.keeping import Shelf, capsule_of, place_of
 from counterfoil.audit.nonces import KeptNonce
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of
 from counterfoil.audit.parts.partfile import Message
+from counterfoil.audit.progressfile import Shelf, capsule_of, place_of
 from counterfoil.base.wholefiles import whole_file
 from counterfoil.talk.port import Port
 from counterfoil_core.base.cancel import CancelToken

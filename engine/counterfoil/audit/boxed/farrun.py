@@ -29,7 +29,7 @@ class FarRun:
         """Open it; returns its length."""
         if self._address is None:
             raise unasked()
-        from counterfoil.remote.opening import open_transfer  # with the libraries for networks
+        from counterfoil.remote.files import open_transfer  # with the libraries for networks
 
         self.close_run()
         self._run = open_transfer(self._address, self._reaching)

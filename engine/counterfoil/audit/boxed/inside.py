@@ -8,7 +8,7 @@ from pathlib import Path
 
 from counterfoil.audit.boxed import work
 from counterfoil.audit.boxed.answers import Answers
-from counterfoil.audit.boxed.asking import Asking
+from counterfoil.audit.boxed.questions import Asking
 from counterfoil.audit.boxed.tasks import TASKS, Inside
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.talk.line import Line

@@ -1,7 +1,7 @@
 """A process that compiles kernels ahead of their first use, also for processes in boxes, which cannot keep any.
 
 It reads nothing but the installation. It says what parts there are, compiles those that it is told, and says when each
-is done (:mod:`counterfoil.audit.boxed.compiling`). What is compiled is what a recording or a replay calls: by its
+is done (:mod:`counterfoil.audit.boxed.compilation`). What is compiled is what a recording or a replay calls: by its
 declaration where that says with which types, and by the self-test of a machine for the others.
 """
 
@@ -11,7 +11,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from counterfoil.audit.boxed.compiling import COMPILES, Kernels
+from counterfoil.audit.boxed.compilation import COMPILES, Kernels
 from counterfoil.talk.line import Line
 from counterfoil.talk.table import COMPILER
 from counterfoil_core.arithmetic.machine import open_machine
@@ -21,12 +21,12 @@ from counterfoil_core.kernels.cache import compile_ahead, keep_place
 from counterfoil_core.kernels.cpu.regions import Region
 
 HOMES = (
-    "arithmetic.grid.following", "arithmetic.grid.instructions", "arithmetic.otherwise.rewriting.additions",
-    "arithmetic.grid.log", "arithmetic.grid.tiles", "bundle.hdf5.compiled", "kernels.cpu.convolving",
-    "kernels.cpu.formulas", "kernels.cpu.magnitudes", "kernels.cpu.measuring", "kernels.cpu.normalising",
-    "kernels.cpu.philox", "kernels.cpu.rounding", "kernels.cpu.summing", "kernels.exact.bracket",
-    "kernels.exact.combine", "kernels.exact.fused",
-    "kernels.exact.fused_convolutions", "kernels.exact.fused_sums", "kernels.exact.int16_matrices",
+    "arithmetic.grid.directions", "arithmetic.grid.instructions", "arithmetic.otherwise.rewriting.additions",
+    "arithmetic.grid.log", "arithmetic.grid.tiles", "bundle.hdf5.checksumloops", "kernels.cpu.convolutionloops",
+    "kernels.cpu.formulas", "kernels.cpu.magnitudes", "kernels.cpu.measures", "kernels.cpu.norms",
+    "kernels.cpu.philox", "kernels.cpu.rounding", "kernels.cpu.pairsums", "kernels.exact.bracket",
+    "kernels.exact.combine", "kernels.exact.digitproducts",
+    "kernels.exact.digitconvolutions", "kernels.exact.cpusums", "kernels.exact.int16_matrices",
     "kernels.exact.quantise",
 )  # fmt: skip
 """The modules that declare kernels."""

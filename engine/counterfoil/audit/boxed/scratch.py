@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from counterfoil.base.sealing import state_home
+from counterfoil.base.seal import state_home
 from counterfoil_core.base.errors import ObstacleError
 from counterfoil_core.base.sentence import say
 

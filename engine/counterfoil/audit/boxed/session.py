@@ -24,8 +24,8 @@ from counterfoil.audit.boxed.start import started, why_open
 from counterfoil.audit.boxed.tasks import TASKS, CapsuleMade, Inside
 from counterfoil.audit.boxed.words import ReplayWords
 from counterfoil.audit.parts.partfile import Part, read_part, write_part
-from counterfoil.audit.values.following import FollowEnded, FollowEvent, FollowRequest
-from counterfoil.audit.values.handed import HandedOut
+from counterfoil.audit.values.capsulecontents import HandedOut
+from counterfoil.audit.values.follow import FollowEnded, FollowEvent, FollowRequest
 from counterfoil.audit.values.plan import PlanProgress
 from counterfoil.audit.values.signers import Signers
 from counterfoil.sandbox import box
@@ -161,7 +161,7 @@ class AtHome:
     @property
     def handed(self) -> HandedOut | None:
         """As :class:`Session`."""
-        from counterfoil.audit.handedout import handed_out
+        from counterfoil.audit.capsulecontents import handed_out
 
         return None if self._evidence is None else handed_out(self._evidence)
 
@@ -181,7 +181,7 @@ class AtHome:
     def follow(self, request: FollowRequest, path: Path, cancel: CancelToken) -> Iterator[FollowEvent]:
         """As :class:`Session`."""
         with cancel.at_once():
-            from counterfoil.audit.following import follow
+            from counterfoil.audit.follow import follow
         yield from follow(request, path, cancel)
 
 

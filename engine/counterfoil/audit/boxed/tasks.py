@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from counterfoil.audit.boxed.files import CAPSULE_NAME, PART_NAME
-from counterfoil.audit.values.following import FollowEvent, FollowRequest
-from counterfoil.audit.values.handed import HandedOut
+from counterfoil.audit.values.capsulecontents import HandedOut
+from counterfoil.audit.values.follow import FollowEvent, FollowRequest
 from counterfoil.audit.values.plan import PlanProgress
 from counterfoil.audit.values.signers import Signers
 from counterfoil.talk.failure import Failure
@@ -58,7 +58,7 @@ def audit(
         client_key: The same of the client's.
         capsule: Whether a dispute capsule is to be written.
     """
-    from counterfoil.audit.handedout import handed_out
+    from counterfoil.audit.capsulecontents import handed_out
     from counterfoil.audit.hearings import run_audit
     from counterfoil.bundle.capsulewriter import write_capsule
 
@@ -90,7 +90,7 @@ def follow(inside: Inside, request: FollowRequest, trainer_key: str) -> Iterator
     The folder must be there by then: a box is opened for what lies under a name when it closes.
     """
     with inside.cancel.at_once():
-        from counterfoil.audit.following import follow as hear
+        from counterfoil.audit.follow import follow as hear
     yield from hear(replace(request, trainer_key=_key(trainer_key)), inside.scratch / PART_NAME, inside.cancel)
 
 

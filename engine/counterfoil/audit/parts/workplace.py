@@ -19,7 +19,7 @@ from counterfoil_core.bundle.steady import SteadyFile
 from counterfoil_core.hearing.inspection import Inspection, make_checks
 from counterfoil_core.hearing.result import Identity, SegmentResult, StepResult
 from counterfoil_core.hearing.work import Opened, here, replay_segment
-from counterfoil_core.order.loaded import LoadedOrder, with_data_file
+from counterfoil_core.order.executable import LoadedOrder, with_data_file
 from counterfoil_core.replay.sharedreplay import step_replayer
 from counterfoil_core.values.sampling import segment
 from counterfoil_core.values.workers import Place

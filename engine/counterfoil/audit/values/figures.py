@@ -7,7 +7,7 @@ they are about different steps, each sentence says which. Pure.
 from __future__ import annotations
 
 from counterfoil_core.base.sentence import Sentence, joined, say
-from counterfoil_core.statement.signed import Verdict
+from counterfoil_core.statement.judgement import Verdict
 from counterfoil_core.values.report import AuditReport, Kept
 from counterfoil_core.values.steptable import Recorded
 

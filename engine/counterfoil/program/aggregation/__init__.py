@@ -4,13 +4,13 @@ A rule is the beginning of an order's update program, in the operators of the al
 docs/aggregation.md defines each.
 """
 
-from counterfoil.program.aggregation.clipped import CentredClipping, SparseFed
+from counterfoil.program.aggregation.clipping import CentredClipping, SparseFed
 from counterfoil.program.aggregation.coordinates import Mean, Median, TrimmedMean
 from counterfoil.program.aggregation.krum import Krum, MultiKrum
 from counterfoil.program.aggregation.momentum import WorkerMomentum
-from counterfoil.program.aggregation.parsing import RULES, parse_rule
+from counterfoil.program.aggregation.names import RULES, parse_rule
+from counterfoil.program.aggregation.optimizer import Aggregating
 from counterfoil.program.aggregation.rule import Aggregate, AggregationRule, ShareRule
-from counterfoil.program.aggregation.stacked import Aggregating
 
 __all__ = [
     "RULES",

@@ -6,8 +6,8 @@ comes back into a tensor is refused with the place where it was asked for. Where
 answers; whoever captures tries both answers (:mod:`counterfoil.program.branches`).
 """
 
-from counterfoil.program.asked.asking import AskedValues, Policy
 from counterfoil.program.asked.numbers import Asked
 from counterfoil.program.asked.plain import Again, PlainNames
+from counterfoil.program.asked.questions import AskedValues, Policy
 
 __all__ = ["Again", "Asked", "AskedValues", "PlainNames", "Policy"]

@@ -14,14 +14,14 @@ from typing import Any
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from counterfoil.program.substitutes import assumed, ctc, masks, packed, products, quantiles
+from counterfoil.program.substitutes import assumptions, ctc, masks, products, quantiles, sequences
 
 Substitute = Callable[..., Any]
 _TABLE: Mapping[Any, Substitute] = {
-    **assumed.TABLE,
+    **assumptions.TABLE,
     **ctc.TABLE,
     **masks.TABLE,
-    **packed.TABLE,
+    **sequences.TABLE,
     **products.TABLE,
     **quantiles.TABLE,
 }
@@ -34,7 +34,7 @@ class Substitutes(TorchFunctionMode):
         step: The step that is being captured.
     """
 
-    def __init__(self, step: assumed.StepInCapture) -> None:
+    def __init__(self, step: assumptions.StepInCapture) -> None:
         super().__init__()
         self._step = step
 
@@ -43,15 +43,15 @@ class Substitutes(TorchFunctionMode):
     ) -> Any:
         """Replace a function of the table; pass on every other call."""
         named = kwargs or {}
-        with assumed.capturing(self._step):
+        with assumptions.capturing(self._step):
             substitute = _TABLE.get(func)
             if substitute is not None:
                 found = substitute(*args, **named)
                 if found is not NotImplemented:
                     return found
             masks.check_selected(func, args)
-            answer = assumed.answer(func, args)
+            answer = assumptions.answer(func, args)
             if answer is not None:
                 return answer
-            result = packed.mark_rows(func, args, func(*args, **named))
-            return assumed.noted(func, args, result) if isinstance(result, Tensor) else result
+            result = sequences.mark_rows(func, args, func(*args, **named))
+            return assumptions.noted(func, args, result) if isinstance(result, Tensor) else result

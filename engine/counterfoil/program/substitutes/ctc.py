@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from counterfoil.program.substitutes.assumed import hold
+from counterfoil.program.substitutes.assumptions import hold
 from counterfoil.program.substitutes.masks import selected
 
 _NEVER = -1e30

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.program.moves import masked
-from counterfoil.program.substitutes.assumed import knows
+from counterfoil.program.substitutes.assumptions import knows
 from counterfoil_core.base.errors import ProgramError
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.program.substitutes.assumed import hold
+from counterfoil.program.substitutes.assumptions import hold
 
 
 def _grouped_mm(

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.program.update.calls import GRADIENT, PARAMETER, Call, Number, Ref, StepCalls, leaves_of
-from counterfoil.program.update.replaying import replay
+from counterfoil.program.update.replay import replay
 
 
 @dataclass(frozen=True)

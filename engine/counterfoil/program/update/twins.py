@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from counterfoil.base.raised import theirs, told
+from counterfoil.base.foreignerrors import theirs, told
 from counterfoil_core.base.errors import DataError
 
 HOW = {"foreach": False, "fused": None, "capturable": False, "differentiable": False}

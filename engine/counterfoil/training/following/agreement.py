@@ -33,8 +33,8 @@ from torch import Tensor
 from counterfoil.training.following.bits import same_bits
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
 from counterfoil_core.arithmetic.compute.operation import Operation, native
-from counterfoil_core.arithmetic.compute.prepared import Frame, PreparedDraw
-from counterfoil_core.arithmetic.otherwise.perturbed import perturbed
+from counterfoil_core.arithmetic.compute.plan import Frame, PreparedDraw
+from counterfoil_core.arithmetic.otherwise.perturbation import perturbed
 from counterfoil_core.program.estimate import node_flops
 from counterfoil_core.program.graph import Program, node_values
 
@@ -49,7 +49,7 @@ _COUNTED = 2.0**22
 """Below this half an ulp of float32 is far less than the distance of two whole numbers."""
 _SHAKES = 40
 _ORDERS = ("reversed", "shuffled-1", "split-7", "rewritten", "shuffled-2+rewritten-1")
-"""Ways of another machine to compute the same (:mod:`counterfoil_core.arithmetic.otherwise.perturbed`)."""
+"""Ways of another machine to compute the same (:mod:`counterfoil_core.arithmetic.otherwise.perturbation`)."""
 _SMALL = 10**8
 """Floating-point operations of a step, which one thread does in some 10 ms."""
 _CPU = torch.device("cpu")

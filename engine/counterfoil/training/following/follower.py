@@ -17,17 +17,17 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._python_dispatch import _disable_current_modes
 
-from counterfoil.base.raised import text_of, told
+from counterfoil.base.foreignerrors import text_of, told
 from counterfoil.program import tracing, whereabouts
 from counterfoil.program.asked import Again, AskedValues, PlainNames
-from counterfoil.program.asked.asking import UNSUITABLE
 from counterfoil.program.asked.numbers import is_asked
+from counterfoil.program.asked.questions import UNSUITABLE
 from counterfoil.program.attribution import Location, label_line
 from counterfoil.program.devices import OneDevice
-from counterfoil.program.held import names_in_order, tensor_type, tied_names, unsaved_names
 from counterfoil.program.noform import NoFormError
 from counterfoil.program.notes import Notes
 from counterfoil.program.philoxdraws import counting_draws
+from counterfoil.program.statetensors import names_in_order, tensor_type, tied_names, unsaved_names
 from counterfoil.program.steadiness import generators_kept
 from counterfoil.program.update.torchs import slots_by_torch
 from counterfoil.training.custom import check_model
@@ -35,18 +35,18 @@ from counterfoil.training.following.answers import Answers
 from counterfoil.training.following.aside import WithoutValues
 from counterfoil.training.following.borders import Borders, watched
 from counterfoil.training.following.calls import KEPT
-from counterfoil.training.following.drafting import Followed
+from counterfoil.training.following.draft import Followed
 from counterfoil.training.following.optimizers import FollowedOptimizer, entries_of
 from counterfoil.training.following.plainreport import Generators
 from counterfoil.training.following.plainrun import set_generators, slot_key
+from counterfoil.training.following.scriptsteps import HELD, Lasting, TakenSteps
 from counterfoil.training.following.shelf import Shelf, tensors_in
 from counterfoil.training.following.steps import Geometry, Update
 from counterfoil.training.following.survey import Survey
-from counterfoil.training.following.taken import HELD, Lasting, TakenSteps
 from counterfoil.training.following.world import World
-from counterfoil.training.preparing import FOLLOWING, Preparing
-from counterfoil.training.scripts.handing import ScriptOrder, Wanted
+from counterfoil.training.scripts.handover import ScriptOrder, Wanted
 from counterfoil.training.scripts.workfolder import files_unwatched
+from counterfoil.training.stages import FOLLOWING, Preparing
 from counterfoil_core.base.errors import CounterfoilError, DataError, ProgramError
 
 _LABELLED = 2

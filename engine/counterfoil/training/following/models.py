@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DataParallel, DistributedDataParallel
 from torch.nn.parameter import is_lazy
 
-from counterfoil.program.held import names_in_order
+from counterfoil.program.statetensors import names_in_order
 from counterfoil.training.scripts.patches import Patches
 from counterfoil_core.bundle.schema import check_name
 

@@ -28,7 +28,7 @@ from counterfoil.training.order import OrderDraft
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DataError, ProgramError
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.executable import LoadedOrder
 
 _REMEDY = (
     "An order must do what the script does, so none was made. Order the steps before with --max-steps, or write that "

@@ -28,8 +28,8 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._python_dispatch import _disable_current_modes
 
+from counterfoil.base.foreignerrors import theirs, told
 from counterfoil.base.oneline import one_line
-from counterfoil.base.raised import theirs, told
 from counterfoil.program import whereabouts
 from counterfoil.program.devices import OneDevice
 from counterfoil.program.notes import Notes

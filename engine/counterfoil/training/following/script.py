@@ -21,13 +21,13 @@ from counterfoil.training.following.oracle import Oracle, order_of_draft, steps_
 from counterfoil.training.following.plainprocess import OFFLINE, plain_process
 from counterfoil.training.following.plainreport import Request
 from counterfoil.training.following.survey import Survey, survey_of
-from counterfoil.training.preparing import COMPARING, RUNNING, Preparing
-from counterfoil.training.scripts.handing import Compared, ScriptOrder, Wanted
+from counterfoil.training.scripts.handover import Compared, ScriptOrder, Wanted
 from counterfoil.training.scripts.run import run_script
 from counterfoil.training.scripts.workfolder import FileUse, files_watched, work_folder
+from counterfoil.training.stages import COMPARING, RUNNING, Preparing
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DataError, ProgramError
-from counterfoil_core.order.loaded import LoadedOrder
+from counterfoil_core.order.executable import LoadedOrder
 
 SECONDS = 120.0
 """A script that makes its steps in this time is compared in all of them, and any other in those that it makes in it."""

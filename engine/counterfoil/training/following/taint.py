@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from counterfoil.program import whereabouts
-from counterfoil.program.asked.asking import ASKING, MOST_LISTED
+from counterfoil.program.asked.questions import ASKING, MOST_LISTED
 from counterfoil.program.philoxdraws import dropout_of
 from counterfoil.training.following.calls import HALF, SET_DATA, note_births, tensors_of, written_by
 from counterfoil.training.following.scriptdraws import Draw, draws_of_call

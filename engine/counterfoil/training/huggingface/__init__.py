@@ -8,7 +8,7 @@ from counterfoil.training.huggingface.order import (
     order_huggingface,
     prepare_huggingface,
 )
-from counterfoil.training.preparing import Preparing
+from counterfoil.training.stages import Preparing
 
 __all__ = [
     "FineTuning",

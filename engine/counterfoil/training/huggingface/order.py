@@ -16,10 +16,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from counterfoil.base.raised import text_of, theirs, told
+from counterfoil.base.foreignerrors import text_of, theirs, told
 from counterfoil.program.passes import Objective
 from counterfoil.program.recompute import Segments, check_segments
-from counterfoil.program.sharing import Buffers
+from counterfoil.program.sharecapture import Buffers
 from counterfoil.program.update import AdamW
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.finetuning import Scheduler, Task
@@ -30,8 +30,8 @@ from counterfoil.training.huggingface.media import Normalisation, images, sounds
 from counterfoil.training.huggingface.records import COLUMNS, WORDS, Records, RowKind, data_files, read_records
 from counterfoil.training.huggingface.rows import TokenRows, causal, classified, pack_rows, padding, translated
 from counterfoil.training.order import OrderDraft
-from counterfoil.training.preparing import CAPTURING, Preparing, staged
 from counterfoil.training.schedules import warmup_constant, warmup_cosine, warmup_linear
+from counterfoil.training.stages import CAPTURING, Preparing, staged
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import BundleError, CounterfoilError, DataError

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from counterfoil.program.update import Sgd
 from counterfoil.training.augment import random_crop
-from counterfoil.training.capturing import capture_step
+from counterfoil.training.capture import capture_step
 from counterfoil.training.division import WHOLE, Division
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order

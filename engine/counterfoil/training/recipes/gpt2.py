@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.program.update import AdamW
-from counterfoil.training.capturing import capture_step
+from counterfoil.training.capture import capture_step
 from counterfoil.training.division import WHOLE, Division
 from counterfoil.training.initial import nearly_normal
 from counterfoil.training.order import OrderDraft, draft_order

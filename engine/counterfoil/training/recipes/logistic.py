@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.program.update import Sgd
-from counterfoil.training.capturing import capture_step
+from counterfoil.training.capture import capture_step
 from counterfoil.training.division import WHOLE, Division
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs

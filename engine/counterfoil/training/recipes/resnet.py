@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.program.update import Sgd
-from counterfoil.training.capturing import capture_step
+from counterfoil.training.capture import capture_step
 from counterfoil.training.division import WHOLE, Division
 from counterfoil.training.images import (
     ImageObjective,

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from torch import Tensor, nn
 
 from counterfoil.program.update import Sgd
-from counterfoil.training.capturing import capture_step
+from counterfoil.training.capture import capture_step
 from counterfoil.training.division import WHOLE, Division
 from counterfoil.training.images import (
     ImageObjective,

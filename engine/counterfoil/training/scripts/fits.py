@@ -23,7 +23,7 @@ from counterfoil.program.update import ClipByNorm, ClipByValue
 from counterfoil.program.whereabouts import in_brackets
 from counterfoil.training.custom import CustomJob
 from counterfoil.training.scripts.counters import Counters, reads_argument
-from counterfoil.training.scripts.handing import Wanted
+from counterfoil.training.scripts.handover import Wanted
 from counterfoil.training.scripts.patches import Patches
 from counterfoil.training.scripts.precisions import profile_for
 from counterfoil.training.scripts.refusals import changes_training, check_stops, place_of

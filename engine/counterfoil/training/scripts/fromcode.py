@@ -10,7 +10,7 @@ import torch
 from rich.console import Console
 
 from counterfoil.training.custom import CustomJob
-from counterfoil.training.scripts.handing import Wanted
+from counterfoil.training.scripts.handover import Wanted
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.precision import AnyPrecision
 from counterfoil_core.bundle.schema import OrderManifest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from counterfoil.training.scripts.handing import Wanted
+from counterfoil.training.scripts.handover import Wanted
 from counterfoil_core.base.errors import DataError
 
 NEAR = {"bf16": ("float32-bfloat16", "float64-24"), "fp16": ("float64-24", "exact-20")}

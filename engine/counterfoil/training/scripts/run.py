@@ -7,20 +7,39 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import torch
 import torch.distributed as dist
 
-from counterfoil.base.raised import theirs
+from counterfoil.base.foreignerrors import theirs
 from counterfoil.training.clientcode import place_failed, what_failed
-from counterfoil.training.scripts.handing import HandedOver, ScriptOrder, Wanted
+from counterfoil.training.scripts import fits, trainers
+from counterfoil.training.scripts.handover import HandedOver, ScriptOrder, Wanted
 from counterfoil.training.scripts.mainmodule import run_as_main
 from counterfoil.training.scripts.patches import Patch, Patches, patched
-from counterfoil.training.scripts.takeovers import TAKEOVERS, Takeover
 from counterfoil.training.scripts.workfolder import WorkFolder
 from counterfoil_core.base.errors import CounterfoilError, DataError
+
+# The libraries whose training loops are taken over, and where these begin.
+
+
+@dataclass(frozen=True)
+class Takeover:
+    """A training loop of a library's."""
+
+    module: str  #: The module that holds it; nothing happens unless the script imports it.
+    patch: Callable[[Any, Wanted, Patches], None]  #: Puts what hands over in the place where the loop begins.
+
+
+TAKEOVERS = (
+    Takeover(trainers.ARGUMENTS_MODULE, trainers.stay_on_the_processor),
+    Takeover(trainers.MODULE, trainers.take_over),
+    *(Takeover(module, fits.take_over) for module in fits.MODULES),
+)
 
 Around = Callable[[Callable[[], None]], ScriptOrder | None]
 """Is given what runs the script, once; returns the order that it made of it, or None for none. What is raised within

@@ -21,13 +21,31 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from counterfoil.program.update import ClipByNorm
 from counterfoil.training.custom import CustomJob
 from counterfoil.training.scripts.counters import Counters
-from counterfoil.training.scripts.handing import Wanted
-from counterfoil.training.scripts.losses import losses_of
+from counterfoil.training.scripts.handover import Wanted
 from counterfoil.training.scripts.patches import Patches
 from counterfoil.training.scripts.precisions import profile_for
 from counterfoil.training.scripts.refusals import callback_notes, check_trainer
 from counterfoil.training.scripts.rehearsal import PARTS, Rehearsal, RehearsalEnded, rows_in
 from counterfoil_core.base.errors import DataError
+
+# The losses from which a library's code starts its backward passes.
+
+
+def losses_of(step: Callable[[], object]) -> list[Tensor]:
+    """Run a step of training, and return what each of its backward passes starts from, in the place of passing it.
+
+    Args:
+        step: Computes losses and calls ``backward`` of them.
+    """
+    losses: list[Tensor] = []
+    patches = Patches()
+    patches.put(Tensor, "backward", lambda loss, *_, **__: losses.append(loss))
+    try:
+        step()
+    finally:
+        patches.undo()
+    return losses
+
 
 MODULE = "transformers.trainer"
 ARGUMENTS_MODULE = "transformers.training_args"

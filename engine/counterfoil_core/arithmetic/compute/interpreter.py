@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 from torch.utils.dlpack import from_dlpack
 
-from counterfoil_core.arithmetic.compute.chained import RunChain, chained
+from counterfoil_core.arithmetic.compute.chainplan import RunChain, chained
 from counterfoil_core.arithmetic.compute.operation import Compute, native
-from counterfoil_core.arithmetic.compute.prepared import Frame, Round, Unit, dtype_of, prepare, running_ahead
+from counterfoil_core.arithmetic.compute.plan import Frame, Round, Unit, dtype_of, prepare, running_ahead
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import DIVERGED, NonFiniteError, ProgramError
 from counterfoil_core.base.generators import finish

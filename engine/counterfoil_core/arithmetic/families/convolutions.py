@@ -23,8 +23,8 @@ from counterfoil_core.arithmetic.families.parts import (
     total,
     vector_norm,
 )
-from counterfoil_core.kernels.cpu import convolving, formulas
-from counterfoil_core.kernels.cpu.measuring import ALL, SQUARES, TOTAL
+from counterfoil_core.kernels.cpu import convolutionloops, formulas
+from counterfoil_core.kernels.cpu.measures import ALL, SQUARES, TOTAL
 from counterfoil_core.kernels.exact import convolutions
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.kernels.exact.geometry import Geometry
@@ -221,14 +221,14 @@ SCALES: Mapping[str, ScaleRule] = {
 
 def looped(a: Arguments) -> Tensor | None:
     """Compute a convolution in compiled loops; None where they do not take its arguments."""
-    convolution, given = convolving.convolution_of(a), (a["input"], a["weight"], a["bias"])
+    convolution, given = convolutionloops.convolution_of(a), (a["input"], a["weight"], a["bias"])
     return convolution.output(*given) if convolution is not None and convolution.takes(*given) else None
 
 
 def looped_backward(a: Arguments) -> list[Any] | None:
     """Compute the gradients of a convolution in compiled loops; None where they do not take its arguments."""
     g, x, weight, mask = a["grad_output"], a["input"], a["weight"], a["output_mask"]
-    convolution = convolving.convolution_of(a)
+    convolution = convolutionloops.convolution_of(a)
     if convolution is None or not convolution.takes_gradient(g, x, weight):
         return None
     parts = sums.WeightParts(a)
@@ -239,7 +239,7 @@ def looped_backward(a: Arguments) -> list[Any] | None:
         whole = parts.rows >= g.shape[2]
         results[1] = convolution.by_weight(g, x, parts.samples) if whole else _by_weight(natively, a)
     if mask[2]:
-        results[2] = convolving.by_bias(g)
+        results[2] = convolutionloops.by_bias(g)
     return results
 
 

@@ -1,6 +1,6 @@
 """Magnitudes of tensors, for the scale rules: largest element, sum of magnitudes, sum of squares.
 
-On the CPU one compiled pass (:mod:`counterfoil_core.kernels.cpu.measuring`) gives all three, for the rows and the
+On the CPU one compiled pass (:mod:`counterfoil_core.kernels.cpu.measures`) gives all three, for the rows and the
 columns of a matrix at once; elsewhere plain torch reductions do. They need not agree to the last bit: a scale is used
 through its exponent alone, and the replay accepts an exponent that is off by one.
 
@@ -22,8 +22,8 @@ from torch import Tensor
 
 from counterfoil_core.arithmetic.families.magnitudecache import Known, Matrices
 from counterfoil_core.kernels import devices
-from counterfoil_core.kernels.cpu import formulas, measuring
-from counterfoil_core.kernels.cpu.measuring import ALL, PART, SQUARES, TOTAL, measure
+from counterfoil_core.kernels.cpu import formulas, measures
+from counterfoil_core.kernels.cpu.measures import ALL, PART, SQUARES, TOTAL, measure
 
 _BLOCKS = 16
 """Parts of one matrix at most; each has sums of its own for the columns."""
@@ -75,7 +75,7 @@ class Magnitudes:
         return self.squares.sqrt()
 
     def top(self, kind: int) -> Tensor | float:
-        """Return the largest of one kind, LARGEST, TOTAL or SQUARES of :mod:`.kernels.cpu.measuring`."""
+        """Return the largest of one kind, LARGEST, TOTAL or SQUARES of :mod:`.kernels.cpu.measures`."""
         return top_of((self.largest, self.total, self.squares)[kind])
 
 
@@ -237,7 +237,7 @@ def largest_of_new(value: Tensor | None) -> Tensor | float:
 
 def _largest(value: Tensor, threads: int) -> Tensor | float:
     if _fast(value) and value.is_contiguous():
-        return measuring.largest(value.data_ptr(), value.numel(), value.itemsize, threads)
+        return measures.largest(value.data_ptr(), value.numel(), value.itemsize, threads)
     if not value.is_floating_point():
         value = value.to(torch.float64)
     low, high = torch.aminmax(value)
@@ -503,7 +503,7 @@ def largest_product(g: Tensor, x: Tensor, slope: float, cubic: float) -> Tensor 
     if _fast(g) and _fast(x) and g.dtype == x.dtype and g.shape == x.shape:
         first, second = g.contiguous(), x.contiguous()
         addresses, threads = (first.data_ptr(), second.data_ptr()), _setting.get().threads
-        return measuring.largest_gate(*addresses, first.numel(), first.itemsize, slope, cubic, threads)
+        return measures.largest_gate(*addresses, first.numel(), first.itemsize, slope, cubic, threads)
     wide, argument = g.double(), x.double()
     return _largest(wide * (1.0 + slope * argument.abs() * (1.0 + cubic * argument * argument)), 1)
 

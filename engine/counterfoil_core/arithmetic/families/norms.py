@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.families.buffered import combined
 from counterfoil_core.arithmetic.families.magnitude import (
     Magnitudes,
     Measured,
@@ -23,6 +22,7 @@ from counterfoil_core.arithmetic.families.magnitude import (
     normalised_sizes,
     top_of,
 )
+from counterfoil_core.arithmetic.families.memoryreuse import combined
 from counterfoil_core.arithmetic.families.parts import (
     SQUARED_ERROR,
     Form,
@@ -35,8 +35,8 @@ from counterfoil_core.arithmetic.families.parts import (
     natively,
     total,
 )
-from counterfoil_core.kernels.cpu import formulas, normalising
-from counterfoil_core.kernels.cpu.measuring import LARGEST, TOTAL
+from counterfoil_core.kernels.cpu import formulas, norms
+from counterfoil_core.kernels.cpu.measures import LARGEST, TOTAL
 from counterfoil_core.operators.sums import Arguments
 
 # Scales of batch, layer and group norm, and of their gradients.
@@ -285,8 +285,8 @@ def _as_channels(values: Tensor | None, axes: int) -> Tensor | None:
 
 def _batch_norm_form(run: Run, a: Arguments) -> Any:
     """Batch norm in training, in two passes."""
-    if run is natively and normalising.takes_batch_norm(a):
-        return normalising.batch_norm(a)
+    if run is natively and norms.takes_batch_norm(a):
+        return norms.batch_norm(a)
     x, momentum = a["input"], a["momentum"]
     axes = [axis for axis in range(x.dim()) if axis != 1]
     centred, mean, variance, rstd = _moments(run, x, axes, a["eps"])
@@ -307,8 +307,8 @@ def _batch_norm_form(run: Run, a: Arguments) -> Any:
 
 def _batch_norm_backward_form(run: Run, a: Arguments) -> Any:
     """Gradients of batch norm: sums of g and of g (x - mean)."""
-    if run is natively and normalising.takes_batch_norm_backward(a):
-        return normalising.batch_norm_backward(a)
+    if run is natively and norms.takes_batch_norm_backward(a):
+        return norms.batch_norm_backward(a)
     g, x, mask, training = a["grad_out"], a["input"], a["output_mask"], a["train"]
     axes = [axis for axis in range(x.dim()) if axis != 1]
     if training:
@@ -334,8 +334,8 @@ def _batch_norm_backward_form(run: Run, a: Arguments) -> Any:
 
 def _layer_norm_form(run: Run, a: Arguments) -> Any:
     """Layer norm in two passes."""
-    if run is natively and normalising.takes_layer_norm(a):
-        return normalising.layer_norm(a)
+    if run is natively and norms.takes_layer_norm(a):
+        return norms.layer_norm(a)
     x = a["input"]
     inner = len(a["normalized_shape"])
     axes = list(range(x.dim() - inner, x.dim()))
@@ -357,8 +357,8 @@ def _row_gradient_form(
 
 def _layer_norm_backward_form(run: Run, a: Arguments) -> Any:
     """Gradients of layer norm: rows for the input's, columns for weight and bias."""
-    if run is natively and normalising.takes_layer_norm_backward(a):
-        return normalising.layer_norm_backward(a)
+    if run is natively and norms.takes_layer_norm_backward(a):
+        return norms.layer_norm_backward(a)
     g, x, mask = a["grad_out"], a["input"], a["output_mask"]
     outer = x.dim() - len(a["normalized_shape"])
     columns, rows = list(range(outer)), list(range(outer, x.dim()))

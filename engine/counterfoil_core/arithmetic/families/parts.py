@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.families.buffered import product
+from counterfoil_core.arithmetic.families.memoryreuse import product
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.operators import sums
 from counterfoil_core.operators.sums import Arguments

@@ -33,7 +33,7 @@ from counterfoil_core.arithmetic.families.parts import (
     total,
     vector_norm,
 )
-from counterfoil_core.kernels.cpu.measuring import TOTAL
+from counterfoil_core.kernels.cpu.measures import TOTAL
 from counterfoil_core.kernels.exact import sums as exact_sums
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.operators import sums

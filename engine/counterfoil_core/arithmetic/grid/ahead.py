@@ -22,14 +22,14 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.arithmetic.families.table import scale_rule
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, Unfit, Watched, place_keys
-from counterfoil_core.arithmetic.grid.following import judged
+from counterfoil_core.arithmetic.grid.directions import judged
+from counterfoil_core.arithmetic.grid.exactresults import Unrounded, WithoutLog
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels, Unfit, Watched, place_keys
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.arithmetic.grid.margin import site_margins
 from counterfoil_core.arithmetic.grid.neighbours import Values
-from counterfoil_core.arithmetic.grid.replaying import Observation, ReplayingRounder
+from counterfoil_core.arithmetic.grid.replayrounder import Observation, ReplayingRounder
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder, Rounder
-from counterfoil_core.arithmetic.grid.unrounded import Unrounded, WithoutLog
 from counterfoil_core.base.precision import Precision
 from counterfoil_core.kernels.counts import Counts
 from counterfoil_core.kernels.cpu.rounding import INFINITY

@@ -13,7 +13,7 @@ from torch import Tensor
 from counterfoil_core.arithmetic.families.magnitude import using
 from counterfoil_core.arithmetic.families.parts import Scale
 from counterfoil_core.arithmetic.families.table import scale_rule
-from counterfoil_core.arithmetic.grid.fingerprinting import Fingerprinting, Kernels, Unfit
+from counterfoil_core.arithmetic.grid.fingerprints import Fingerprinting, Kernels, Unfit
 from counterfoil_core.arithmetic.grid.infinities import Infinities, finite_outputs, hold_infinity, without_infinities
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.arithmetic.grid.margin import site_margins

@@ -85,7 +85,7 @@ def lookup3_all(strings: Sequence[bytes]) -> list[int]:
     if not len(strings) or _hasher.few(int(ends[-1])):
         return [_remembered(data) if len(data) <= _SHORT_BYTES else lookup3(data) for data in strings]
     # Loaded only here: small files are read without it.
-    from counterfoil_core.bundle.hdf5.compiled import hash_all
+    from counterfoil_core.bundle.hdf5.checksumloops import hash_all
 
     found: list[int] = []
     while len(found) < len(strings):

@@ -19,8 +19,8 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from counterfoil_core.kernels import devices
-from counterfoil_core.kernels.cpu.convolving import Convolution, convolution_of
-from counterfoil_core.kernels.exact import device_products, fused_convolutions
+from counterfoil_core.kernels.cpu.convolutionloops import Convolution, convolution_of
+from counterfoil_core.kernels.exact import device_products, digitconvolutions
 from counterfoil_core.kernels.exact.device_products import Laid
 from counterfoil_core.kernels.exact.geometry import Geometry, both_sides, spread, windows
 from counterfoil_core.kernels.exact.limits import check_operands, float64_block
@@ -48,8 +48,8 @@ def convolution(x: Tensor, weight: Tensor, geometry: Geometry, bits: int, form: 
     """
     count = math.prod(weight.shape[1:])
     check_operands(bits, bits, count)
-    if form is Form.KARATSUBA and fused_convolutions.takes(x, weight, geometry, bits, count):
-        return fused_convolutions.convolution(x, weight, geometry, bits)
+    if form is Form.KARATSUBA and digitconvolutions.takes(x, weight, geometry, bits, count):
+        return digitconvolutions.convolution(x, weight, geometry, bits)
     form = _unfused(form, x, geometry)
     if _direct(form, x, count, bits):
         left, right = quantise(weight, bits), quantise(x, bits)
@@ -95,8 +95,8 @@ def input_gradient(
     groups, kernel = geometry.groups, weight.shape[2:]
     count = weight.shape[0] // groups * math.prod(kernel)
     check_operands(bits, bits, count)
-    if form is Form.KARATSUBA and fused_convolutions.takes(g, weight, geometry, bits, count):
-        return fused_convolutions.input_gradient(g, weight, size, geometry, bits)
+    if form is Form.KARATSUBA and digitconvolutions.takes(g, weight, geometry, bits, count):
+        return digitconvolutions.input_gradient(g, weight, size, geometry, bits)
     form = _unfused(form, g, geometry)
     if _direct(form, g, count, bits):
         left, right = quantise(weight.contiguous(), bits), quantise(g, bits)
@@ -143,8 +143,8 @@ def weight_gradient(
     groups, outputs, inputs = geometry.groups, g.shape[1], x.shape[1] // geometry.groups
     count = g.shape[0] * math.prod(g.shape[2:])
     check_operands(bits, bits, count)
-    if form is Form.KARATSUBA and fused_convolutions.takes(g, x, geometry, bits, 0):
-        return fused_convolutions.weight_gradient(g, x, kernel, geometry, bits)
+    if form is Form.KARATSUBA and digitconvolutions.takes(g, x, geometry, bits, 0):
+        return digitconvolutions.weight_gradient(g, x, kernel, geometry, bits)
     form = _unfused(form, g, geometry)
     if _direct(form, g, count, bits):
         left, right = quantise(g, bits), quantise(x, bits)

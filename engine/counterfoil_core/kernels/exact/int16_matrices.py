@@ -16,7 +16,7 @@ from torch import Tensor
 from counterfoil_core.kernels import buffers, devices
 from counterfoil_core.kernels.cache import kernel
 from counterfoil_core.kernels.cpu.magnitudes import INFINITE, exponent_above, largest_bits
-from counterfoil_core.kernels.exact import fused
+from counterfoil_core.kernels.exact import digitproducts
 from counterfoil_core.kernels.exact.int16_tiles import COLUMNS, ROWS, STEP, steps_at_once, tile
 from counterfoil_core.kernels.exact.limits import float64_block
 from counterfoil_core.kernels.exact.refusals import not_finite
@@ -143,7 +143,7 @@ def _find_units(patterns: Any, bits: int, units: Any) -> bool:
 @kernel(nogil=True)
 def _integers(x: Any, to_units: float, found: Any) -> None:
     for i in range(x.size):
-        found[i] = fused._integer(x[i], to_units)
+        found[i] = digitproducts._integer(x[i], to_units)
 
 
 @kernel(nogil=True)
@@ -187,7 +187,7 @@ def _add_block(left: Any, right: Any, at_once: int, i: int, i_end: int, j: int, 
 @kernel(nogil=True)
 def _round(totals: Any, scale: float, result: Any) -> None:
     for i in range(result.size):
-        result[i] = fused._rounded(totals[i], scale)
+        result[i] = digitproducts._rounded(totals[i], scale)
 
 
 @kernel(nogil=True)

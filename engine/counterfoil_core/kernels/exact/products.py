@@ -13,7 +13,7 @@ from enum import Enum
 import torch
 from torch import Tensor
 
-from counterfoil_core.kernels.exact import device_products, fused, int16_matrices
+from counterfoil_core.kernels.exact import device_products, digitproducts, int16_matrices
 from counterfoil_core.kernels.exact.digits import (
     INT8_BLOCK,
     INT8_DIGIT_BITS,
@@ -94,8 +94,8 @@ def matmul(left: Tensor, right: Tensor, bits: int, form: Form = Form.FLOAT64, sc
     """
     if form is Form.INT16 and scope is Scope.MATRIX and int16_matrices.takes(left, right, bits):
         return int16_matrices.matmul(left, right, bits)
-    if form is Form.KARATSUBA and scope is Scope.MATRIX and fused.takes(left, right, bits):
-        return fused.matmul(left, right, bits)
+    if form is Form.KARATSUBA and scope is Scope.MATRIX and digitproducts.takes(left, right, bits):
+        return digitproducts.matmul(left, right, bits)
     if form is Form.KARATSUBA and scope is Scope.MATRIX and device_products.takes(left, right):
         return device_products.matmul(left, right, bits)
     return quantised_matmul(*operands(left, right, bits, scope), form)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.kernels import devices
-from counterfoil_core.kernels.exact import fused_sums
+from counterfoil_core.kernels.exact import cpusums
 from counterfoil_core.kernels.exact.geometry import runs, windows
 from counterfoil_core.kernels.exact.limits import sum_bits, windows_over_one
 from counterfoil_core.kernels.exact.quantise import quantise
@@ -39,8 +39,8 @@ def total(x: Tensor, axes: Sequence[int] | None = None, *, keepdim: bool = False
     summed = tuple(range(x.dim())) if axes is None else tuple(axis % x.dim() for axis in axes)
     bits = sum_bits(math.prod(x.shape[axis] for axis in summed))
     kept = [1 if axis in summed else n for axis, n in enumerate(x.shape)]
-    if fused_sums.takes(x, summed):
-        found = fused_sums.total(x, summed)
+    if cpusums.takes(x, summed):
+        found = cpusums.total(x, summed)
         return found.view(kept) if keepdim else found
     if devices.triton_reaches(x.device) and x.numel() and summed and len(runs(x.shape, summed)) <= 4:
         found = _total_there(x.contiguous(), summed, bits)

@@ -10,7 +10,17 @@ from counterfoil_core.operators import sums
 from counterfoil_core.operators.bounds import sum_terms
 from counterfoil_core.operators.facts import Bound, Trait, Use, rounded
 from counterfoil_core.operators.limits import Limited
-from counterfoil_core.operators.shaping import Arguments, Results, ShapeRule, Typed, each, fits, floats, masked, require
+from counterfoil_core.operators.shaperules import (
+    Arguments,
+    Results,
+    ShapeRule,
+    Typed,
+    each,
+    fits,
+    floats,
+    masked,
+    require,
+)
 
 
 def convolution(use: Use) -> Sequence[Bound]:

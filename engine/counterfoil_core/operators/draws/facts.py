@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from counterfoil_core.operators.facts import DRAWS, EXPONENTIAL, NORMAL, UNIFORM, Operator, OperatorClass
-from counterfoil_core.operators.shaping import Arguments, Results, ShapeRule, Typed, require
+from counterfoil_core.operators.shaperules import Arguments, Results, ShapeRule, Typed, require
 
 
 def _drawn(arguments: Arguments) -> Results:

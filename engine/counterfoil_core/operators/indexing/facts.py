@@ -9,7 +9,7 @@ from counterfoil_core.operators import indices, sums
 from counterfoil_core.operators.bounds import FUNCTION
 from counterfoil_core.operators.facts import COPIES, Bound, BoundRule, Trait, Use, exact, rounded
 from counterfoil_core.operators.limits import Limited
-from counterfoil_core.operators.shaping import (
+from counterfoil_core.operators.shaperules import (
     Arguments,
     Results,
     ShapeRule,

@@ -8,7 +8,7 @@ from typing import Any
 
 from counterfoil_core.operators import sums
 from counterfoil_core.operators.facts import COPIES, COUNTS, Bound, Trait, Use, exact, rounded, view
-from counterfoil_core.operators.shaping import (
+from counterfoil_core.operators.shaperules import (
     Arguments,
     Results,
     ShapeRule,

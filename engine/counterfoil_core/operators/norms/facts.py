@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from counterfoil_core.operators import sums
 from counterfoil_core.operators.bounds import FUNCTION, MOMENTS, always
 from counterfoil_core.operators.facts import Bound, Trait, Use, rounded
-from counterfoil_core.operators.shaping import (
+from counterfoil_core.operators.shaperules import (
     Arguments,
     Results,
     ShapeRule,

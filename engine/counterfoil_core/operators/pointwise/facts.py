@@ -18,7 +18,7 @@ from counterfoil_core.operators.facts import (
     rounded,
 )
 from counterfoil_core.operators.limits import Limited
-from counterfoil_core.operators.shaping import (
+from counterfoil_core.operators.shaperules import (
     Arguments,
     Results,
     ShapeRule,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from counterfoil_core.operators import sums
 from counterfoil_core.operators.facts import Bound, Trait, Use, rounded
 from counterfoil_core.operators.limits import Limited
-from counterfoil_core.operators.shaping import Arguments, Results, ShapeRule, Typed, floats, require, spreads
+from counterfoil_core.operators.shaperules import Arguments, Results, ShapeRule, Typed, floats, require, spreads
 
 
 def product(use: Use) -> Sequence[Bound]:

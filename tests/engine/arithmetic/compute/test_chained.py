@@ -22,10 +22,10 @@ from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, 
 from counterfoil_core.arithmetic.compute.operation import native
 from counterfoil_core.arithmetic.grid import tiles
 from counterfoil_core.arithmetic.grid.chains import run_chain
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.arithmetic.grid.neighbours import Values
-from counterfoil_core.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil_core.arithmetic.grid.replayrounder import ReplayingRounder
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.operation import native
-from counterfoil_core.arithmetic.compute.prepared import Prepared
+from counterfoil_core.arithmetic.compute.plan import Prepared
 from counterfoil_core.arithmetic.families.table import LOOPS
-from counterfoil_core.kernels.cpu import convolving, correlating
-from counterfoil_core.kernels.cpu.correlating import Geometry
+from counterfoil_core.kernels.cpu import convolutionloops, convolutiontables
+from counterfoil_core.kernels.cpu.convolutiontables import Geometry
 from counterfoil_core.kernels.cpu.tiles import COLUMNS, LANES
 from counterfoil_core.operators import sums
 from counterfoil_core.operators.node import Node, TensorType, Value
@@ -282,9 +282,9 @@ def test_a_program_is_computed_by_them(monkeypatch: pytest.MonkeyPatch) -> None:
     call = forward(SHAPES[0], bias=False)
     x, weight, *rest = call[1]
     seen: list[str] = []
-    real = convolving.Convolution.output
+    real = convolutionloops.Convolution.output
     monkeypatch.setattr(
-        convolving.Convolution, "output", lambda self, *given: (seen.append("output"), real(self, *given))[1]
+        convolutionloops.Convolution, "output", lambda self, *given: (seen.append("output"), real(self, *given))[1]
     )
     assert torch.equal(native(operation_of(call), list(call[1]), {}), looped(call)[0])
     assert len(seen) == 2
@@ -298,12 +298,12 @@ def test_a_program_is_computed_by_them(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("shapes", SHAPES, ids=IDS)
 def test_vectors_hold_every_result_once(shapes: Shapes) -> None:
     x, weight, (stride, padding, dilation, groups) = shapes
-    found = convolving._convolution_of(x, weight, tuple(stride), tuple(padding), tuple(dilation), groups)
+    found = convolutionloops._convolution_of(x, weight, tuple(stride), tuple(padding), tuple(dilation), groups)
     assert found is not None
     geometry: Geometry = found._geometry
     for plan, results in (
-        (correlating.forward(geometry, x[0]), math.prod(geometry.outputs)),
-        (correlating.by_input(geometry, x[0]), math.prod(geometry.inputs)),
+        (convolutiontables.forward(geometry, x[0]), math.prod(geometry.outputs)),
+        (convolutiontables.by_input(geometry, x[0]), math.prod(geometry.inputs)),
     ):
         places: list[int] = []
         for _, _, first, count, step, of_sample in plan.phases.tolist():

@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from counterfoil_core.arithmetic.admission import check_types
-from counterfoil_core.arithmetic.compute.declared import check_by_library
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter
+from counterfoil_core.arithmetic.compute.metatypes import check_by_library
 from counterfoil_core.arithmetic.selftest import tiny_inputs, tiny_program
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.operators.node import Node, TensorType, Value
-from counterfoil_core.program.declared import undecided
 from counterfoil_core.program.graph import Input, Program
+from counterfoil_core.program.resulttypes import undecided
 
 CPU = torch.device("cpu")
 

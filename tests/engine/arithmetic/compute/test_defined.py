@@ -11,10 +11,10 @@ from benchmarks.imitations import IMITATIONS
 from torch import Tensor
 
 from counterfoil_core.arithmetic.admission import check_types
-from counterfoil_core.arithmetic.compute.defined import to_dtype
+from counterfoil_core.arithmetic.compute.definitions import to_dtype
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil_core.arithmetic.compute.operation import native
-from counterfoil_core.arithmetic.otherwise.perturbed import perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import perturbed
 from counterfoil_core.base.errors import NonFiniteError
 from counterfoil_core.kernels.exact.refusals import Noted, noting
 from counterfoil_core.operators.node import Node, TensorType, Value

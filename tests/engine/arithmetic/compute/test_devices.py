@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from counterfoil.arithmetic.compute.devicelist import device_advice, list_devices
-from counterfoil_core.arithmetic.compute.alerts import nondeterministic_functions
 from counterfoil_core.arithmetic.compute.devices import (
     CUBLAS_WORKSPACE,
     check_memory,
     environment,
     environment_after,
+    nondeterministic_functions,
     open_device,
     set_determinism,
 )

@@ -19,14 +19,14 @@ from counterfoil_core.arithmetic.compute.operation import Compute, Operation, ma
 from counterfoil_core.arithmetic.families.table import DEFINITIONS
 from counterfoil_core.arithmetic.machine import open_machine
 from counterfoil_core.arithmetic.otherwise import exact_imitations
-from counterfoil_core.arithmetic.otherwise.perturbed import exactly_perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import exactly_perturbed
 from counterfoil_core.arithmetic.profiles import arithmetic_of
 from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.kernels.exact import functions
 from counterfoil_core.kernels.exact.forms import Profile, sound_forms
 from counterfoil_core.kernels.exact.products import Form
 from counterfoil_core.operators.node import Node, TensorType
-from counterfoil_core.order.loaded import step_inputs
+from counterfoil_core.order.executable import step_inputs
 from support.definite_calls import CALLS, draw
 from support.definite_reference import bits_of, wild
 from support.jobs import digits_order, gpt2_order

@@ -13,7 +13,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from counterfoil_core.arithmetic.compute.operation import native
 from counterfoil_core.arithmetic.families.parts import natively
 from counterfoil_core.arithmetic.families.table import FORMS
-from counterfoil_core.arithmetic.otherwise.perturbed import perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import perturbed
 from counterfoil_core.operators import sums
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, convolution_backward, listed, operation_of, t
 

@@ -20,7 +20,7 @@ from counterfoil.training.recipes.digits import DigitsNet
 from counterfoil_core.arithmetic.compute import interpreter
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs, all_finite
 from counterfoil_core.arithmetic.compute.operation import native
-from counterfoil_core.arithmetic.compute.prepared import Frame, Unit
+from counterfoil_core.arithmetic.compute.plan import Frame, Unit
 from counterfoil_core.arithmetic.selftest import tiny_inputs, tiny_program
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, NonFiniteError, ProgramError

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.arithmetic.families.parts import Run, natively
-from counterfoil_core.kernels.cpu import normalising, summing
+from counterfoil_core.kernels.cpu import norms, pairsums
 from counterfoil_core.operators import sums
 from support.error_bounds import allowances, worst
 from support.operator_calls import ATEN, Call, operation_of, t
@@ -101,11 +101,11 @@ def looped(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
 
     def noted(name: str) -> Callable[..., Any]:
-        function = getattr(normalising, name)
+        function = getattr(norms, name)
         return lambda arguments: (seen.append(name), function(arguments))[1]
 
     for name in ("layer_norm", "layer_norm_backward", "batch_norm", "batch_norm_backward"):
-        monkeypatch.setattr(normalising, name, noted(name))
+        monkeypatch.setattr(norms, name, noted(name))
     return seen
 
 
@@ -211,11 +211,11 @@ def test_a_term_passes_no_more_additions_than_in_blocks() -> None:
     shapes = [(n,) for n in lengths] + [s for axes in (2, 3, 4) for s in itertools.product(short, repeat=axes)]
     for shape in shapes:
         n, most = math.prod(shape), sums.blocked_terms(shape)
-        assert summing.additions(n) <= most
-        assert normalising.additions_of_rows(n) <= most
+        assert pairsums.additions(n) <= most
+        assert norms.additions_of_rows(n) <= most
     # Runs of a channel are summed first, and then their sums.
     for batch, run in itertools.product(lengths, lengths):
-        assert summing.additions(batch) + summing.additions(run) <= sums.blocked_terms([batch, run])
+        assert pairsums.additions(batch) + pairsums.additions(run) <= sums.blocked_terms([batch, run])
 
 
 def test_other_tensors_are_computed_by_pieces(looped: list[str]) -> None:

@@ -11,7 +11,7 @@ from benchmarks.imitations import IMITATIONS
 from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.operation import native
-from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, kinds, perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, kinds, perturbed
 from counterfoil_core.arithmetic.otherwise.reordering import BACKWARDS, Order
 from counterfoil_core.operators.catalogue import classify
 from support.operator_calls import CALLS, Call, listed, operation_of, t

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.operation import native
 from counterfoil_core.arithmetic.families import pointwise
-from counterfoil_core.arithmetic.otherwise.perturbed import perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import perturbed
 from counterfoil_core.arithmetic.otherwise.rewriting import VARIANTS, rewritten_kinds
 from counterfoil_core.operators.catalogue import classify
 from support.boundary_calls import boundary_calls, fuzzed_names

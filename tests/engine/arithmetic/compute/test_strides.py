@@ -15,8 +15,7 @@ from torch.nn import functional
 from counterfoil.program.update import Sgd
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter
-from counterfoil_core.arithmetic.compute.operation import native
-from counterfoil_core.arithmetic.compute.strides import CONTIGUOUS, RELABELLED
+from counterfoil_core.arithmetic.compute.operation import CONTIGUOUS, RELABELLED, native
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.values.outcome import Outcome
 from support.jobs import audited, classify, draw, record_job
@@ -172,7 +171,7 @@ def test_their_gradients_are_those_of_torch(name: str) -> None:
         schedule=torch.arange(8)[None].numpy(),
     )  # fmt: skip
     draft = order_custom(job)
-    from counterfoil_core.order.loaded import step_inputs
+    from counterfoil_core.order.executable import step_inputs
 
     state = {name: torch.from_numpy(array) for name, array in draft.initial.items()}
     inputs = step_inputs(draft.manifest, 1, state, draft.schedule[0], draft.scalars[0], draft.data)

@@ -11,7 +11,7 @@ from numba.core.dispatcher import Dispatcher
 
 from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepResult
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.profiles import arithmetic_of
 from counterfoil_core.arithmetic.selftest import exact_inputs, exact_program, tiny_inputs, tiny_program
 from counterfoil_core.base.precision import ExactPrecision, Precision

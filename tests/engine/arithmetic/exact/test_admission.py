@@ -15,7 +15,7 @@ from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.canonical import float_text
 from counterfoil_core.base.errors import CancelledError, ProgramError
 from counterfoil_core.base.precision import ExactPrecision, Precision
-from counterfoil_core.kernels.exact import convolutions, fused, products, sums
+from counterfoil_core.kernels.exact import convolutions, digitproducts, products, sums
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.kernels.exact.products import Form
 from counterfoil_core.operators.node import Argument, Node, TensorType, Value
@@ -51,7 +51,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int]]:
     """The numbers of products and of terms that are checked while something is computed."""
     found: tuple[list[int], list[int]] = ([], [])
     check_operands, sum_bits = products.check_operands, sums.sum_bits
-    for module in (products, convolutions, fused):
+    for module in (products, convolutions, digitproducts):
         monkeypatch.setattr(
             module, "check_operands", lambda a, b, count: (found[0].append(count), check_operands(a, b, count))[1]
         )

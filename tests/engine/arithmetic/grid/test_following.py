@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterfoil_core.arithmetic.grid.following import judged
+from counterfoil_core.arithmetic.grid.directions import judged
 from counterfoil_core.arithmetic.grid.neighbours import neighbours
 from counterfoil_core.kernels.counts import Counts
 from counterfoil_core.kernels.cpu.rounding import CpuKernel

@@ -15,10 +15,10 @@ from counterfoil.program.update import Sgd
 from counterfoil.training.order import OrderDraft
 from counterfoil_core.arithmetic.families import magnitude
 from counterfoil_core.arithmetic.families.magnitudecache import Known
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
 from counterfoil_core.arithmetic.machine import Machine
-from counterfoil_core.kernels.cpu.measuring import ALL, SQUARES, TOTAL
+from counterfoil_core.kernels.cpu.measures import ALL, SQUARES, TOTAL
 from counterfoil_core.operators.node import TensorType
 from counterfoil_core.program.sameness import Same
 from support.jobs import digits_order, gpt2_order

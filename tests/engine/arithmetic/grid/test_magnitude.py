@@ -18,7 +18,7 @@ from counterfoil_core.arithmetic.families.magnitude import (
     largest_product,
     using,
 )
-from counterfoil_core.kernels.cpu.measuring import SQUARES, TOTAL
+from counterfoil_core.kernels.cpu.measures import SQUARES, TOTAL
 
 LAYOUTS = {
     "contiguous": lambda x: x,

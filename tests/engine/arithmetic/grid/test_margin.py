@@ -25,7 +25,7 @@ from counterfoil_core.arithmetic.grid.margin import (
     margin_bits,
     site_margins,
 )
-from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturbed
 from counterfoil_core.base.errors import BundleError
 from counterfoil_core.base.precision import PROFILES, Precision
 from counterfoil_core.bundle.reader import BundleReader

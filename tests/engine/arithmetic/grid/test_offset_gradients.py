@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from counterfoil.training import trial
-from counterfoil.training.gradients import gradients
 from counterfoil.training.order import OrderDraft
+from counterfoil.training.trial import gradients
 from counterfoil_core.arithmetic.compute.operation import native
 from counterfoil_core.arithmetic.families.table import scale_rule
 from counterfoil_core.base.precision import Precision

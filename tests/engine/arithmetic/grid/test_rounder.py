@@ -10,11 +10,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels, place_key
-from counterfoil_core.arithmetic.grid.following import Directions, DirectionsElsewhere
+from counterfoil_core.arithmetic.grid.directions import Directions, DirectionsElsewhere
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels, place_key
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.arithmetic.grid.margin import site_margins
-from counterfoil_core.arithmetic.grid.replaying import ReplayingRounder
+from counterfoil_core.arithmetic.grid.replayrounder import ReplayingRounder
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
 from counterfoil_core.base.errors import NonFiniteError
 from counterfoil_core.base.precision import Precision

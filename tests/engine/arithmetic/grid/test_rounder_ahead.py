@@ -17,7 +17,7 @@ from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs, StepResult
 from counterfoil_core.arithmetic.compute.operation import Operation, native
 from counterfoil_core.arithmetic.grid.ahead import RecordingAhead, ReplayingAhead, UnroundedAhead
-from counterfoil_core.arithmetic.grid.fingerprinting import Kernels
+from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.grid.log import SiteLog, encode
 from counterfoil_core.arithmetic.grid.neighbours import Values
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder

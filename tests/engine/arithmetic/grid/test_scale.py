@@ -11,7 +11,7 @@ import torch
 from counterfoil_core.arithmetic.compute.operation import native
 from counterfoil_core.arithmetic.families import convolutions
 from counterfoil_core.arithmetic.families.table import MAGNITUDES, SCALES, scale_rule
-from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturbed
 from counterfoil_core.kernels.grid import ZERO_SCALE, scale_exponent
 from counterfoil_core.operators.catalogue import allowed_names, classify
 from counterfoil_core.operators.facts import OperatorClass

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.operation import native
 from counterfoil_core.arithmetic.families.table import SCALES, scale_rule
-from counterfoil_core.arithmetic.otherwise.perturbed import PERTURBATIONS, perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturbed
 from counterfoil_core.base.precision import PROFILES
 from counterfoil_core.kernels.grid import ZERO_SCALE, scale_exponent
 from counterfoil_core.operators.catalogue import classify

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
 from counterfoil_core.base.errors import NonFiniteError, ProgramError
-from counterfoil_core.kernels.exact import convolutions, fused_convolutions
+from counterfoil_core.kernels.exact import convolutions, digitconvolutions
 from counterfoil_core.kernels.exact.convolutions import convolution, input_gradient, weight_gradient
 from counterfoil_core.kernels.exact.geometry import Geometry
 from counterfoil_core.kernels.exact.products import Form
@@ -164,13 +164,13 @@ def test_when_the_kernels_are_used(name: str, monkeypatch: pytest.MonkeyPatch) -
     """For one group and two or three digits; what they give is what the others give."""
     x, weight, g, geometry = drawn(name)
     asked = []
-    takes = fused_convolutions.takes
+    takes = digitconvolutions.takes
 
     def seen(first: Tensor, second: Tensor, geometry: Geometry, bits: int, count: int) -> bool:
         asked.append(takes(first, second, geometry, bits, count))
         return asked[-1]
 
-    monkeypatch.setattr(fused_convolutions, "takes", seen)
+    monkeypatch.setattr(digitconvolutions, "takes", seen)
     for bits, digits in ((13, True), (20, True), (22, False)):
         found = every_form(x, weight, g, geometry, bits, Form.KARATSUBA)
         expected = every_form(x, weight, g, geometry, bits, Form.FLOAT64)
@@ -192,9 +192,9 @@ MORE = {
 @pytest.mark.parametrize("name", [*CASES, *MORE])
 def test_tiles_and_phases(name: str, tile_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However the rows are cut into tiles: parts of an image, one, several, all."""
-    monkeypatch.setattr(fused_convolutions, "_TILE_BYTES", tile_bytes)
-    monkeypatch.setattr(fused_convolutions, "_FEWEST_ROWS", 3)
-    monkeypatch.setattr(fused_convolutions, "_FEWEST_ADDED", 3)
+    monkeypatch.setattr(digitconvolutions, "_TILE_BYTES", tile_bytes)
+    monkeypatch.setattr(digitconvolutions, "_FEWEST_ROWS", 3)
+    monkeypatch.setattr(digitconvolutions, "_FEWEST_ADDED", 3)
     monkeypatch.setitem(CASES, name, (CASES | MORE)[name])
     x, weight, g, geometry = drawn(name)
     for bits in BITS:
@@ -210,7 +210,7 @@ def test_gradients_of_many_positions_at_their_largest(bits: int) -> None:
     x, g = torch.full((5, 1, 90, 90), float(lowest)), torch.full((5, 2, 90, 90), float(lowest))
     x[0, 0, 0, 0] += 1
     geometry = Geometry((1, 1), (0, 0), (1, 1))
-    assert g.numel() // 2 > fused_convolutions.KARATSUBA_BLOCK
+    assert g.numel() // 2 > digitconvolutions.KARATSUBA_BLOCK
     found, expected = (weight_gradient(g, x, (1, 1), geometry, bits, form) for form in (Form.KARATSUBA, Form.FLOAT64))
     assert same_bits(found, expected)
 

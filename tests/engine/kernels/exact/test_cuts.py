@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil_core.kernels.exact import convolutions, cuts, fused, fused_convolutions
+from counterfoil_core.kernels.exact import convolutions, cuts, digitconvolutions, digitproducts
 from counterfoil_core.kernels.exact.geometry import Geometry
 from counterfoil_core.kernels.exact.products import Form, matmul
 from support.definite_reference import same_bits, wild
@@ -40,7 +40,7 @@ def exact(a: Tensor, b: Tensor) -> Tensor:
 
 def test_the_three_products_of_a_layer_cut_three_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
     x, weight, g = wild((3, 10, 41), 1, -4, 4), wild((23, 41), 2, -4, 4), wild((30, 23), 3, -4, 4)
-    asked = counting(monkeypatch, fused, "_cut_three")
+    asked = counting(monkeypatch, digitproducts, "_cut_three")
     rows = x.view(30, 41)
     results = exact(rows, weight.t()), exact(g, weight), exact(g.t(), x.view(30, 41))
     assert len(asked) == 3
@@ -52,7 +52,7 @@ def test_the_three_products_of_a_layer_cut_three_matrices(monkeypatch: pytest.Mo
 def test_a_convolution_and_its_gradients_cut_images_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     x, weight, g = wild((2, 3, 9, 8), 1, -4, 4), wild((4, 3, 3, 2), 2, -4, 4), wild((2, 4, 5, 9), 3, -4, 4)
     geometry = Geometry((2, 1), (1, 1), (1, 1))
-    asked = counting(monkeypatch, fused_convolutions, "cut_images")
+    asked = counting(monkeypatch, digitconvolutions, "cut_images")
     found = []
     for form in (Form.KARATSUBA, Form.FLOAT64):
         found.append(

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from torch import Tensor
 
 from counterfoil_core.base.errors import NonFiniteError
-from counterfoil_core.kernels.exact import fused
+from counterfoil_core.kernels.exact import digitproducts
 from counterfoil_core.kernels.exact.products import Form, Scope, matmul
 from support.definite_reference import same_bits, wild
 
@@ -27,18 +27,18 @@ BITS = (8, 13, 17, 20)
 def test_products(shape: tuple[int, int, int], bits: int, seed: int, spread: int) -> None:
     m, k, n = shape
     a, b = wild((m, k), seed, -spread - 1, spread), wild((k, n), seed + 1, -spread - 1, spread)
-    assert same_bits(fused.matmul(a, b, bits), matmul(a, b, bits, Form.FLOAT64))
+    assert same_bits(digitproducts.matmul(a, b, bits), matmul(a, b, bits, Form.FLOAT64))
 
 
 @pytest.mark.parametrize("bits", BITS)
 def test_a_matrix_that_is_cut_once_serves_both_ways(bits: int) -> None:
     """The three products of a linear layer, from three matrices that are cut."""
     x, weight, g = wild((30, 41), 1, -4, 4), wild((23, 41), 2, -4, 4), wild((30, 23), 3, -4, 4)
-    cut_x, cut_w, cut_g = (fused.cut(matrix, bits) for matrix in (x, weight, g))
+    cut_x, cut_w, cut_g = (digitproducts.cut(matrix, bits) for matrix in (x, weight, g))
     products = [
-        (fused.multiply(cut_x, cut_w.t()), matmul(x, weight.t(), bits)),
-        (fused.multiply(cut_g, cut_w), matmul(g, weight, bits)),
-        (fused.multiply(cut_g.t(), cut_x), matmul(g.t(), x, bits)),
+        (digitproducts.multiply(cut_x, cut_w.t()), matmul(x, weight.t(), bits)),
+        (digitproducts.multiply(cut_g, cut_w), matmul(g, weight, bits)),
+        (digitproducts.multiply(cut_g.t(), cut_x), matmul(g.t(), x, bits)),
     ]
     assert all(same_bits(found, expected) for found, expected in products)
 
@@ -49,20 +49,20 @@ def test_long_sums_that_two_roundings_would_spoil(bits: int) -> None:
     inner = 1 << 14
     a, b = torch.full((1, inner), float(2**bits - 2)), torch.full((inner, 64), float(2**bits - 2))
     a[0, 0], b[0] = 1.0, torch.arange(64.0)
-    assert same_bits(fused.matmul(a, b, bits), matmul(a, b, bits))
+    assert same_bits(digitproducts.matmul(a, b, bits), matmul(a, b, bits))
 
 
 def test_what_is_no_ordinary_number() -> None:
     for x in (torch.zeros(2, 3), torch.tensor([[2.0**-149, -(2.0**-140), 0.0], [-0.0, 2.0**-130, 1e-40]])):
         for other in (torch.full((3, 2), 2.0**127), torch.full((3, 2), 2.0**-149), torch.full((3, 2), -0.0)):
-            assert same_bits(fused.matmul(x, other, 20), matmul(x, other, 20))
+            assert same_bits(digitproducts.matmul(x, other, 20), matmul(x, other, 20))
     largest = torch.finfo(torch.float32).max
     for other in (1.0, 0.5, -2.0):
         operands = torch.tensor([[largest]]), torch.tensor([[other]])
-        assert same_bits(fused.matmul(*operands, 20), matmul(*operands, 20))
+        assert same_bits(digitproducts.matmul(*operands, 20), matmul(*operands, 20))
     for bad in (math.inf, -math.inf, math.nan):
         with pytest.raises(NonFiniteError):
-            fused.cut(torch.tensor([[1.0, bad]]), 20)
+            digitproducts.cut(torch.tensor([[1.0, bad]]), 20)
 
 
 def test_batches_and_strides() -> None:
@@ -80,8 +80,8 @@ def test_when_they_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(bits)
         return original(left, right, bits)
 
-    original = fused.matmul
-    monkeypatch.setattr(fused, "matmul", seen)
+    original = digitproducts.matmul
+    monkeypatch.setattr(digitproducts, "matmul", seen)
     a, b = wild((4, 6), 6), wild((6, 4), 7)
     for bits, scope, used in (
         (20, Scope.MATRIX, True),

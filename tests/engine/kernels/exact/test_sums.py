@@ -13,7 +13,7 @@ import torch
 from hypothesis import given, settings, strategies as st
 
 from counterfoil_core.base.errors import NonFiniteError, ProgramError
-from counterfoil_core.kernels.exact import fused_sums
+from counterfoil_core.kernels.exact import cpusums
 from counterfoil_core.kernels.exact.limits import sum_bits, windows_over_one
 from counterfoil_core.kernels.exact.quantise import quantise
 from counterfoil_core.kernels.exact.sums import (
@@ -60,7 +60,7 @@ def test_kernels_give_the_bits_of_torchs_operators(shape: tuple[int, ...], monke
     for count in range(len(shape) + 1):
         for axes in itertools.combinations(range(len(shape)), count):
             with monkeypatch.context() as patch:
-                patch.setattr(fused_sums, "takes", lambda *_: False)
+                patch.setattr(cpusums, "takes", lambda *_: False)
                 expected = total(x, axes, keepdim=True)
             assert same_bits(total(x, axes, keepdim=True), expected)
 
@@ -69,7 +69,7 @@ def test_kernels_give_the_bits_of_torchs_operators(shape: tuple[int, ...], monke
 @pytest.mark.parametrize("axes", [None, (0,), (1,), (0, 2)])
 def test_kernels_refuse_what_is_not_finite(axes: tuple[int, ...] | None, bad: float) -> None:
     x = wild((3, 70, 5), 6)
-    assert fused_sums.takes(x, axes or (0, 1, 2))
+    assert cpusums.takes(x, axes or (0, 1, 2))
     x[2, 69, 4] = bad
     with pytest.raises(NonFiniteError):
         total(x, axes)

@@ -21,9 +21,9 @@ from counterfoil.signing.comparison import comparison_beside
 from counterfoil.training.following.oracle import Oracle, steps_to_compare
 from counterfoil.training.following.plainreport import Border, Failure, Request
 from counterfoil.training.following.survey import Survey, survey_of
-from counterfoil.training.preparing import COMPARING, FOLLOWING, RUNNING, Preparing
-from counterfoil.training.scripts.handing import ScriptOrder
+from counterfoil.training.scripts.handover import ScriptOrder
 from counterfoil.training.scripts.workfolder import work_folder
+from counterfoil.training.stages import COMPARING, FOLLOWING, RUNNING, Preparing
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, DataError, ProgramError
 from counterfoil_core.bundle.reader import BundleReader

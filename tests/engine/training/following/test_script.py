@@ -14,9 +14,9 @@ import torch
 from counterfoil.training.custom import CustomJob
 from counterfoil.training.following.script import order_of_script
 from counterfoil.training.scripts import run
-from counterfoil.training.scripts.handing import Wanted
+from counterfoil.training.scripts.handover import Wanted
 from counterfoil.training.scripts.patches import Patches
-from counterfoil.training.scripts.takeovers import Takeover
+from counterfoil.training.scripts.run import Takeover
 from counterfoil_core.base.errors import DataError, ProgramError
 from support.followed import write_script
 

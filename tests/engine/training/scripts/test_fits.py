@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from counterfoil.cli import main
 from counterfoil.training.scripts.fits import fit_job
-from counterfoil.training.scripts.handing import Wanted
+from counterfoil.training.scripts.handover import Wanted
 from counterfoil_core.base.errors import DataError, ProgramError
 from counterfoil_core.base.precision import PROFILES
 from counterfoil_core.bundle.reader import BundleReader

@@ -19,9 +19,9 @@ from torch.nn import functional
 from counterfoil.cli import main
 from counterfoil.training.custom import CustomJob
 from counterfoil.training.scripts import run
-from counterfoil.training.scripts.handing import ScriptOrder, Wanted
+from counterfoil.training.scripts.handover import ScriptOrder, Wanted
 from counterfoil.training.scripts.patches import Patches
-from counterfoil.training.scripts.takeovers import Takeover
+from counterfoil.training.scripts.run import Takeover
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.precision import PROFILES
 from counterfoil_core.bundle.reader import BundleReader

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from counterfoil.cli import main
-from counterfoil.training.scripts.handing import Wanted
+from counterfoil.training.scripts.handover import Wanted
 from counterfoil.training.scripts.trainers import trainer_job
 from counterfoil_core.base.errors import DataError, ProgramError
 from counterfoil_core.base.precision import PROFILES
