@@ -46,12 +46,12 @@ from benchmarks.programs import command, environment
 from benchmarks.sessions import audited, key_in
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
-from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.recipes import gpt2
 from counterfoil.training.recipes.digits import CLASSES, LEVELS, SIDE, DigitsNet
 from counterfoil.training.recorder import record
 from counterfoil.training.schedules import cosine, shuffled_epochs
+from counterfoil.training.weights import fan_in_uniform
 from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.machine import Machine, open_machine
 from counterfoil_core.arithmetic.profiles import arithmetic_of

@@ -15,9 +15,9 @@ from torch.nn import functional
 
 from counterfoil.program.capture import capture
 from counterfoil.program.update import AdamW
-from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs
+from counterfoil.training.weights import fan_in_uniform
 from counterfoil_core.base.precision import AnyPrecision, is_exact
 from counterfoil_core.operators.node import TensorType
 

@@ -18,7 +18,7 @@ from counterfoil_core.arithmetic.grid.fingerprints import Kernels, step_key
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.arithmetic.machine import Machine
 from counterfoil_core.arithmetic.profiles import arithmetic_of
-from counterfoil_core.kernels.counts import Counts
+from counterfoil_core.kernels.result import Counts
 
 
 class Forms:

@@ -13,7 +13,6 @@ from torch.nn import functional
 from benchmarks.every_operator import every_operator
 from counterfoil.program.capture import capture
 from counterfoil.program.update import AdamW
-from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.recipes.digits import order_digits
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
@@ -21,6 +20,7 @@ from counterfoil.training.recipes.logistic import order_logistic, synthetic_tabl
 from counterfoil.training.recipes.resnet import BasicBlock, Bottleneck, ResNetLayout, order_resnet
 from counterfoil.training.recipes.vgg import VggLayout, order_vgg
 from counterfoil.training.schedules import shuffled_epochs
+from counterfoil.training.weights import fan_in_uniform
 from counterfoil_core.base.precision import PROFILES, AnyPrecision, Precision, is_exact
 from counterfoil_core.operators.node import TensorType
 from counterfoil_resources.digits import load_digits

@@ -18,14 +18,13 @@ from counterfoil.program.capture import capture
 from counterfoil.program.passes import Objective
 from counterfoil.program.update import Sgd
 from counterfoil.training.images import Labels, Pixels
-from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.recipes import gpt2
 from counterfoil.training.recipes.digits import DigitsNet, Residual, order_digits
 from counterfoil.training.recipes.resnet import LAYOUTS, ResNet, ResNetLayout
 from counterfoil.training.schedules import cosine, shuffled_epochs
 from counterfoil.training.tokens import Tokens
-from counterfoil.training.weights import Weights
+from counterfoil.training.weights import Weights, fan_in_uniform
 from counterfoil_core.base.precision import AnyPrecision, is_exact
 from counterfoil_core.operators.node import TensorType
 from counterfoil_resources.digits import load_digits

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.base.profilecosts import LEARNT, PROFILE_COSTS, TIMED
-from counterfoil.training.initial import nearly_normal
+from counterfoil.training.weights import nearly_normal
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.base.precision import PROFILES, Precision
 from counterfoil_core.kernels.exact.limits import check_operands

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from benchmarks.accuracy.tasks import Task, held_out
 from counterfoil.program import philoxdraws
-from counterfoil.training import augment
+from counterfoil.training import images
 from counterfoil.training.order import OrderDraft
 from counterfoil_core.arithmetic.beforehand import check_exact
 from counterfoil_core.arithmetic.compute.interpreter import StepInputs
@@ -155,7 +155,7 @@ def drawing(seed: int, step: int) -> Iterator[None]:
     def draw(size: tuple[int, ...]) -> Tensor:
         return uniform(tuple(size), seed=seed, step=step, draw=next(count), dtype=torch.float32, device="cpu")
 
-    places = (augment, philoxdraws)
+    places = (images, philoxdraws)
     before = [place.uniform for place in places]
     for place in places:
         place.uniform = draw  # type: ignore[attr-defined]

@@ -24,7 +24,7 @@ from counterfoil.training.order import OrderDraft
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.arithmetic.machine import open_machine
 from counterfoil_core.base.precision import PROFILES
-from counterfoil_core.kernels.counts import Counts
+from counterfoil_core.kernels.result import Counts
 
 NAME = "larger"
 _PROFILES = ("float64-24", "exact-20")

@@ -26,7 +26,7 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError, MemoryShortageError
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.commit.state import state_root
-from counterfoil_core.kernels.counts import Counts
+from counterfoil_core.kernels.result import Counts
 
 MEMORY_EXIT = 3
 """Exit code of a process that would have needed more memory than it was given."""

@@ -15,10 +15,10 @@ from torch.nn import functional
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Adam, Sgd, UpdateRule
 from counterfoil.training.custom import CustomJob, order_custom
-from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs
 from counterfoil.training.turns import Turn, TurnsJob, order_turns
+from counterfoil.training.weights import fan_in_uniform
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision, is_exact
 from counterfoil_core.base.stoprule import StopRule
 from counterfoil_core.kernels.cpu.philox import uniform

@@ -11,6 +11,10 @@ from counterfoil.audit.askedruns import (
     count_facts as count_facts,
     facts_as_json as facts_as_json,
 )
+from counterfoil.audit.closelook import (
+    compare_tensor as compare_tensor,
+    look_at_operator as look_at_operator,
+)
 from counterfoil.audit.difference import (
     run_difference as run_difference,
 )
@@ -29,9 +33,6 @@ from counterfoil.audit.hearings import (
 from counterfoil.audit.ledger import (
     read_ledger as read_ledger,
 )
-from counterfoil.audit.operatorlook import (
-    look_at_operator as look_at_operator,
-)
 from counterfoil.audit.overview import (
     inspect as inspect,
     inspect_stages as inspect_stages,
@@ -45,9 +46,6 @@ from counterfoil.audit.recognition import (
 )
 from counterfoil.audit.table import (
     write_steps_csv as write_steps_csv,
-)
-from counterfoil.audit.tensorsides import (
-    compare_tensor as compare_tensor,
 )
 from counterfoil.audit.timing import (
     plan_audit as plan_audit,

@@ -11,8 +11,7 @@ from pytestqt.qtbot import QtBot
 from counterfoil import CounterfoilError
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.views.look import LookView
-from counterfoil_app.views.look_rows import image_of
+from counterfoil_app.views.look import LookView, image_of
 from counterfoil_app.views.look_tensor import ulp_bars
 from counterfoil_core.base.sentence import say
 from support.fake_engine import FakeEngine

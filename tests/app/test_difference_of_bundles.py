@@ -8,8 +8,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.views.difference import DEPTHS, DifferenceDialog
-from counterfoil_app.views.difference_lines import Depth
+from counterfoil_app.views.difference import DEPTHS, Depth, DifferenceDialog
 from support.fake_engine import FakeEngine
 
 ONE, OTHER, OTHER_ORDER = Path("/runs/cpu.cfoil"), Path("/runs/gpu.cfoil"), Path("/runs/other.cfoil")

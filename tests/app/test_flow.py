@@ -21,7 +21,7 @@ from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.crash import ExceptionDialog
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
-from counterfoil_app.views.cards import Part
+from counterfoil_app.views.home import Part
 from counterfoil_app.views.judges import SealDialog
 from counterfoil_app.views.tables import RecordTable
 from support.docks import in_front

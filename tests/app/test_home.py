@@ -13,15 +13,14 @@ from pytestqt.qtbot import QtBot
 from tests.app.conftest import PATIENCE, MakeWindow
 
 from counterfoil import Role
-from counterfoil_app.model.case_file import FileKind, Parties
-from counterfoil_app.model.casestate import CaseState, NextStep, Standing
+from counterfoil_app.model.case_file import CaseState, FileKind, NextStep, Parties, Standing
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import CARD_ACTIONS, MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
-from counterfoil_app.views.cards import Part
 from counterfoil_app.views.case_list import FILTERED_FROM, MOST_SHOWN, CaseRow
 from counterfoil_app.views.find_dialog import FindDialog
+from counterfoil_app.views.home import Part
 from counterfoil_app.views.inquiry import DeliveryDialog
 from support.fake_engine import AUDITOR, FakeEngine, digest
 from support.message_boxes import click_in_box, no_box

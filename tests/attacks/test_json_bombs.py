@@ -15,7 +15,7 @@ import pytest
 import counterfoil
 import counterfoil_app
 import counterfoil_core
-from counterfoil.audit.beaconfile import read_beacon
+from counterfoil.audit.outside import read_beacon
 from counterfoil.training.huggingface import folder
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest

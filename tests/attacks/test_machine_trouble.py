@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.audit.boxed import scratch
+from counterfoil.audit.boxed import files
 from counterfoil.audit.overview import inspect
 from counterfoil.cli import main
 from counterfoil.program import tracing
@@ -316,7 +316,7 @@ def test_a_replay_without_a_folder_for_temporary_files_blames_nobody(
     settle_temporary_folder()
     blocked = tmp_path / "file"
     blocked.touch()
-    monkeypatch.setattr(scratch, "state_home", lambda: blocked)
+    monkeypatch.setattr(files, "state_home", lambda: blocked)
     monkeypatch.setattr(tempfile, "tempdir", str(blocked))
     monkeypatch.delenv(SWITCH)
     assert main(["audit", str(digits_job.run), "--order", str(digits_job.order)]) == Outcome.INCONCLUSIVE.exit_code

@@ -27,7 +27,7 @@ from torch.utils.data import DataLoader
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from counterfoil.program import whereabouts
-from counterfoil.training.following import aside, draft, optimizers, retrace, script, scriptsteps, world
+from counterfoil.training.following import aside, draft, optimizers, script, scriptsteps, world
 from counterfoil.training.following.answers import Answers
 from counterfoil.training.following.aside import WithoutValues
 from counterfoil.training.following.calls import KEPT, SET_DATA, written_by
@@ -418,7 +418,7 @@ def _statistics_not_written(only: Callable[[], bool]) -> Patched:
 
 def _passes_that_nobody_reads() -> Patched:
     operators = SimpleNamespace(native_batch_norm=SimpleNamespace(default=None))
-    return mock.patch.object(retrace, "_aten", operators)
+    return mock.patch.object(draft, "_aten", operators)
 
 
 def _cumulative_by_a_tenth() -> Patched:

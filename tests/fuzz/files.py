@@ -19,10 +19,9 @@ from PySide6.QtCore import QSettings
 
 from counterfoil.delivery.export import export_weights
 from counterfoil.delivery.snapshots import make_line, sign_line, take_snapshot
-from counterfoil.sealed.identity import load_identities, make_identity
 from counterfoil.sealed.recipients import read_recipients, recipients_path
 from counterfoil.sealed.seal import seal_file
-from counterfoil.sealed.server import Desk
+from counterfoil.sealed.server import Desk, load_identities, make_identity
 from counterfoil.signing.kinds import (
     Cause,
     Comparison,

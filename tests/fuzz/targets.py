@@ -57,7 +57,7 @@ from counterfoil_core.hearing.check import SignedStep, unfit
 from counterfoil_core.hearing.evidence import load_job, prove_part, prove_run
 from counterfoil_core.hearing.inspection import Inspection, make_checks
 from counterfoil_core.hearing.knowledge import Divergence
-from counterfoil_core.kernels.counts import Counts
+from counterfoil_core.kernels.result import Counts
 from counterfoil_core.parties.signatures import check_claim
 from counterfoil_core.parties.treeheads import read_tree_heads
 from counterfoil_core.program.graph import Program

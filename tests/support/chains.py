@@ -20,7 +20,7 @@ from counterfoil_core.arithmetic.grid.replayrounder import ReplayingRounder
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.base.precision import Precision
-from counterfoil_core.kernels.counts import Counts
+from counterfoil_core.kernels.result import Counts
 from counterfoil_core.operators.node import Node, TensorType, Value
 from counterfoil_core.program.chains import Chain
 from counterfoil_core.program.graph import Input, Program

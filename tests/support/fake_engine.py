@@ -16,9 +16,8 @@ import numpy as np
 import torch
 
 import counterfoil as cf
+from counterfoil.audit.closelook import SAID, compare_sides, value_of
 from counterfoil.audit.disputedrows import NOT_KNOWN
-from counterfoil.audit.operatorlook import SAID, value_of
-from counterfoil.audit.tensorsides import compare_sides
 from counterfoil.audit.values.delivery import DeliveryProgress
 from counterfoil.signing.comparedsteps import comparison_path
 from counterfoil.talk.failure import Failure

@@ -25,13 +25,13 @@ from counterfoil.program.update import Sgd, UpdateRule
 from counterfoil.training import execution
 from counterfoil.training.capture import capture_step
 from counterfoil.training.division import Division
-from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.recipes import digits, gpt2
 from counterfoil.training.recipes.digits import order_digits
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
 from counterfoil.training.recorder import record
 from counterfoil.training.schedules import shuffled_epochs
+from counterfoil.training.weights import fan_in_uniform
 from counterfoil_core.arithmetic import machine as machines, selftest
 from counterfoil_core.arithmetic.admission import read_program
 from counterfoil_core.arithmetic.machine import Machine

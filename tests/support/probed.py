@@ -20,7 +20,7 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
 from counterfoil.cli import app, commands
 from counterfoil.delivery import rowfile, tensorfile
 from counterfoil.sandbox import box
-from counterfoil.training import statefile
+from counterfoil.training import stepfile
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter
 from counterfoil_core.bundle.hdf5 import walk
 from counterfoil_core.signing import envelope
@@ -31,7 +31,7 @@ PARSERS: dict[CodeType, str] = {
     envelope.open_statement.__code__: "a statement",
     tensorfile.open_tensors.__code__: "weights",
     rowfile.read_rows.__code__: "rows",
-    statefile.read_state.__code__: "a state",
+    stepfile.read_state.__code__: "a state",
     Interpreter.execute.__code__: "a program",
 }
 

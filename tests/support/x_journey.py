@@ -19,7 +19,7 @@ from counterfoil_app.model.order_plan import Stage
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.handover_dialog import HandOverDialog
 from counterfoil_app.verdict.signing_dialog import SigningDialog
-from counterfoil_app.views.cards import Part
+from counterfoil_app.views.home import Part
 from counterfoil_app.views.recording_forms import RecordForm
 from support.x_input import CONTROL, XInput
 from support.x_user import give_keyboard, place, until, window_in

@@ -12,8 +12,7 @@ from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.looks.words import Look
-from counterfoil_app.model.case_file import Case, CaseFile, FileKind
-from counterfoil_app.model.casestate import CaseState, NextStep, Standing
+from counterfoil_app.model.case_file import Case, CaseFile, CaseState, FileKind, NextStep, Standing
 from counterfoil_app.model.history import Past
 
 _tr = texts("case_words")

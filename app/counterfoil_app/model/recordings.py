@@ -44,8 +44,7 @@ from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import JobResult
 from counterfoil_app.model.bench import Bench
 from counterfoil_app.model.inquiry import Inquiry, Seen
-from counterfoil_app.model.key_book import KeyBook
-from counterfoil_app.model.key_folder import make_key_folder
+from counterfoil_app.model.key_book import KeyBook, make_key_folder
 from counterfoil_app.model.open_bundle import OpenBundle, Phase
 from counterfoil_app.model.recordingcurves import Floats, GrowingCurve
 from counterfoil_app.model.replayresult import Finished

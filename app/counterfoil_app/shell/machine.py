@@ -10,7 +10,7 @@ from counterfoil import MachineFact, MachineState
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
-from counterfoil_app.model.machine import Examination
+from counterfoil_app.model.questions import Examination
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import fit_to_screen

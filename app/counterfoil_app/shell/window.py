@@ -35,12 +35,10 @@ from counterfoil_app.shell.actions import ActionTable, Face, Menus, Row
 from counterfoil_app.shell.case_desk import CaseDesk
 from counterfoil_app.shell.clerk import Clerk
 from counterfoil_app.shell.commands import Commands
-from counterfoil_app.shell.compare_desk import CompareDesk
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
-from counterfoil_app.shell.facts_desk import FactsDesk
 from counterfoil_app.shell.files import Dropping, Files
 from counterfoil_app.shell.help import unmarked
-from counterfoil_app.shell.lookup_desk import LookupDesk
+from counterfoil_app.shell.lookup_desk import CompareDesk, FactsDesk, LookupDesk
 from counterfoil_app.shell.order_desk import OrderDesk
 from counterfoil_app.shell.recordings import RecordingDesk
 from counterfoil_app.shell.shell import Shell
@@ -48,7 +46,6 @@ from counterfoil_app.verdict.batch import BatchDesk
 from counterfoil_app.verdict.desk import VerdictDesk
 from counterfoil_app.verdict.key_desk import KeyDesk
 from counterfoil_app.views import layouts
-from counterfoil_app.views.cards import Part
 from counterfoil_app.views.dialogs import ask_to_leave_recording, ask_to_stop, show_failure
 from counterfoil_app.views.dispute import DisputeView
 from counterfoil_app.views.divergence import DivergenceView
@@ -56,7 +53,7 @@ from counterfoil_app.views.drop import DropHint, dropped_files
 from counterfoil_app.views.fleet_dialog import FleetDialog
 from counterfoil_app.views.frame import WINDOW_FRAME, Frame
 from counterfoil_app.views.header import OFFERED, HeaderView
-from counterfoil_app.views.home import HomeView
+from counterfoil_app.views.home import HomeView, Part
 from counterfoil_app.views.identity import IdentityDialog
 from counterfoil_app.views.incoming import IncomingView
 from counterfoil_app.views.inquiry import CapsuleDialog, DeliveryDialog

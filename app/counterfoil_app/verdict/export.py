@@ -21,7 +21,7 @@ from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.base.wholefiles import check_apart
 from counterfoil_app.engine.port import Engine, Signable
 from counterfoil_app.engine.strangers import name_of, plain
-from counterfoil_app.model.key_folder import make_key_folder
+from counterfoil_app.model.key_book import make_key_folder
 from counterfoil_app.model.replayresult import VerdictMaterial
 from counterfoil_app.verdict import passphrases
 from counterfoil_app.verdict.report_document import NO_CASE, Case, Contents, Curves

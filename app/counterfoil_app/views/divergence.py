@@ -27,10 +27,9 @@ from counterfoil_app.model.eventloop import follow, single_shot
 from counterfoil_app.model.other_run import OtherRun
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts, plot_export
-from counterfoil_app.views.axes import CountAxis, NameAxis, NumberAxis, StepAxis, TitleItem, name_width
+from counterfoil_app.views.axes import CountAxis, Markers, NameAxis, NumberAxis, StepAxis, TitleItem, name_width
 from counterfoil_app.views.curves import Series, View
 from counterfoil_app.views.heatmap import HeatMap
-from counterfoil_app.views.markers import Markers
 from counterfoil_app.views.parts import label
 from counterfoil_app.views.plot_export import PlotNumbers
 

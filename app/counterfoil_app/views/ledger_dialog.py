@@ -17,7 +17,7 @@ from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.lookup_words import most_replayed
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
-from counterfoil_app.model.ledger import LedgerReading
+from counterfoil_app.model.questions import LedgerReading
 from counterfoil_app.views import layouts
 from counterfoil_app.views.drop import dropped_files
 from counterfoil_app.views.frame import Frame

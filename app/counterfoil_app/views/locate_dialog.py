@@ -15,7 +15,7 @@ from counterfoil_app.looks import lookup_words, text, words
 from counterfoil_app.looks.engine_words import failure_text
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
-from counterfoil_app.model.location import Locating, read_hash
+from counterfoil_app.model.questions import Locating, read_hash
 from counterfoil_app.views import layouts
 from counterfoil_app.views.drop import dropped_files
 from counterfoil_app.views.inquiry import InquiryDialog

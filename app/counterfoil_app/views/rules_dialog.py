@@ -14,7 +14,7 @@ from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
-from counterfoil_app.model.run_facts import RulesCheck
+from counterfoil_app.model.questions import RulesCheck
 from counterfoil_app.views import layouts
 from counterfoil_app.views.drop import dropped_files
 from counterfoil_app.views.inquiry import InquiryDialog

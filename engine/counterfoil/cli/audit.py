@@ -72,7 +72,7 @@ class Sampling:
 
     def request(self) -> SegmentRequest:
         """Return what is asked for; raises DataError."""
-        from counterfoil.audit.beaconfile import read_beacon
+        from counterfoil.audit.outside import read_beacon
         from counterfoil_core.values.sampling import SegmentRequest
 
         public = None if self.beacon is None else read_beacon(self.beacon)

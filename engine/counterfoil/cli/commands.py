@@ -187,7 +187,7 @@ PLACES: Mapping[str, Place] = {
         open=_OWN,
     ),
     "revoke": Place(
-        "revoke:revoke",
+        "trust:revoke",
         "Whoever answers for keys: sign a list of those that no longer count.",
         with_key=True,
         open=_OWN,

@@ -24,7 +24,7 @@ from counterfoil.base.wholefiles import open_log, writing
 from counterfoil.delivery.snapshots import StateLayout, make_line, sign_line, take_snapshot
 from counterfoil.signing.kinds import MOST_GAP_SECONDS, Ending, Line, LineKind, Snapshot
 from counterfoil.training.recordingfolder import HEADER, check_files, reading_recording, recorded_run, recording_folder
-from counterfoil.training.statefile import read_state, state_name
+from counterfoil.training.stepfile import read_state, state_name
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest

@@ -23,8 +23,18 @@ from counterfoil.delivery.verification import verify_weights
 from counterfoil.hub import adapter
 from counterfoil.hub.architecture import find_architecture
 from counterfoil.hub.card import ListedFile, Names, card
-from counterfoil.hub.filenames import ADAPTER, ADAPTER_CONFIG, AUDITOR, CARD, CONFIG, INDEX, TRAINER, VERDICT
-from counterfoil.hub.source import Source, json_text
+from counterfoil.hub.source import (
+    ADAPTER,
+    ADAPTER_CONFIG,
+    AUDITOR,
+    CARD,
+    CONFIG,
+    INDEX,
+    TRAINER,
+    VERDICT,
+    Source,
+    json_text,
+)
 from counterfoil.training.huggingface.library import library, offline
 from counterfoil.training.huggingface.order import RECIPE
 from counterfoil.training.huggingface.rows import padding

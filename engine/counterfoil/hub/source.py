@@ -14,13 +14,25 @@ from pathlib import Path
 from typing import Any
 
 from counterfoil.audit.values.filekind import OTHER_WEIGHTS, PICKLES, WEIGHTS_SUFFIX
-from counterfoil.hub.filenames import CONFIG, WRITTEN
 from counterfoil_core.base import canonical
 from counterfoil_core.base.canonical import CanonicalError
 from counterfoil_core.base.errors import BundleError, DataError
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.schema import check_file_name
+
+# The names of the files that a hub's folder holds beside those that are copied.
+
+CARD = "README.md"
+CONFIG = "config.json"
+VERDICT = "verdict.json"
+AUDITOR = "auditor.pub.pem"
+TRAINER = "trainer.pub.pem"
+INDEX = "model.safetensors.index.json"
+ADAPTER = "adapter_model.safetensors"
+ADAPTER_CONFIG = "adapter_config.json"
+WRITTEN = (CARD, CONFIG, VERDICT, AUDITOR, TRAINER, INDEX, ADAPTER, ADAPTER_CONFIG)
+"""All of them."""
 
 SETTINGS = ("generation_config.json", "preprocessor_config.json", "processor_config.json", "tokenizer_config.json")
 """Names of files of settings, which may name code."""

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map
 
-from counterfoil.program.notes import Notes
+from counterfoil.program.remedies import Notes
 from counterfoil.program.whereabouts import client_line, in_brackets
 
 _NAME = re.compile(r"(cuda|mps|xpu|hpu|npu|xla|mtia|privateuseone)(:\d+)?")

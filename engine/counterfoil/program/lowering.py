@@ -11,8 +11,7 @@ from torch import Tensor, fx
 
 from counterfoil.program.assembly import alive
 from counterfoil.program.autocast import in_float32
-from counterfoil.program.constants import Constants, with_constants
-from counterfoil.program.integerconstants import SettledNodes
+from counterfoil.program.constants import Constants, SettledNodes, with_constants
 from counterfoil.program.whereabouts import in_brackets
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.operators.catalogue import is_allowed

@@ -7,6 +7,33 @@ from pathlib import Path
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 
 from counterfoil.program.whereabouts import frames_raised
+from counterfoil_core.base.errors import ProgramError
+
+# What an operator's substitute raises where the operator, used like this, has no form in a program.
+
+
+class NoFormError(ProgramError):
+    """The rest of a sentence that begins with the module that was traced, and does not end yet: capture says where."""
+
+
+# What was left out or changed of a client's code without its training becoming another one: told to the client.
+
+
+class Notes:
+    """Sentences for the client, each once, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._sentences: dict[str, None] = {}
+
+    def add(self, sentence: str) -> None:
+        """Add a sentence, unless it is there."""
+        self._sentences[sentence] = None
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All of them."""
+        return tuple(self._sentences)
+
 
 BRANCH = "Compute both branches and choose between them with torch.where, and keep shapes fixed."
 _GRAPH = (

@@ -13,8 +13,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
 
-from counterfoil.program.noform import NoFormError
-from counterfoil.program.notes import Notes
+from counterfoil.program.remedies import NoFormError, Notes
 from counterfoil.program.whereabouts import client_line, in_brackets
 
 _DENSE: Mapping[Any, Callable[..., Any]] = {

@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.program.noform import NoFormError
 from counterfoil.program.philoxdraws import exponential, normal, uniform
+from counterfoil.program.remedies import NoFormError
 
 _aten = torch.ops.aten
 

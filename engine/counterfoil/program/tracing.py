@@ -37,9 +37,8 @@ from counterfoil.program.decompositions import DECOMPOSITIONS
 from counterfoil.program.expansions import EXPANSIONS, WRITING
 from counterfoil.program.lowering import changes_a_constant
 from counterfoil.program.moves import MADE, MOVES
-from counterfoil.program.noform import NoFormError
-from counterfoil.program.notes import Notes
 from counterfoil.program.philoxdraws import counting_draws
+from counterfoil.program.remedies import NoFormError, Notes
 from counterfoil.program.torchdraws import REPLACED, TRACED
 from counterfoil.program.unread import without_unread_changes
 from counterfoil.program.wrappers import left_out

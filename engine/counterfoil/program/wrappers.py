@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import attention
 from torch.nn.parallel import DataParallel, DistributedDataParallel
 
-from counterfoil.program.notes import Notes
+from counterfoil.program.remedies import Notes
 from counterfoil_core.base.errors import ProgramError
 
 _AROUND: tuple[type[nn.Module], ...] = (DataParallel, DistributedDataParallel)

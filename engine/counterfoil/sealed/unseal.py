@@ -45,7 +45,7 @@ def _unseen(size: int) -> Iterator[OnProgress]:
 
 
 def make_sealing_key(identity: Path, passphrase: Passphrase) -> str:
-    """Make a judge's sealing key in a process of its own; see :func:`counterfoil.sealed.identity.make_identity`.
+    """Make a judge's sealing key in a process of its own; see :func:`counterfoil.sealed.server.make_identity`.
 
     Args:
         identity: Where the private half goes; the public one lies beside it.

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 from msgspec import Meta
 
 from counterfoil.base.joberrors import SignerError
-from counterfoil.signer.memory import ignore_signals, protect_memory
-from counterfoil.signer.passphrase import FRAME_SECONDS, Secret, take_passphrase
+from counterfoil.signer.passphrase import FRAME_SECONDS, Secret, ignore_signals, protect_memory, take_passphrase
 from counterfoil.talk.line import Line
 from counterfoil.talk.port import Port
 from counterfoil.talk.table import MOST_STATEMENT, SIGNER, Program

@@ -24,9 +24,9 @@ from torch.utils.data import DataLoader, IterableDataset
 
 from counterfoil.program.autocast import NO_SCALING
 from counterfoil.program.capture import CapturedStep
-from counterfoil.program.notes import Notes
 from counterfoil.program.passes import Objective, Weigh
 from counterfoil.program.recompute import Segments, check_segments
+from counterfoil.program.remedies import Notes
 from counterfoil.program.sharecapture import Buffers
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.rule import Wrapper

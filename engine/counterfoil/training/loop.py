@@ -21,8 +21,8 @@ from torch.optim.lr_scheduler import LRScheduler
 from torch.optim.swa_utils import AveragedModel
 from torch.utils.data import DataLoader
 
-from counterfoil.program.notes import Notes
 from counterfoil.program.passes import Weigh
+from counterfoil.program.remedies import Notes
 from counterfoil.program.update import ClipByNorm, WeightAverage
 from counterfoil.program.update.handback import Handing
 from counterfoil.program.update.torchs import AnyRule, optimizers_within

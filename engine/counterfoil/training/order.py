@@ -17,9 +17,9 @@ from counterfoil.program.capture import CapturedStep
 from counterfoil.program.recompute import AUTO, Segments, recomputing
 from counterfoil.program.update import UpdateRule
 from counterfoil.signing.partykeys import Party, public_keys
+from counterfoil.training.capture import united
 from counterfoil.training.stages import Preparing, staged
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_steps
-from counterfoil.training.turncapture import united
 from counterfoil_core.arithmetic.beforehand import check_exact
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.cancel import CancelToken

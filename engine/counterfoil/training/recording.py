@@ -40,8 +40,17 @@ from counterfoil.training.recordingfolder import (
     reading_recording,
     recording_folder,
 )
-from counterfoil.training.statefile import Arrays, encode_state, read_state, state_name
-from counterfoil.training.stepfile import StoredStep, encode_step, first_seal, read_steps, steps_name
+from counterfoil.training.stepfile import (
+    Arrays,
+    StoredStep,
+    encode_state,
+    encode_step,
+    first_seal,
+    read_state,
+    read_steps,
+    state_name,
+    steps_name,
+)
 from counterfoil_core.base import canonical
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.canonical import CanonicalError

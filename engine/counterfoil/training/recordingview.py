@@ -15,14 +15,15 @@ from pathlib import Path
 
 from counterfoil.training.recording import encode_header
 from counterfoil.training.recordingfolder import ACCEPTANCE, HEADER, check_files, reading_recording
-from counterfoil.training.statefile import read_state, state_name
 from counterfoil.training.stepfile import (
     HEAD_BYTES,
     WORD_BYTES,
     StoredStep,
     first_seal,
+    read_state,
     read_steps,
     read_words,
+    state_name,
     steps_name,
     stored_step,
 )

@@ -18,12 +18,12 @@ from torch import nn
 from torch.optim.lr_scheduler import LRScheduler
 
 from counterfoil.program.capture import CapturedStep
-from counterfoil.program.notes import Notes
 from counterfoil.program.passes import Objective
 from counterfoil.program.recompute import Segments
+from counterfoil.program.remedies import Notes
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.torchs import AnyRule, optimizers_within, trained_names
-from counterfoil.training.capture import capture_form, foretelling
+from counterfoil.training.capture import capture_form, foretelling, united
 from counterfoil.training.custom import (
     RECIPE,
     ClientJob,
@@ -45,7 +45,6 @@ from counterfoil.training.order import OrderDraft, assemble_order, describe_opti
 from counterfoil.training.rows import Keep, Rows, Schedule, read_rows
 from counterfoil.training.schedules import Every, Pace, SchedulerFactory
 from counterfoil.training.stages import CAPTURING, Preparing
-from counterfoil.training.turncapture import united
 from counterfoil.training.wrappers import taken_off
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import BundleError, DataError, ProgramError

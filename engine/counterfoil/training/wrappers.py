@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from torch import nn
 from torch.optim.swa_utils import AveragedModel
 
-from counterfoil.program.notes import Notes
+from counterfoil.program.remedies import Notes
 from counterfoil.program.update.rule import Wrapper
 from counterfoil.program.wrappers import function_within, model_within
 from counterfoil_core.base.errors import DataError

@@ -15,7 +15,7 @@ import numpy as np
 
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.hearing.result import COUNTED, SegmentResult, StepResult
-from counterfoil_core.kernels.counts import Counts
+from counterfoil_core.kernels.result import Counts
 from counterfoil_core.replay.steering import COLUMNS
 from counterfoil_core.values.sampling import Segment
 

@@ -14,10 +14,9 @@ from counterfoil_core.hearing.check import unfit
 from counterfoil_core.hearing.keptaudit import KeptAudit, misfit
 from counterfoil_core.hearing.knowledge import Ledger, SegmentJudged, Trouble
 from counterfoil_core.hearing.outside import Helpers, Keeper
-from counterfoil_core.hearing.result import SegmentResult
+from counterfoil_core.hearing.result import Found, Missing, SegmentResult
 from counterfoil_core.hearing.segments import SegmentReplay
 from counterfoil_core.hearing.work import Opened, here, replay_segment
-from counterfoil_core.hearing.workerfindings import Found, Missing
 from counterfoil_core.values.events import DisputeLocated, DivergenceMeasured, Event, ProgressRestored, StepReplayed
 from counterfoil_core.values.outcome import CheckNumber, CheckState
 from counterfoil_core.values.request import AuditRequest

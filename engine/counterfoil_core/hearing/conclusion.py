@@ -16,7 +16,7 @@ from counterfoil_core.base.errors import (
     RefusedError,
 )
 from counterfoil_core.base.sentence import joined, say
-from counterfoil_core.kernels.counts import Counts
+from counterfoil_core.kernels.result import Counts
 from counterfoil_core.values.account import accusation
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.dispute import Dispute

@@ -18,8 +18,7 @@ from counterfoil_core.bundle.capsule import CapsuleContents
 from counterfoil_core.hearing.inspection import Inspection
 from counterfoil_core.hearing.keptaudit import Basis, KeptAudit
 from counterfoil_core.hearing.knowledge import Known
-from counterfoil_core.hearing.result import Identity
-from counterfoil_core.hearing.workerfindings import Found, Missing
+from counterfoil_core.hearing.result import Found, Identity, Missing
 from counterfoil_core.remote.address import Address
 from counterfoil_core.remote.ranges import Ranges
 from counterfoil_core.values.events import WorkersReported

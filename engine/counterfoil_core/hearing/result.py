@@ -12,7 +12,8 @@ from msgspec import Meta
 import counterfoil_core
 from counterfoil_core.base.digest import DIGEST_BYTES, Digest
 from counterfoil_core.bundle.schema import MAX_STEPS
-from counterfoil_core.kernels.counts import Counts
+from counterfoil_core.kernels.result import Counts
+from counterfoil_core.values.workers import Place, ReplayedBy
 
 COUNTED = tuple(item.name for item in fields(Counts))
 """The columns of a step's counts."""
@@ -73,3 +74,23 @@ class SegmentResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def _timeless(self) -> object:
         steps = [(one.step, one.leaf, np.float64(one.loss).tobytes(), one.counts) for one in self.steps]
         return self.number, steps, self.sums, self.trouble
+
+
+# What somebody else found in a segment, or that nobody did.
+
+
+@dataclass(frozen=True)
+class Found:
+    """What somebody found in a segment."""
+
+    result: SegmentResult  #: What the replay gave.
+    place: Place  #: Where it was replayed, as that one says.
+    by: ReplayedBy  #: Who it was.
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Nobody's word on a segment can be taken."""
+
+    why: str  #: Why, as a sentence; empty where it is nothing that anybody need be told.
+    left_out: bool = False  #: Whether the audit is not to replay it either: it ended those who tried.

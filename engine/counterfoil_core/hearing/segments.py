@@ -29,7 +29,7 @@ from counterfoil_core.judge.judgement import (
     no_result,
 )
 from counterfoil_core.judge.looks import added_tensor, judge_unreadable, look_closer
-from counterfoil_core.kernels.counts import Counts
+from counterfoil_core.kernels.result import Counts
 from counterfoil_core.replay.replayer import Ahead, Arrays, ReplayedStep, StepEndedError, differing_parts
 from counterfoil_core.replay.sharedreplay import SharedReplayer, entries_of, read_logs
 from counterfoil_core.replay.shares import AnyLogs, PartLogError, SharedLogs, State

@@ -20,7 +20,7 @@ from counterfoil_core.judge.arbiter import arbitrate
 from counterfoil_core.judge.exact_arbiter import arbitrate_exactly
 from counterfoil_core.judge.findings import no_such_state, repeated_omissions, unreadable_log
 from counterfoil_core.judge.locate import differing_inputs, first_differing_operator
-from counterfoil_core.kernels.counts import Counts
+from counterfoil_core.kernels.result import Counts
 from counterfoil_core.program.graph import Program
 from counterfoil_core.replay.replayer import (
     Job,

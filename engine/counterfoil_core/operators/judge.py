@@ -27,8 +27,7 @@ from counterfoil_core.operators.judging.forms import (
     ExactOutput,
     Rule,
 )
-from counterfoil_core.operators.judging.ieee import converted, rounded, wrapped
-from counterfoil_core.operators.judging.nearest import SINGLE, fraction_of
+from counterfoil_core.operators.judging.ieee import SINGLE, converted, fraction_of, rounded, wrapped
 from counterfoil_core.operators.judging.numbers import MP, NotExactError, Number, number
 from counterfoil_core.operators.losses import judge as losses
 from counterfoil_core.operators.moves import judge as moves

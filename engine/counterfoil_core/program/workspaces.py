@@ -3,7 +3,7 @@
 They count in the form that CPUs with 8-bit dot products use (:mod:`counterfoil_core.kernels.exact.forms`), which needs
 most: products of two matrices and convolutions by int8 digits, where there are two or three of them, and everything
 else in float64. Digits that a product has cut are kept for the second product that their value is in
-(:mod:`counterfoil_core.kernels.exact.cuts`), and count so.
+(:mod:`counterfoil_core.kernels.exact.digits`), and count so.
 """
 
 from __future__ import annotations

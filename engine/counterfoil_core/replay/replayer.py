@@ -31,7 +31,7 @@ from counterfoil_core.commit.fingerprints import fingerprints_digest
 from counterfoil_core.commit.merkle import leaf_hash
 from counterfoil_core.commit.state import state_root
 from counterfoil_core.commit.statedigest import root_on_device
-from counterfoil_core.kernels.counts import Counts, added
+from counterfoil_core.kernels.result import Counts, added
 from counterfoil_core.program.graph import Program
 from counterfoil_core.replay.shares import AnyLogs, Logs, SharedLogs, ShareJob, State, UpdateJob
 from counterfoil_core.values.events import Event, OperatorDone

@@ -27,7 +27,7 @@ from counterfoil_core.bundle.shares import ShareRecord, SharesRoot
 from counterfoil_core.bundle.stepshares import StepShares, exponents_digest
 from counterfoil_core.commit.merkle import MerkleTree, leaf_hash
 from counterfoil_core.commit.statedigest import root_of
-from counterfoil_core.kernels.counts import Counts, added
+from counterfoil_core.kernels.result import Counts, added
 from counterfoil_core.order.sharerecord import share_record
 from counterfoil_core.replay.replayer import (
     Digests,

@@ -35,7 +35,7 @@ import numpy.typing as npt
 
 from counterfoil_core.base.precision import Precision
 from counterfoil_core.base.turns import Turns
-from counterfoil_core.kernels.counts import NOTHING, Counts
+from counterfoil_core.kernels.result import NOTHING, Counts
 from counterfoil_core.operators.facts import Trait
 from counterfoil_core.operators.node import Node
 from counterfoil_core.order.admission import AdmittedOrder

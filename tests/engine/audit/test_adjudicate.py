@@ -15,7 +15,7 @@ from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CounterfoilError, DeviceError, NonFiniteError, ObstacleError
 from counterfoil_core.commit.merkle import verify_inclusion
 from counterfoil_core.hearing.conclusion import StepTally, conclude_adjudication
-from counterfoil_core.kernels.counts import Counts
+from counterfoil_core.kernels.result import Counts
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.outcome import CheckNumber, CheckState

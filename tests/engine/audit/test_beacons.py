@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from counterfoil.audit.beaconfile import read_beacon
+from counterfoil.audit.outside import read_beacon
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.parties import beacons
 from counterfoil_core.parties.beacons import check_beacon, signature_holds

@@ -18,8 +18,8 @@ from counterfoil import (
     find_disputed_rows,
     look_at_operator,
 )
+from counterfoil.audit.closelook import compare_sides
 from counterfoil.audit.disputedrows import kind_of
-from counterfoil.audit.tensorsides import compare_sides
 from counterfoil.training.orderfile import load_order
 from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.base.cancel import CancelToken

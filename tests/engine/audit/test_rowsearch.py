@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.audit.rowsearch import Asked, Rows, find_other_rows, fingerprint_of
+from counterfoil.audit.disputedrows import Asked, Rows, find_other_rows, fingerprint_of
 from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError
@@ -85,7 +85,7 @@ def test_nothing_is_made_up_where_no_simple_change_gives_the_fingerprint(data: R
 
 def test_a_large_search_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     question = asked(FLOATS, FLOATS[SCHEDULE[4]])
-    monkeypatch.setattr("counterfoil.audit.rowsearch.MOST_TERMS", 100)
+    monkeypatch.setattr("counterfoil.audit.disputedrows.MOST_TERMS", 100)
     assert find_other_rows(question) is None
 
 

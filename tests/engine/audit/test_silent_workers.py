@@ -14,8 +14,7 @@ from counterfoil.audit.parts.helpers import Processes
 from counterfoil.audit.parts.partfile import Died, Message, Ready, SegmentDone, StepDone
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import WorkerError
-from counterfoil_core.hearing.result import Identity, SegmentResult
-from counterfoil_core.hearing.workerfindings import Found, Missing
+from counterfoil_core.hearing.result import Found, Identity, Missing, SegmentResult
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.workers import LocalWorkers, Place, ReplayedBy
 from support.resuming import ended, request_of, whole

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from torch import Tensor, nn
 
 from counterfoil_core.base.turns import Turns
-from counterfoil_core.kernels.counts import Counts
+from counterfoil_core.kernels.result import Counts
 from counterfoil_core.operators.node import Node, TensorType, Value
 from counterfoil_core.program.graph import Input, Program
 from counterfoil_core.replay.steering import DOUBT, HONEST_SHARE, Account, SteeringSites, logged_sites, looks_chosen

@@ -28,7 +28,7 @@ from counterfoil.delivery.witnesscheck import Belongs, By, place_snapshots
 from counterfoil.signing.kinds import Ending, Line, LineKind
 from counterfoil.signing.privatekeys import generate_key, key_from_seed
 from counterfoil.training.recordingfolder import recording_folder
-from counterfoil.training.statefile import encode_state, read_state, state_name
+from counterfoil.training.stepfile import encode_state, read_state, state_name
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest

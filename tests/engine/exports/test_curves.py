@@ -12,7 +12,7 @@ import pytest
 
 from counterfoil.base.joberrors import WeightsError
 from counterfoil.cli import main
-from counterfoil.delivery.modeldigest import model_digest
+from counterfoil.delivery.modelinbox import model_digest
 from counterfoil.signing.privatekeys import generate_key
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import FileChangedError

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from counterfoil.hub.filenames import WRITTEN
-from counterfoil.hub.source import MAX_BYTES, read_source
+from counterfoil.hub.source import MAX_BYTES, WRITTEN, read_source
 from counterfoil_core.base.errors import DataError
 
 CONFIG: dict[str, Any] = {"model_type": "gpt2", "layer_norm_epsilon": 1e-05, "big": 10**30}

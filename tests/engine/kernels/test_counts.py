@@ -6,7 +6,7 @@ from dataclasses import astuple, fields
 
 from hypothesis import given, strategies as st
 
-from counterfoil_core.kernels.counts import Counts
+from counterfoil_core.kernels.result import Counts
 
 counts = st.builds(Counts, *[st.integers(0, 2**40)] * len(fields(Counts)))
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from counterfoil_core.base.errors import NonFiniteError, ProgramError
 from counterfoil_core.kernels import devices
 from counterfoil_core.kernels.cuda import exact
-from counterfoil_core.kernels.exact import cuts, device_products, elementwise, forms, products, sums
+from counterfoil_core.kernels.exact import device_products, digits, elementwise, forms, products, sums
 from counterfoil_core.kernels.exact.bracket import ROOM, bracketed, bracketed_by_torch
 from counterfoil_core.kernels.exact.convolutions import convolution, input_gradient, weight_gradient
 from counterfoil_core.kernels.exact.digits import digit_count, split
@@ -45,7 +45,7 @@ def _reached(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     if not ON_DEVICE:
         there(monkeypatch)
     yield
-    cuts.forget()
+    digits.forget()
 
 
 def there(monkeypatch: pytest.MonkeyPatch) -> None:

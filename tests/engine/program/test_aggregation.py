@@ -27,7 +27,7 @@ from counterfoil.program.aggregation import (
     WorkerMomentum,
     parse_rule,
 )
-from counterfoil.program.aggregation.vectors import Layout
+from counterfoil.program.aggregation.rule import Layout
 from counterfoil.program.update import ClipByNorm, Sgd
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.precision import AnyPrecision

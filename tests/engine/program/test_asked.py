@@ -20,7 +20,7 @@ from torch.nn import functional
 from counterfoil.program.asked import Asked, AskedValues, PlainNames
 from counterfoil.program.asked.questions import Policy
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.noform import NoFormError
+from counterfoil.program.remedies import NoFormError
 from counterfoil.program.update import Sgd
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.operators.node import TensorType

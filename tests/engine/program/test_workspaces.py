@@ -87,7 +87,7 @@ def measure() -> None:
     from counterfoil_core.arithmetic.compute.exactly import exactly
     from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
     from counterfoil_core.kernels import buffers
-    from counterfoil_core.kernels.exact import cuts
+    from counterfoil_core.kernels.exact import digits
     from counterfoil_core.kernels.exact.forms import Profile
 
     torch.set_num_threads(1)
@@ -99,7 +99,7 @@ def measure() -> None:
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
 
     def run(made: Program) -> int:
-        cuts.forget()
+        digits.forget()
         gc.collect()
         buffers.give_back()
         give_back_freed_memory()

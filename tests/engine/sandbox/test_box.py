@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from counterfoil.sandbox import box
+from counterfoil.sandbox.box import Policy
 from counterfoil.sandbox.calls import ARCHITECTURES
-from counterfoil.sandbox.policy import Policy
 from support.boxes import closed
 
 __all__ = ["closed"]

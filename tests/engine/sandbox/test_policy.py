@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.sandbox.policy import DEVICES, SYSTEM, make_policy
+from counterfoil.sandbox.box import DEVICES, SYSTEM, make_policy
 from counterfoil_core.base import memory
 
 

@@ -292,7 +292,7 @@ def test_no_core_is_dumped_and_nobody_may_trace_it(signer: SignerProcess) -> Non
     (core,) = (line for line in limits.splitlines() if line.startswith("Max core file size"))
     assert core.split()[4:6] == ["0", "0"]
     code = (
-        "import ctypes; from counterfoil.signer.memory import protect_memory; protect_memory(); "
+        "import ctypes; from counterfoil.signer.passphrase import protect_memory; protect_memory(); "
         "print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"  # PR_GET_DUMPABLE
     )
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from counterfoil.training import augment
+from counterfoil.training import images
 from counterfoil_core.kernels.cpu import philox
 
 COUNT = 400
@@ -24,11 +24,11 @@ def draws(monkeypatch: pytest.MonkeyPatch) -> list[Tensor]:
         drawn.append(philox.uniform(size, seed=1, step=1, draw=len(drawn), dtype=torch.float64, device="cpu"))
         return drawn[-1]
 
-    monkeypatch.setattr(augment, "uniform", uniform)
+    monkeypatch.setattr(images, "uniform", uniform)
     return drawn
 
 
-def images(*shape: int) -> Tensor:
+def pictures(*shape: int) -> Tensor:
     return torch.arange(COUNT * torch.Size(shape).numel()).reshape(COUNT, *shape) + 1
 
 
@@ -43,28 +43,28 @@ def windows(given: Tensor, padding: int, draws: list[Tensor]) -> Iterator[Tensor
 @pytest.mark.parametrize("shape", [(5, 7), (1, 6, 6), (3, 7, 5)])
 @pytest.mark.parametrize("padding", [1, 4])
 def test_a_crop_is_a_window_of_the_padded_image(draws, shape, padding):
-    given = images(*shape)
-    cropped = augment.random_crop(given, padding)
+    given = pictures(*shape)
+    cropped = images.random_crop(given, padding)
     expected = torch.stack(list(windows(given, padding, draws)))
     assert torch.equal(cropped, expected)
     assert not torch.equal(cropped, given)
 
 
 def test_every_shift_occurs_and_each_axis_has_its_own(draws):
-    cropped = augment.random_crop(images(9, 9), 2)
+    cropped = images.random_crop(pictures(9, 9), 2)
     assert cropped.shape == (COUNT, 9, 9)
     seen = {tuple((draw * 5).floor().int().tolist()) for draw in torch.stack(draws, 1)}
     assert len(seen) == 25
 
 
 def test_the_type_of_pixels_stays(draws):
-    assert augment.random_crop(torch.zeros(2, 3, 4, 4, dtype=torch.uint8), 1).dtype == torch.uint8
-    assert augment.random_flip(torch.zeros(2, 3, 4, 4, dtype=torch.uint8)).dtype == torch.uint8
+    assert images.random_crop(torch.zeros(2, 3, 4, 4, dtype=torch.uint8), 1).dtype == torch.uint8
+    assert images.random_flip(torch.zeros(2, 3, 4, 4, dtype=torch.uint8)).dtype == torch.uint8
 
 
 def test_about_half_of_the_images_are_mirrored_and_the_others_left_alone(draws):
-    given = images(3, 4, 5)
-    flipped = augment.random_flip(given)
+    given = pictures(3, 4, 5)
+    flipped = images.random_flip(given)
     mirrored = draws[0].flatten() < 0.5
     assert 0.4 * COUNT < mirrored.sum() < 0.6 * COUNT
     assert torch.equal(flipped[mirrored], given.flip(-1)[mirrored])

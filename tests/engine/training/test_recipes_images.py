@@ -15,12 +15,12 @@ from torch import nn
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
 from counterfoil.training.images import ImageObjective, Normalisation, image_batch
-from counterfoil.training.initial import he_uniform
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes import resnet, vgg
 from counterfoil.training.recipes.resnet import BasicBlock, Bottleneck, ResNet, ResNetLayout, order_resnet
 from counterfoil.training.recipes.vgg import Vgg, VggLayout, order_vgg
 from counterfoil.training.tamper import LabelFlip
+from counterfoil.training.weights import he_uniform
 from counterfoil_core.arithmetic.admission import check_types
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.bundle.reader import BundleReader

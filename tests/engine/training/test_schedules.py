@@ -8,8 +8,8 @@ import torch
 from hypothesis import given, strategies as st
 from torch import nn
 
-from counterfoil.training.initial import fan_in_uniform, nearly_normal
 from counterfoil.training.schedules import cosine, shuffled_epochs, warmup_linear
+from counterfoil.training.weights import fan_in_uniform, nearly_normal
 from counterfoil_core.base.errors import DataError
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from counterfoil.audit.boxed.compilation import compile_kernels
 from counterfoil.audit.boxed.farrun import FarRun, unasked
 from counterfoil.audit.boxed.files import CAPSULE_NAME, KEPT_NAME
-from counterfoil.audit.nonces import KeptNonce
+from counterfoil.audit.outside import KeptNonce
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.helpers import executor_of
 from counterfoil.audit.parts.partfile import Message

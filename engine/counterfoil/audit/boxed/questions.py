@@ -8,8 +8,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from counterfoil.audit.boxed.answers import QUESTIONS, Answers
 from counterfoil.audit.boxed.files import CAPSULE_NAME, KEPT_NAME
-from counterfoil.audit.nonces import KeptNonce
-from counterfoil.audit.outside import LocalOutside
+from counterfoil.audit.outside import KeptNonce, LocalOutside
 from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.partfile import Message
 from counterfoil.audit.progressfile import Shelf

@@ -24,8 +24,7 @@ from counterfoil.base.joberrors import PartError
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import WorkerError
 from counterfoil_core.base.sentence import joined, say
-from counterfoil_core.hearing.result import Identity
-from counterfoil_core.hearing.workerfindings import Found, Missing
+from counterfoil_core.hearing.result import Found, Identity, Missing
 from counterfoil_core.values.events import WorkersReported
 from counterfoil_core.values.workers import Place, ReplayedBy, WorkerState
 

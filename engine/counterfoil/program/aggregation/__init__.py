@@ -4,13 +4,10 @@ A rule is the beginning of an order's update program, in the operators of the al
 docs/aggregation.md defines each.
 """
 
-from counterfoil.program.aggregation.clipping import CentredClipping, SparseFed
-from counterfoil.program.aggregation.coordinates import Mean, Median, TrimmedMean
-from counterfoil.program.aggregation.krum import Krum, MultiKrum
-from counterfoil.program.aggregation.momentum import WorkerMomentum
 from counterfoil.program.aggregation.names import RULES, parse_rule
-from counterfoil.program.aggregation.optimizer import Aggregating
+from counterfoil.program.aggregation.optimizer import Aggregating, WorkerMomentum
 from counterfoil.program.aggregation.rule import Aggregate, AggregationRule, ShareRule
+from counterfoil.program.aggregation.rules import CentredClipping, Krum, Mean, Median, MultiKrum, SparseFed, TrimmedMean
 
 __all__ = [
     "RULES",

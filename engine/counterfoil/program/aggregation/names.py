@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from counterfoil.program.aggregation.clipping import CentredClipping, SparseFed
-from counterfoil.program.aggregation.coordinates import Mean, Median, TrimmedMean
-from counterfoil.program.aggregation.krum import Krum, MultiKrum
-from counterfoil.program.aggregation.momentum import WorkerMomentum
+from counterfoil.program.aggregation.optimizer import WorkerMomentum
 from counterfoil.program.aggregation.rule import AggregationRule, ShareRule
+from counterfoil.program.aggregation.rules import CentredClipping, Krum, Mean, Median, MultiKrum, SparseFed, TrimmedMean
 from counterfoil_core.base.errors import DataError
 
 RULES: Mapping[str, type[ShareRule]] = {

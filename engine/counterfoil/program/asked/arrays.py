@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from counterfoil.program.asked.numbers import Asked, Kind, asked_at, current, is_asked
-from counterfoil.program.noform import NoFormError
+from counterfoil.program.remedies import NoFormError
 
 _TRUTHS = {np.isnan, np.isinf, np.isfinite}
 """What numpy does not ask of objects."""

@@ -18,7 +18,7 @@ import numpy as np
 from torch import Tensor
 
 from counterfoil.program import whereabouts
-from counterfoil.program.noform import NoFormError
+from counterfoil.program.remedies import NoFormError
 
 SHOWN = "?"
 """What a placeholder looks like; no text that could be read back as a number."""

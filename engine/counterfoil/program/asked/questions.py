@@ -29,7 +29,7 @@ from counterfoil.program.asked.numbers import (
     looks_up,
 )
 from counterfoil.program.asked.plain import ORIGINALS, Again, PlainNames, nonsense, writes_text
-from counterfoil.program.noform import NoFormError
+from counterfoil.program.remedies import NoFormError
 
 Policy = Callable[[str, Any], bool]
 """The truth of a value, by file and line at which Python asks for it, and its answer; None where nobody knows it."""

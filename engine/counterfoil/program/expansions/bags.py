@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.program.noform import NoFormError
+from counterfoil.program.remedies import NoFormError
 
 _aten = torch.ops.aten
 _SUM, _MEAN = 0, 1

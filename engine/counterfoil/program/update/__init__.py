@@ -6,13 +6,11 @@ A rule computes new parameters and optimizer slots from old ones. Everything tha
 """
 
 from counterfoil.program.update.adam import Adam, AdamW
-from counterfoil.program.update.adaptive import Adagrad, RmsProp
 from counterfoil.program.update.average import WeightAverage
 from counterfoil.program.update.clipping import ClipBy, ClipByNorm, ClipByValue, clip_by_norm
 from counterfoil.program.update.groups import ParameterGroup, ParameterGroups
-from counterfoil.program.update.lion import Lion
 from counterfoil.program.update.rule import AtSlot, UpdateRule
-from counterfoil.program.update.sgd import Sgd
+from counterfoil.program.update.rules import Adagrad, Lion, RmsProp, Sgd
 from counterfoil.program.update.variants import Adadelta, Adamax, NAdam, RAdam
 
 __all__ = [

@@ -12,11 +12,10 @@ from torch.optim import Optimizer
 
 from counterfoil.program.update.adafactor import Adafactor
 from counterfoil.program.update.adam import Adam, AdamW
-from counterfoil.program.update.adaptive import Adagrad, RmsProp
 from counterfoil.program.update.capture import Captured
 from counterfoil.program.update.groups import ParameterGroup, ParameterGroups
 from counterfoil.program.update.rule import AtSlot, UpdateRule, Wrapper
-from counterfoil.program.update.sgd import Sgd
+from counterfoil.program.update.rules import Adagrad, RmsProp, Sgd
 from counterfoil.program.update.twins import name_of
 from counterfoil.program.update.variants import Adadelta, Adamax, NAdam, RAdam
 from counterfoil_core.base.errors import DataError

@@ -30,7 +30,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.training.following.bits import same_bits
+from counterfoil.training.following.calls import same_bits
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
 from counterfoil_core.arithmetic.compute.operation import Operation, native
 from counterfoil_core.arithmetic.compute.plan import Frame, PreparedDraw

@@ -11,8 +11,8 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from counterfoil.program.asked.numbers import is_asked
-from counterfoil.program.notes import Notes
 from counterfoil.program.philoxdraws import dropout_of
+from counterfoil.program.remedies import Notes
 from counterfoil.program.sparse import DenseConstants, dense_gradient
 from counterfoil.program.substitutes import Substitutes
 from counterfoil.training.following.calls import SET_DATA

@@ -24,9 +24,8 @@ from counterfoil.program.asked.numbers import is_asked
 from counterfoil.program.asked.questions import UNSUITABLE
 from counterfoil.program.attribution import Location, label_line
 from counterfoil.program.devices import OneDevice
-from counterfoil.program.noform import NoFormError
-from counterfoil.program.notes import Notes
 from counterfoil.program.philoxdraws import counting_draws
+from counterfoil.program.remedies import NoFormError, Notes
 from counterfoil.program.statetensors import names_in_order, tensor_type, tied_names, unsaved_names
 from counterfoil.program.steadiness import generators_kept
 from counterfoil.program.update.torchs import slots_by_torch

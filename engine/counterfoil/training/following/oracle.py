@@ -17,8 +17,7 @@ from torch import Tensor
 from counterfoil.program.update.torchs import slots_of_torch
 from counterfoil.program.whereabouts import in_brackets
 from counterfoil.training.following.agreement import Difference, StepComparison, losses_agree
-from counterfoil.training.following.bits import same_bits
-from counterfoil.training.following.calls import KEPT
+from counterfoil.training.following.calls import KEPT, same_bits
 from counterfoil.training.following.plainprocess import PlainProcess
 from counterfoil.training.following.plainreport import Border
 from counterfoil.training.following.plainrun import OF_MODULE

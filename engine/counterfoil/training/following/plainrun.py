@@ -32,7 +32,7 @@ from counterfoil.base.foreignerrors import theirs, told
 from counterfoil.base.oneline import one_line
 from counterfoil.program import whereabouts
 from counterfoil.program.devices import OneDevice
-from counterfoil.program.notes import Notes
+from counterfoil.program.remedies import Notes
 from counterfoil.talk.line import Line
 from counterfoil.talk.messages import decode, encode
 from counterfoil.talk.port import Port

@@ -18,12 +18,10 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 
 from counterfoil.program.asked.numbers import Asked, kind_of
 from counterfoil.program.attribution import Location
-from counterfoil.program.noform import NoFormError
-from counterfoil.program.notes import Notes
+from counterfoil.program.remedies import NoFormError, Notes
 from counterfoil.program.tracing import SHAPELESS
 from counterfoil.program.whereabouts import client_line, in_brackets
-from counterfoil.training.following.bits import same_bits
-from counterfoil.training.following.calls import HALF, KEPT, note_births, tensors_of, written_by
+from counterfoil.training.following.calls import HALF, KEPT, note_births, same_bits, tensors_of, written_by
 from counterfoil.training.following.steps import Geometry, Memory, Number, Operation, Place, Step
 from counterfoil_core.base.errors import CounterfoilError
 

@@ -11,12 +11,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.program.update import Sgd
-from counterfoil.training.augment import random_crop
 from counterfoil.training.capture import capture_step
 from counterfoil.training.division import WHOLE, Division
-from counterfoil.training.initial import fan_in_uniform
+from counterfoil.training.images import random_crop
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import cosine, shuffled_epochs
+from counterfoil.training.weights import fan_in_uniform
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.precision import AnyPrecision, is_exact
 from counterfoil_core.operators.node import TensorType

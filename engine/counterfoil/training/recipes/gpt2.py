@@ -21,11 +21,10 @@ from torch.nn import functional
 from counterfoil.program.update import AdamW
 from counterfoil.training.capture import capture_step
 from counterfoil.training.division import WHOLE, Division
-from counterfoil.training.initial import nearly_normal
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs, warmup_linear
 from counterfoil.training.tokens import Tokens
-from counterfoil.training.weights import Weights, install
+from counterfoil.training.weights import Weights, install, nearly_normal
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.precision import AnyPrecision, is_exact
 from counterfoil_core.operators.node import TensorType

@@ -27,9 +27,9 @@ from counterfoil.training.images import (
     image_batch,
     with_channels,
 )
-from counterfoil.training.initial import he_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import cosine, shuffled_epochs
+from counterfoil.training.weights import he_uniform
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.precision import AnyPrecision, is_exact
 

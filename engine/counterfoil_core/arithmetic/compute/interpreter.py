@@ -22,7 +22,7 @@ from counterfoil_core.base.errors import DIVERGED, NonFiniteError, ProgramError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.base.sentence import say
 from counterfoil_core.kernels import buffers
-from counterfoil_core.kernels.exact import cuts
+from counterfoil_core.kernels.exact import digits
 from counterfoil_core.kernels.exact.refusals import Noted, noting
 from counterfoil_core.kernels.exact.single import number_on
 from counterfoil_core.operators.node import TensorType, Value
@@ -164,7 +164,7 @@ class Interpreter:
     ) -> Generator[int, None, StepResult | None]:
         """Execute one step; None where the rounder wants it computed again."""
         # What was kept of values of another step is of no use, and the state may have been changed since.
-        cuts.forget()
+        digits.forget()
         frame = _StepFrame(self, inputs, None if compute is native else compute, rounder)
         if rounder is not None:
             for place, number in self._batches:

@@ -31,7 +31,6 @@ from counterfoil_core.arithmetic.grid.neighbours import Values
 from counterfoil_core.arithmetic.grid.replayrounder import Observation, ReplayingRounder
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder, Rounder
 from counterfoil_core.base.precision import Precision
-from counterfoil_core.kernels.counts import Counts
 from counterfoil_core.kernels.cpu.rounding import INFINITY
 from counterfoil_core.kernels.cuda.rounding import OWN_TYPES, SLOTS, Pass, Slot
 from counterfoil_core.kernels.exact.single import number_on
@@ -44,6 +43,7 @@ from counterfoil_core.kernels.grid import (
     is_explained,
     scale_exponent,
 )
+from counterfoil_core.kernels.result import Counts
 from counterfoil_core.operators.node import Node
 from counterfoil_core.program.graph import Program
 

@@ -13,11 +13,11 @@ from torch import Tensor
 
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.kernels.cache import kernel
-from counterfoil_core.kernels.counts import Counts
-from counterfoil_core.kernels.cpu.bitcasts import as_bits
+from counterfoil_core.kernels.cpu.magnitudes import as_bits
 from counterfoil_core.kernels.cpu.regions import Region, at_address, carray, entered, floats_at, left, record_at
 from counterfoil_core.kernels.cpu.rounding import _mix, change_of_fingerprint, directed_element
 from counterfoil_core.kernels.grid import ACCEPTANCE_FACTOR, Grid
+from counterfoil_core.kernels.result import Counts
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

@@ -15,7 +15,7 @@ from counterfoil_core.arithmetic.grid.neighbours import Values
 from counterfoil_core.arithmetic.grid.replayrounder import Observation
 from counterfoil_core.base.errors import DIVERGED, NonFiniteError
 from counterfoil_core.base.sentence import say
-from counterfoil_core.kernels.counts import Counts
+from counterfoil_core.kernels.result import Counts
 from counterfoil_core.operators.node import Node
 from counterfoil_core.program.graph import Program
 

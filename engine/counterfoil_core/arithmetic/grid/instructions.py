@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from counterfoil_core.kernels.cache import kernel
-from counterfoil_core.kernels.cpu.bitcasts import as_bits
+from counterfoil_core.kernels.cpu.magnitudes import as_bits
 from counterfoil_core.kernels.cpu.rounding import MAGNITUDE, mixed_block, round_values, watched_block
 from counterfoil_core.program.chains import Code
 

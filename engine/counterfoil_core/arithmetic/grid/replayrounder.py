@@ -23,7 +23,6 @@ from counterfoil_core.arithmetic.grid.neighbours import Values
 from counterfoil_core.arithmetic.grid.rounder import Rounder, Run, is_ordinary
 from counterfoil_core.arithmetic.grid.tiles import SiteRounding, Swept, SweptSite
 from counterfoil_core.base.precision import Precision
-from counterfoil_core.kernels.counts import NOTHING, Counts
 from counterfoil_core.kernels.cpu.rounding import change_of_fingerprint
 from counterfoil_core.kernels.grid import (
     OMISSION_SHARE,
@@ -31,7 +30,7 @@ from counterfoil_core.kernels.grid import (
     Grid,
     is_explained,
 )
-from counterfoil_core.kernels.result import Rounded
+from counterfoil_core.kernels.result import NOTHING, Counts, Rounded
 from counterfoil_core.operators.node import Node
 from counterfoil_core.program.chains import Chain
 from counterfoil_core.program.graph import Program

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from counterfoil_core.kernels.cache import inlined, kernel
-from counterfoil_core.kernels.cpu.bitcasts import as_bits, as_float
 from counterfoil_core.kernels.cpu.formulas import joined, larger
+from counterfoil_core.kernels.cpu.magnitudes import as_bits, as_float
 from counterfoil_core.kernels.cpu.regions import (
     Region,
     at_address,

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from counterfoil_core.kernels.buffers import mapped
 from counterfoil_core.kernels.cache import inlined, kernel
-from counterfoil_core.kernels.cpu.bitcasts import as_bits, as_float, float_of
+from counterfoil_core.kernels.cpu.magnitudes import as_bits, as_float, float_of
 from counterfoil_core.kernels.cpu.regions import (
     Region,
     add_atomically,

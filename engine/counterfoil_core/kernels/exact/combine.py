@@ -20,8 +20,7 @@ from torch import Tensor
 
 from counterfoil_core.kernels import buffers, devices, threads
 from counterfoil_core.kernels.cache import inlined, kernel
-from counterfoil_core.kernels.cpu.bitcasts import as_bits, as_float
-from counterfoil_core.kernels.cpu.magnitudes import INFINITE, LEAST_EXPONENT, largest_bits
+from counterfoil_core.kernels.cpu.magnitudes import INFINITE, LEAST_EXPONENT, as_bits, as_float, largest_bits
 from counterfoil_core.kernels.exact.limits import INT64_BITS, log2_ceiling
 from counterfoil_core.kernels.exact.refusals import not_finite, refuse
 from counterfoil_core.kernels.exact.single import from_float64, from_int64, number_on, to_odd

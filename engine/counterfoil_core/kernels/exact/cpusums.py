@@ -15,8 +15,7 @@ from torch import Tensor
 
 from counterfoil_core.kernels import buffers, devices
 from counterfoil_core.kernels.cache import inlined, kernel
-from counterfoil_core.kernels.cpu.bitcasts import as_bits
-from counterfoil_core.kernels.cpu.magnitudes import INFINITE, exponent_above, largest_bits, magic_number
+from counterfoil_core.kernels.cpu.magnitudes import INFINITE, as_bits, exponent_above, largest_bits, magic_number
 from counterfoil_core.kernels.exact.geometry import runs
 from counterfoil_core.kernels.exact.limits import sum_bits
 from counterfoil_core.kernels.exact.refusals import not_finite

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.kernels import devices
-from counterfoil_core.kernels.exact import cuts
+from counterfoil_core.kernels.exact import digits
 from counterfoil_core.kernels.exact.digits import KARATSUBA_BLOCK, digit_count
 from counterfoil_core.kernels.exact.int8 import int8_product
 from counterfoil_core.kernels.exact.limits import check_operands
@@ -86,7 +86,7 @@ def largest(x: Tensor) -> Tensor:
     from counterfoil_core.kernels.cuda import exact
 
     turned = x.mT if x.dim() > 1 and not x.is_contiguous() and x.mT.is_contiguous() else x.contiguous()
-    return cuts.once(turned, "largest", lambda: exact.largest(turned, (1, 1, 1, turned.numel())))
+    return digits.once(turned, "largest", lambda: exact.largest(turned, (1, 1, 1, turned.numel())))
 
 
 def padded(length: int, fewest: int = 1) -> int:

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.kernels.cache import kernel
-from counterfoil_core.kernels.exact import cuts, digitproducts
+from counterfoil_core.kernels.exact import digitproducts, digits
 from counterfoil_core.kernels.exact.digits import KARATSUBA_BLOCK, digit_count
 from counterfoil_core.kernels.exact.geometry import Geometry
 from counterfoil_core.kernels.exact.int8 import int8_product
@@ -158,7 +158,7 @@ def images_once(x: Tensor, bits: int, before: Sequence[int], after: Sequence[int
     """The same as :func:`cut_images`, once for two products that a value occurs in."""
     if not x.is_contiguous():
         return cut_images(x, bits, before, after)
-    return cuts.once(x, (bits, *before, *after), lambda: cut_images(x, bits, before, after))
+    return digits.once(x, (bits, *before, *after), lambda: cut_images(x, bits, before, after))
 
 
 def cut_images(x: Tensor, bits: int, before: Sequence[int], after: Sequence[int]) -> Images:

@@ -17,7 +17,7 @@ from torch import Tensor
 from counterfoil_core.kernels import buffers, devices
 from counterfoil_core.kernels.cache import inlined, kernel
 from counterfoil_core.kernels.cpu.magnitudes import INFINITE, exponent_above, largest_bits
-from counterfoil_core.kernels.exact import cuts
+from counterfoil_core.kernels.exact import digits
 from counterfoil_core.kernels.exact.digits import KARATSUBA_BLOCK, digit_count
 from counterfoil_core.kernels.exact.int8 import int8_product
 from counterfoil_core.kernels.exact.limits import FLOAT64_BITS, check_operands, log2_ceiling
@@ -105,9 +105,9 @@ def cut(x: Tensor, bits: int, exponent: int | None = None) -> Cut:
 def cut_once(x: Tensor, bits: int) -> Cut:
     """The same as :func:`cut`, once for two products that a value occurs in, transposed or not."""
     if x.is_contiguous():
-        return cuts.once(x, bits, lambda: cut(x, bits))
+        return digits.once(x, bits, lambda: cut(x, bits))
     turned = x.t()
-    return cuts.once(turned, bits, lambda: cut(turned, bits)).t() if turned.is_contiguous() else cut(x, bits)
+    return digits.once(turned, bits, lambda: cut(turned, bits)).t() if turned.is_contiguous() else cut(x, bits)
 
 
 def multiply(left: Operand, right: Operand) -> Tensor:

@@ -4,7 +4,7 @@ mpmath gives the value with an error below 2^-200. Where a rounding boundary of 
 is farther away, that decides. Where none is, the value can be the midpoint itself: of all functions here only powers
 take such values (docs/proofs.md), and whether x^y is a given midpoint is a question about integers.
 
-What judges a dispute has all of this once more, by itself (:mod:`counterfoil_core.operators.judging.nearest`).
+What judges a dispute has all of this once more, by itself (:mod:`counterfoil_core.operators.judging.ieee`).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from counterfoil_core.kernels.cpu.bitcasts import float_of
+from counterfoil_core.kernels.cpu.magnitudes import float_of
 from counterfoil_core.kernels.cpu.rounding import CANONICAL_NAN, INFINITY
 from counterfoil_core.kernels.grid import FLOAT64_BIAS, Grid
 from counterfoil_core.kernels.result import Rounded

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil_core.operators.facts import EXPONENTIAL, NORMAL, UNIFORM
-from counterfoil_core.operators.judging.nearest import nearest
+from counterfoil_core.operators.judging.ieee import nearest
 from counterfoil_core.operators.judging.numbers import MP, Number
 from counterfoil_core.operators.node import Node
 

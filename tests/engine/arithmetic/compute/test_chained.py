@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from counterfoil.program.capture import capture
 from counterfoil.program.update import AdamW
-from counterfoil.training.initial import fan_in_uniform
+from counterfoil.training.weights import fan_in_uniform
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil_core.arithmetic.compute.operation import native
 from counterfoil_core.arithmetic.grid import tiles

@@ -14,9 +14,9 @@ from torch.nn import functional
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.philoxdraws import PhiloxDropout
 from counterfoil.program.update import AdamW, Sgd, UpdateRule
-from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.recipes import gpt2
 from counterfoil.training.recipes.digits import DigitsNet
+from counterfoil.training.weights import fan_in_uniform
 from counterfoil_core.arithmetic.compute import interpreter
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs, all_finite
 from counterfoil_core.arithmetic.compute.operation import native

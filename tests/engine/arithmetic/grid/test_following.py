@@ -7,9 +7,9 @@ import pytest
 
 from counterfoil_core.arithmetic.grid.directions import judged
 from counterfoil_core.arithmetic.grid.neighbours import neighbours
-from counterfoil_core.kernels.counts import Counts
 from counterfoil_core.kernels.cpu.rounding import CpuKernel
 from counterfoil_core.kernels.grid import ACCEPTANCE_FACTOR, Grid
+from counterfoil_core.kernels.result import Counts
 
 GRIDS = [Grid(0, 24, 8, 44), Grid(7, 18, 8, 38), Grid(-130, 24, 8, 44), Grid(120, 8, 4, 14), Grid(-32768, 24, 8, 44)]
 

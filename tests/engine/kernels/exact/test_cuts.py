@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil_core.kernels.exact import convolutions, cuts, digitconvolutions, digitproducts
+from counterfoil_core.kernels.exact import convolutions, digitconvolutions, digitproducts, digits
 from counterfoil_core.kernels.exact.geometry import Geometry
 from counterfoil_core.kernels.exact.products import Form, matmul
 from support.definite_reference import same_bits, wild
@@ -18,9 +18,9 @@ from support.definite_reference import same_bits, wild
 
 @pytest.fixture(autouse=True)
 def _forgotten() -> Iterator[None]:
-    cuts.forget()
+    digits.forget()
     yield
-    cuts.forget()
+    digits.forget()
 
 
 def counting(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> list[Tensor]:
@@ -44,7 +44,7 @@ def test_the_three_products_of_a_layer_cut_three_matrices(monkeypatch: pytest.Mo
     rows = x.view(30, 41)
     results = exact(rows, weight.t()), exact(g, weight), exact(g.t(), x.view(30, 41))
     assert len(asked) == 3
-    cuts.forget()
+    digits.forget()
     for found, (a, b) in zip(results, ((rows, weight.t()), (g, weight), (g.t(), rows)), strict=True):
         assert same_bits(found, matmul(a, b, 20))
 
@@ -92,13 +92,13 @@ def test_other_values_are_cut_again() -> None:
 def test_nothing_outlives_the_value_or_the_step() -> None:
     x, b = wild((8, 6), 1), wild((6, 3), 2)
     exact(x, b)
-    assert cuts.kept() == 2
+    assert digits.kept() == 2
     exact(x, b)
-    assert cuts.kept() == 0, "both were used twice"
+    assert digits.kept() == 0, "both were used twice"
     view = x.view(6, 8).t()
     exact(view, b)
     del x, view
     gc.collect()
-    assert cuts.kept() == 1
-    cuts.forget()
-    assert cuts.kept() == 0
+    assert digits.kept() == 1
+    digits.forget()
+    assert digits.kept() == 0

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from counterfoil_core.kernels import threads
-from counterfoil_core.kernels.exact import cuts, functions
+from counterfoil_core.kernels.exact import digits, functions
 from counterfoil_core.kernels.exact.products import Form, matmul
 from support.definite_reference import same_bits, wild
 
@@ -52,7 +52,7 @@ def test_products_and_functions(bits: int, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(threads, "SMALLEST", 7)
     for number in (1, 2, 3):
         torch.set_num_threads(number)
-        cuts.forget()
+        digits.forget()
         for form in (Form.KARATSUBA, Form.INT16):
             assert same_bits(matmul(a, b, bits, form), expected[0])
         assert same_bits(functions.evaluate("exp", x), expected[1])

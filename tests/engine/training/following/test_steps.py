@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from counterfoil.program.attribution import Location
-from counterfoil.program.notes import Notes
+from counterfoil.program.remedies import Notes
 from counterfoil.training.following.steps import Geometry, Tape, tape_of
 from counterfoil.training.following.world import World
 

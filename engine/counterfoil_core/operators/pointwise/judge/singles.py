@@ -12,8 +12,7 @@ from fractions import Fraction
 from functools import partial
 
 from counterfoil_core.operators.judging.forms import Judge
-from counterfoil_core.operators.judging.ieee import quotient, rounded
-from counterfoil_core.operators.judging.nearest import SINGLE, fraction_of, nearest, no_midpoint
+from counterfoil_core.operators.judging.ieee import SINGLE, fraction_of, nearest, no_midpoint, quotient, rounded
 from counterfoil_core.operators.judging.numbers import MP, number
 from counterfoil_core.operators.pointwise.judge.functions import FUNCTIONS
 
