@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from counterfoil.audit.judgemachine import open_judge
 from counterfoil_core.arithmetic.machine import Machine, OpenMachine
-from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturb
 
 IMITATIONS = (
     *PERTURBATIONS, "shuffled-1", "shuffled-2", "shuffled-3", "split-3", "split-8", "jitter-1", "reversed+jitter",
@@ -23,7 +23,7 @@ def imitated(name: str | None) -> OpenMachine:
         ValueError: There is no perturbation of that name (:mod:`counterfoil_core.arithmetic.otherwise.perturbation`).
     """
     if name is not None:
-        perturbed(name)
+        perturb(name)
 
     def opened(device: str, threads: int | None) -> Machine:
         return replace(open_judge(device, threads), imitates=name)

@@ -21,7 +21,7 @@ from benchmarks.paper.experiments import EXPERIMENTS, Step
 from counterfoil_core.arithmetic.compute.interpreter import StepResult
 from counterfoil_core.arithmetic.grid.log import encode
 from counterfoil_core.arithmetic.machine import open_machine
-from counterfoil_core.arithmetic.otherwise.perturbation import perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import perturb
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError, MemoryShortageError
 from counterfoil_core.base.trouble import obstacles_noticed
@@ -103,7 +103,7 @@ def measure(
         digested, root = _timed(lambda: _root(result))
         del result
         replayed, _ = _timed(forms.replay)
-        other, result = _timed(lambda: forms.replay(perturbed("reversed")))
+        other, result = _timed(lambda: forms.replay(perturb("reversed")))
     counts = sum(forms.counts, Counts())
     manifest, initial = step.order.manifest, step.order.initial
     return Measurement(

@@ -14,7 +14,7 @@ import torch
 from benchmarks.vectors.exact import exact_operations
 from benchmarks.vectors.recording import KEY_SEED, trainer_key
 from benchmarks.vectors.sharing import combination
-from counterfoil_core.arithmetic.compute.draws import drawn
+from counterfoil_core.arithmetic.compute.draws import draw_numbers
 from counterfoil_core.arithmetic.grid.fingerprints import Kernels, place_key, step_key
 from counterfoil_core.arithmetic.grid.log import SiteLog, decode, encode
 from counterfoil_core.arithmetic.grid.replayrounder import ReplayingRounder
@@ -154,7 +154,7 @@ def draws() -> dict[str, Any]:
         cases[operator] = []
         for shape, seed, step, draw in (((10,), 1, 1, 0), ((2, 3), 2**64 - 1, 9, 1), ((1,), 7, 2**32 - 1, 2**32 - 1)):
             key = {"seed": seed, "step": step, "draw": draw}
-            numbers = drawn(operator, shape, dtype=torch.float64, device=_CPU, **key)
+            numbers = draw_numbers(operator, shape, dtype=torch.float64, device=_CPU, **key)
             cases[operator].append({"shape": list(shape), **key, "seed": str(seed),
                                     "values": _hexes(numbers.flatten().tolist())})  # fmt: skip
     return cases

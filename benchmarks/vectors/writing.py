@@ -20,7 +20,7 @@ from benchmarks.vectors.jobs import (
 from benchmarks.vectors.readme import readme
 from benchmarks.vectors.recording import write_run
 from benchmarks.vectors.sharing import write_shared_run
-from counterfoil.base.wholefiles import write_whole, writing
+from counterfoil.base.wholefiles import write_errors, write_whole
 from counterfoil_core.arithmetic.compute.devices import set_determinism
 
 _SIGNED = ("transformer", "turns")
@@ -51,7 +51,7 @@ def write_vectors(folder: str | os.PathLike[str]) -> list[Path]:
         written.append(folder / name)
         write_whole(written[-1], text.encode(), what="a vector")
 
-    with writing(folder, "the vectors"):
+    with write_errors(folder, "the vectors"):
         folder.mkdir(parents=True, exist_ok=True)
     write("README.md", readme(torch.__version__.split("+")[0]))
     for name, vector in all_functions():

@@ -408,7 +408,7 @@ from counterfoil_core.signing.keys import (
     load_public_key as load_public_key,
 )
 from counterfoil_core.signing.publickeys import (
-    grouped as grouped,
+    group_digits as group_digits,
     is_public_key as is_public_key,
     key_id_of as key_id_of,
     pem_of as pem_of,

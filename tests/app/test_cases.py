@@ -12,21 +12,9 @@ import pytest
 from msgspec.structs import replace as changed
 
 from counterfoil import CounterfoilError, Outcome, SegmentRequest
-from counterfoil_app.model.case_file import (
-    FILE_NAME,
-    MAX_CASES,
-    MAX_FILES,
-    Case,
-    CaseFile,
-    CaseState,
-    FileKind,
-    NextStep,
-    Parties,
-    Replay,
-    result_of,
-    standing_of,
-)
+from counterfoil_app.model.case_file import FILE_NAME, MAX_CASES, MAX_FILES, Case, CaseFile, FileKind, Parties, Replay
 from counterfoil_app.model.cases import MAX_RECENT, Cases
+from counterfoil_app.model.casestate import CaseState, NextStep, result_of, standing_of
 from counterfoil_app.model.history import Past
 from counterfoil_app.model.otherwindows import Replaying
 from counterfoil_core.signing.subject import Subject

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from counterfoil import GPUS, Estimate, FleetRequest, Plan, plan_fleet
 from counterfoil_app.looks import text
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.language import Translations
 from counterfoil_app.looks.theme import Theme, ThemeChoice
 from counterfoil_app.shell.window import MainWindow
@@ -60,9 +60,9 @@ def test_it_shows_the_plan_of_the_engine(theme: Theme, qtbot: QtBot) -> None:
         assert line[5] == text.count(round(row.record_device_hours))
         assert (line[6] == "cannot be audited") == (not row.audited)
         assert (line[9] == text.count(round(row.sample_device_hours))) or not row.audited
-    assert all(translated(line) in dialog.assumptions.text() for line in fleet.assumptions)
+    assert all(translate(line) in dialog.assumptions.text() for line in fleet.assumptions)
     assert fleet.notes
-    assert all(translated(note) in dialog.meaning.text() for note in fleet.notes)
+    assert all(translate(note) in dialog.meaning.text() for note in fleet.notes)
     assert dialog.meaning.property("tone") == "warn"
 
 

@@ -16,7 +16,7 @@ from shiboken6 import isValid
 
 from counterfoil import Role, load_public_key
 from counterfoil.exports.handover import AUDITOR, CAPSULE, HTML, PDF, README, SEALED, SUMS, VERDICT, commands
-from counterfoil.sealed.unseal import make_sealing_key, opened
+from counterfoil.sealed.unseal import make_sealing_key, open_sealed
 from counterfoil.signer.client import Passphrase
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
@@ -126,7 +126,7 @@ def test_the_capsule_is_handed_over_sealed_for_judges(
     folder = bundle.with_name("honest-handover")
     assert not (folder / CAPSULE).exists()
     assert "--identity judge.key" in (folder / README).read_text()
-    with opened(folder / SEALED, tmp_path / "judge.key", Passphrase.given(None)) as plain:
+    with open_sealed(folder / SEALED, tmp_path / "judge.key", Passphrase.given(None)) as plain:
         assert plain.read_text() == "step 37"
 
 

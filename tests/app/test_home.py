@@ -13,7 +13,8 @@ from pytestqt.qtbot import QtBot
 from tests.app.conftest import PATIENCE, MakeWindow
 
 from counterfoil import Role
-from counterfoil_app.model.case_file import CaseState, FileKind, NextStep, Parties, Standing
+from counterfoil_app.model.case_file import FileKind, Parties
+from counterfoil_app.model.casestate import CaseState, NextStep, Standing
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import CARD_ACTIONS, MainWindow

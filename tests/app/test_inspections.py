@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from counterfoil import GPUS, InspectionRequest, plan_inspections
 from counterfoil_app.looks import text
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.language import Translations
 from counterfoil_app.looks.theme import Theme, ThemeChoice
 from counterfoil_app.shell.window import MainWindow
@@ -53,7 +53,7 @@ def test_it_shows_the_plan_of_the_engine(dialog: InspectionsDialog) -> None:
         assert line[4:] == ["\u2013" if cell.a_year is None else text.count(cell.a_year) for cell in row.cells]
     assert cells(dialog.stretching)[3][0] == "20 %"
     assert cells(dialog.stretching)[3][-1] == f"{text.digits('87.33')} %"
-    assert all(translated(line) in dialog.assumptions.text() for line in plan.assumptions)
+    assert all(translate(line) in dialog.assumptions.text() for line in plan.assumptions)
     assert dialog.meaning.property("tone") == "info"
 
 

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from counterfoil import CounterfoilError, RatePolicy, Role
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_app.engine.process import ProcessEngine
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.ledger_dialog import LedgerDialog
 from counterfoil_core.base.sentence import say
@@ -88,10 +88,10 @@ def test_a_trainer_that_is_chosen_shows_its_disputes_and_the_reasons(dialog: Led
     assert dialog.tabs.tabText(1) == "&Disputes (2)"
     found = dialog.reading.found
     assert found is not None
-    assert all(translated(reason) in dialog.rate.text() for reason in found.trainers[1].rate.reasons)
+    assert all(translate(reason) in dialog.rate.text() for reason in found.trainers[1].rate.reasons)
     dialog.trainer_table.selectRow(0)
     assert cells(dialog.disputes) == []
-    assert all(translated(reason) in dialog.rate.text() for reason in found.trainers[0].rate.reasons)
+    assert all(translate(reason) in dialog.rate.text() for reason in found.trainers[0].rate.reasons)
 
 
 def test_what_does_not_count_stands_in_rows(dialog: LedgerDialog, qtbot: QtBot) -> None:

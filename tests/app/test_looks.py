@@ -183,4 +183,4 @@ def test_there_is_one_picture_of_the_progress(window_of: MakeWindow, bundle: Pat
 def test_icons_go_with_the_text(qapp: QApplication) -> None:
     for percent, pixels in ((200, 32), (150, 24), (100, 16)):
         fonts.apply_text_size(qapp, percent)
-        assert fonts.scaled(16) == pixels
+        assert fonts.scale(16) == pixels

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from counterfoil.sealed.recipients import read_recipients
 from counterfoil.sealed.seal import seal_file
-from counterfoil.sealed.unseal import make_sealing_key, opened
+from counterfoil.sealed.unseal import make_sealing_key, open_sealed
 from counterfoil.signer.client import Passphrase
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
@@ -111,7 +111,7 @@ def test_a_capsule_is_saved_for_judges_alone(
         dialog.ok.click()
     assert proposals == [("honest-dispute.cfoil.age", "Sealed capsules (*.age)")]
     assert not any(runtime.iterdir())
-    with opened(tmp_path / "c.cfoil.age", judge, NO_PASSPHRASE) as plain:
+    with open_sealed(tmp_path / "c.cfoil.age", judge, NO_PASSPHRASE) as plain:
         assert plain.read_text() == "step 37"
 
 

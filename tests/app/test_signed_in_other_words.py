@@ -17,7 +17,7 @@ from counterfoil.talk.messages import decode, encode
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.looks import words
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.language import Translations
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.main import application
@@ -114,5 +114,5 @@ def test_outcomes_stay_as_they_are_signed_with_their_meaning_in_brackets(monkeyp
 def test_numbers_of_probabilities_are_those_of_the_language(german: None) -> None:
     sample = Sample(1000, ((1, 3),), Selection.RANDOM, "ab" * 32, 4)
     assert "0.9" in sample.describe()
-    assert "0,9" in translated(sample.describe())
-    assert "0.9" not in translated(sample.describe())
+    assert "0,9" in translate(sample.describe())
+    assert "0.9" not in translate(sample.describe())

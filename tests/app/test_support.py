@@ -23,7 +23,14 @@ from counterfoil_app import main
 from counterfoil_app.desktop.startup import draw_in_software
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.journal import Journal, Kind
-from counterfoil_app.model.settings import Settings, SettingsFileError, ThemeChoice, exported, read_settings, take
+from counterfoil_app.model.settings import (
+    Settings,
+    SettingsFileError,
+    ThemeChoice,
+    export_settings,
+    read_settings,
+    take,
+)
 from counterfoil_app.shell import preferences, records
 from counterfoil_app.shell.crash import ExceptionDialog, failure_of
 from counterfoil_app.shell.preferences import PreferencesDialog
@@ -227,12 +234,12 @@ def test_settings_come_back_from_their_file(qapp: Any, tmp_path: Path) -> None:
     settings.threads, settings.workers, settings.notify = 3, 4, False
     settings.auditor_name, settings.searches = "Ada Lovelace \u00e9", ("match:no",)
     settings.key_file = tmp_path / "key.pem"
-    data = exported(settings)
+    data = export_settings(settings)
     assert b"key.pem" not in data
     other = store(tmp_path, "two")
     take(read_settings(data), other)
-    assert exported(other) == data
-    assert exported(store(tmp_path, "three")) != data
+    assert export_settings(other) == data
+    assert export_settings(store(tmp_path, "three")) != data
 
 
 FINE = json.loads(

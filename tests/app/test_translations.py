@@ -207,19 +207,19 @@ def test_the_made_up_engine_says_what_the_real_one_says() -> None:
 
 
 def test_sentences_of_the_engine_are_translated_with_their_values(german_window: MainWindow) -> None:
-    found = engine_words.translated(say("Of {0} judged steps {1} differ; the first is {2}.", 60000, 2, 37))
+    found = engine_words.translate(say("Of {0} judged steps {1} differ; the first is {2}.", 60000, 2, 37))
     assert found == "Von 60.000 beurteilten Schritten weichen 2 ab; der erste ist 37."
-    one = engine_words.translated(say("Of {0} judged steps one differs: {1}.", 57, 37))
+    one = engine_words.translate(say("Of {0} judged steps one differs: {1}.", 57, 37))
     assert one == "Von 57 beurteilten Schritten weicht einer ab: 37."
     missing = CounterfoilError(
         say("There is no file {0}.", "/tmp/my key.pem"), remedy=say("Make one with 'counterfoil keygen'.")
     )
-    several = engine_words.translated(joined(missing.__str__(), "Nobody knows this one.", say("Try again.")))
+    several = engine_words.translate(joined(missing.__str__(), "Nobody knows this one.", say("Try again.")))
     assert several == (
         "Es gibt keine Datei /tmp/my key.pem. Erzeugen Sie eine mit 'counterfoil keygen'. "
         "Nobody knows this one. Versuchen Sie es noch einmal."
     )
-    nested = engine_words.translated(
+    nested = engine_words.translate(
         say(
             "{0} Nothing can be concluded about the training.",
             say("The trainer signed {0} steps, but the order has {1}.", 3, 4),
@@ -227,13 +227,13 @@ def test_sentences_of_the_engine_are_translated_with_their_values(german_window:
     )
     assert nested.startswith("Der Trainer hat 3 Schritte unterschrieben")
     assert nested.endswith("l\u00e4sst sich nichts schlie\u00dfen.")
-    assert engine_words.translated(named_parts(("state", "loss", "fingerprints"))) == (
+    assert engine_words.translate(named_parts(("state", "loss", "fingerprints"))) == (
         "Zustand, Verlust und Fingerabdr\u00fccke"
     )
-    assert engine_words.translated("") == ""
-    assert engine_words.translated("All 3 judged steps match.") == "All 3 judged steps match.", "a plain text"
+    assert engine_words.translate("") == ""
+    assert engine_words.translate("All 3 judged steps match.") == "All 3 judged steps match.", "a plain text"
     drawn = Sample(12, ((1, 3),), Selection.RANDOM, "0" * 64, 2, NonceSource.DRAWN)
-    sample = engine_words.translated(drawn.describe())
+    sample = engine_words.translate(drawn.describe())
     assert drawn.describe().endswith("at least 2 bad segments would have passed with probability 0.545.")
     assert sample.startswith("Von allen (12 Segmente) wurden 3 zuf")
     assert "mindestens 2 davon" in sample
@@ -241,7 +241,7 @@ def test_sentences_of_the_engine_are_translated_with_their_values(german_window:
     room = CounterfoilError(
         say("{0:capital} cannot be written to {1}: {2}.", say("the verdict"), "x", say("the disk is full"))
     )
-    assert engine_words.translated(room.sentence) == (
+    assert engine_words.translate(room.sentence) == (
         "Das Urteil l\u00e4sst sich nicht nach x schreiben: der Datentr\u00e4ger ist voll."
     )
 
@@ -266,13 +266,13 @@ def test_numbers_are_written_as_in_german(german_window: MainWindow) -> None:
         (0.00012345, "{0:.2g}", "0,00012"),
         (255, "{0:x}", "ff"),
     ):
-        assert engine_words.translated(say(form, value)) == shown
+        assert engine_words.translate(say(form, value)) == shown
 
 
 def test_text_of_strangers_stays_in_its_place(german_window: MainWindow) -> None:
     """What a file says is neither translated nor filled in, and shows as visible characters."""
     hostile = "the verdict {0} \u202eAll"
-    assert engine_words.translated(say("There is no file {0}.", hostile)) == (
+    assert engine_words.translate(say("There is no file {0}.", hostile)) == (
         "Es gibt keine Datei the verdict {0} \\u202eAll."
     )
     shown = Failure.of(CounterfoilError(say("There is no file {0}.", hostile)))
@@ -281,10 +281,10 @@ def test_text_of_strangers_stays_in_its_place(german_window: MainWindow) -> None
 
 def test_the_english_window_writes_the_numbers_of_the_engine_as_its_own(window: MainWindow) -> None:
     sentence = say("Of {0} judged steps {1} differ; the first is {2}.", 60000, 2, 37)
-    assert engine_words.translated(sentence) == "Of 60,000 judged steps 2 differ; the first is 37."
+    assert engine_words.translate(sentence) == "Of 60,000 judged steps 2 differ; the first is 37."
     assert sentence == "Of 60000 judged steps 2 differ; the first is 37.", "which is what is signed"
     plain = "Of 60 replayed steps 2 differ; the first is 37. What {0} stands for stays. So does this."
-    assert engine_words.translated(plain) == plain
+    assert engine_words.translate(plain) == plain
 
 
 # The window
@@ -467,6 +467,6 @@ def test_the_help_calls_things_as_the_window_does(language: str, german: dict[ob
 
 
 def test_every_check_is_explained_or_named(german_window: MainWindow) -> None:
-    titles = [engine_words.translated(number.title) for number in CheckNumber]
+    titles = [engine_words.translate(number.title) for number in CheckNumber]
     assert len(set(titles)) == len(CheckNumber)
     assert json.dumps(titles) != json.dumps([number.title for number in CheckNumber])

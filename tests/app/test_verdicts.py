@@ -34,7 +34,7 @@ from counterfoil import (
     start_signer,
 )
 from counterfoil_app.looks import words
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.theme import LIGHT
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.replayresult import VerdictMaterial
@@ -230,7 +230,7 @@ def test_without_the_package_nothing_is_remembered(
     dialog.passphrase.setText("secret")
     assert not dialog.remember.isEnabled()
     assert "'keyring' is not installed" in texts(dialog)
-    assert passphrases.remembered(Path("auditor.pem")) is None
+    assert passphrases.recall_passphrase(Path("auditor.pem")) is None
 
 
 def test_a_system_without_key_ring_says_so(ring: Ring) -> None:
@@ -253,7 +253,7 @@ def test_a_passphrase_is_remembered_if_wanted(
         dialog.remember.setChecked(wanted)
         with qtbot.waitSignal(opened.session.exports.finished):
             qtbot.mouseClick(dialog.ok, LEFT)
-        assert passphrases.remembered(key) == ("secret" if wanted else None)
+        assert passphrases.recall_passphrase(key) == ("secret" if wanted else None)
     assert settings.key_file == key
     dialog = signing(opened, qtbot)
     assert dialog.passphrase.text() == "secret"
@@ -262,7 +262,7 @@ def test_a_passphrase_is_remembered_if_wanted(
 
 def test_a_locked_key_ring_is_told_after_signing(ring: Ring) -> None:
     ring.locked = True
-    assert passphrases.remembered(Path("auditor.pem")) is None
+    assert passphrases.recall_passphrase(Path("auditor.pem")) is None
     with pytest.raises(CounterfoilError, match="The verdict is signed, but"):
         passphrases.remember(Path("auditor.pem"), "secret")
 
@@ -282,7 +282,7 @@ def test_the_report_says_everything(qapp: object) -> None:
     assert report.bundle_digest is not None
     for needed in (
         "DISPUTED", report.reason, report.bundle_digest.hex, KEY_ID, "2026-11-21", report.dispute.trainer_leaf.hex,
-        report.dispute.replay_leaf.hex, *(translated(check.detail) for check in report.checks), "counterfoil verify",
+        report.dispute.replay_leaf.hex, *(translate(check.detail) for check in report.checks), "counterfoil verify",
         "blocks.0.bn1.running_mean", float(report.dispute.replay_loss).hex(),
     ):  # fmt: skip
         assert needed in text, needed

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from counterfoil.base.foreignerrors import text_of, theirs, told
+from counterfoil.base.foreignerrors import describe_error, text_of, theirs
 from counterfoil.cli import main
 from counterfoil.training.huggingface import FineTuning, Task, order, order_huggingface
 from counterfoil.training.jobnames import load_job
@@ -221,10 +221,10 @@ def test_ctrl_c_in_a_module_stops_the_command(
 
 
 def test_words_for_what_was_raised() -> None:
-    assert told(ValueError("one\ntwo")) == "ValueError: one"
-    assert told(KeyError()) == "KeyError"
+    assert describe_error(ValueError("one\ntwo")) == "ValueError: one"
+    assert describe_error(KeyError()) == "KeyError"
     assert text_of(MuteError()) == "a MuteError that cannot be shown"
-    assert told(MuteError()) == "MuteError: a MuteError that cannot be shown"
+    assert describe_error(MuteError()) == "MuteError: a MuteError that cannot be shown"
     with pytest.raises(KeyboardInterrupt):
         theirs(KeyboardInterrupt())
     assert not isinstance(theirs(Panic()), CounterfoilError)

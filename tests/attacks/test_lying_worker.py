@@ -161,12 +161,12 @@ def test_a_worker_that_says_what_cannot_be_of_its_machine_is_not_asked(place, di
 
 @pytest.mark.parametrize("answer", [b"", b"\xc1", b"\x91" * 5000, 7, "of another", "not asked"])
 def test_an_answer_of_an_actor_that_is_none_ends_the_actor(answer):
-    from counterfoil.audit.parts.rayexec import answered
+    from counterfoil.audit.parts.rayexec import read_answer
 
     result = SegmentResult(1, (), ())
     if answer == "of another":
         answer = encode([Item(1, SegmentDone(2, result))])
     elif answer == "not asked":
         answer = encode([Item(1, StepDone(1, 1))])
-    assert isinstance(answered(answer, 1), Died)
-    assert answered(encode([Item(1, SegmentDone(1, result))]), 1) == SegmentDone(1, result)
+    assert isinstance(read_answer(answer, 1), Died)
+    assert read_answer(encode([Item(1, SegmentDone(1, result))]), 1) == SegmentDone(1, result)

@@ -15,8 +15,8 @@ import typer
 
 from counterfoil.base import wholefiles
 from counterfoil.cli import main
-from counterfoil.cli.commands import PLACES, declared
-from counterfoil.cli.places import READS, READS_FOLDER, READS_MODULE, WRITES, PathRole, guarded
+from counterfoil.cli.commands import PLACES, load_command
+from counterfoil.cli.places import READS, READS_FOLDER, READS_MODULE, WRITES, PathRole, guard
 from counterfoil_core.base.errors import FileWriteError
 
 CONTENT = b"kept"
@@ -132,9 +132,9 @@ def test_different_files_are_left_alone(lying: Path) -> None:
     ) -> None:
         seen.append(out)
 
-    guarded(command)(Path("k.pem"), out=Path("other.pem"))
+    guard(command)(Path("k.pem"), out=Path("other.pem"))
     with pytest.raises(FileWriteError, match=r"--out would be written over what FIRST names, k\.pem"):
-        guarded(command)(Path("k.pem"), out=Path("hard"))
+        guard(command)(Path("k.pem"), out=Path("hard"))
     assert seen == [Path("other.pem")]
 
 
@@ -144,9 +144,9 @@ def test_a_folder_that_is_read_takes_new_files_only(lying: Path) -> None:
     ) -> None:
         pass
 
-    guarded(command)(Path("model"), out=Path("model/report.csv"))
+    guard(command)(Path("model"), out=Path("model/report.csv"))
     with pytest.raises(FileWriteError, match="--out would be written over what MODEL names"):
-        guarded(command)(Path("model"), out=Path("model/model.safetensors"))
+        guard(command)(Path("model"), out=Path("model/model.safetensors"))
 
 
 def test_a_package_that_is_read(lying: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_package_that_is_read(lying: Path) -> None:
         pass
 
     with pytest.raises(FileWriteError, match="--out would be written over what --from names"):
-        guarded(command)(source="package:job", out=Path("package/__init__.py"))
+        guard(command)(source="package:job", out=Path("package/__init__.py"))
 
 
 # Three commands with one new name.
@@ -175,28 +175,28 @@ def test_a_name_is_claimed_by_one_command(tmp_path: Path, capsys: pytest.Capture
         assert leave.wait(30)
         out.write_bytes(CONTENT)
 
-    first = threading.Thread(target=guarded(command), kwargs={"out": target})
+    first = threading.Thread(target=guard(command), kwargs={"out": target})
     first.start()
     assert entered.wait(30)
     for _ in range(2):
         with pytest.raises(FileWriteError, match=r"Another process is going to write .*verdict\.json"):
-            guarded(command)(out=target)
+            guard(command)(out=target)
     leave.set()
     first.join()
     assert target.read_bytes() == CONTENT
     assert [path.name for path in tmp_path.iterdir()] == ["verdict.json"]
-    guarded(command)(out=target)  # nothing is claimed any more
+    guard(command)(out=target)  # nothing is claimed any more
 
 
 def test_a_claim_that_a_killed_process_left_claims_nothing(tmp_path: Path) -> None:
     (tmp_path / ".verdict.json.claim").touch()
-    with wholefiles.claimed(tmp_path / "verdict.json"):
+    with wholefiles.claim_file(tmp_path / "verdict.json"):
         pass
     assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_that_cannot_be_written_is_left_to_the_writing(tmp_path: Path) -> None:
-    with wholefiles.claimed(tmp_path / "missing" / "verdict.json"):
+    with wholefiles.claim_file(tmp_path / "missing" / "verdict.json"):
         pass
 
 
@@ -221,7 +221,7 @@ def _without_role(command: Callable[..., None]) -> list[str]:
 
 
 def test_every_path_of_every_command_has_a_role() -> None:
-    found = [declared(place) for place in PLACES.values()]
+    found = [load_command(place) for place in PLACES.values()]
     commands = [each for one in found for each in (_commands(one) if isinstance(one, typer.Typer) else [one])]
     assert len(commands) > 30
     assert {command.__name__: names for command in commands if (names := _without_role(command))} == {}

@@ -14,7 +14,7 @@ from securesystemslib.dsse import Envelope
 from counterfoil.audit.overview import inspect
 from counterfoil_core.base import canonical
 from counterfoil_core.base.errors import SignatureError
-from counterfoil_core.base.plaintext import quoted, spelled
+from counterfoil_core.base.plaintext import quote, spell
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import MAX_ENVIRONMENT
 from counterfoil_core.signing.claims import TreeHead
@@ -196,8 +196,8 @@ def test_a_file_with_words(what, copied_run, trainer_key):
 
 
 def test_how_a_name_is_spelled():
-    assert spelled("layers.21.self_attn:q-proj/[0]") == "layers.21.self_attn:q-proj/[0]"
-    assert quoted("labels") == "'labels'"
-    assert quoted(WORDS).startswith("'The\\x20client\\x27s\\x20notary")
-    assert len(quoted(WORDS * 9)) <= 62
-    assert len(quoted("\U000e0041" * 10**6)) <= 62
+    assert spell("layers.21.self_attn:q-proj/[0]") == "layers.21.self_attn:q-proj/[0]"
+    assert quote("labels") == "'labels'"
+    assert quote(WORDS).startswith("'The\\x20client\\x27s\\x20notary")
+    assert len(quote(WORDS * 9)) <= 62
+    assert len(quote("\U000e0041" * 10**6)) <= 62

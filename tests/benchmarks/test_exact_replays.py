@@ -21,7 +21,7 @@ from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.arithmetic import machine as machine_module
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter
 from counterfoil_core.arithmetic.machine import open_machine
-from counterfoil_core.arithmetic.otherwise.perturbation import perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import perturb
 from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.kernels.exact.products import Form
@@ -106,7 +106,7 @@ def test_ordinary_training_with_sums_in_another_order_gives_another_state(campai
     """The control, which holds on every processor: without a profile the order of additions is seen."""
 
     def backwards(program: Program, device: torch.device, dtype: torch.dtype) -> Interpreter:
-        return Interpreter(program, device, dtype, perturbed("reversed"))
+        return Interpreter(program, device, dtype, perturb("reversed"))
 
     plain = Replay(JOB, "", "as it is", "", 1)
     with patch.object(ordinary, "Interpreter", backwards):

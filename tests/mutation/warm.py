@@ -42,7 +42,7 @@ def load() -> Path:
         for module in pkgutil.walk_packages([str(package)], f"{package.name}."):
             if not any(word in module.name for word in _LEFT_OUT):
                 importlib.import_module(module.name)
-    sha256.compiled()
+    sha256.compiled_loops()
     return PACKAGES[0].parent
 
 

@@ -10,7 +10,7 @@ import pytest
 from counterfoil.sandbox.box import SWITCH
 from counterfoil.talk.port import Enclosure
 from counterfoil_app.engine import enclosures
-from counterfoil_app.engine.broker import named
+from counterfoil_app.engine.broker import name_arguments
 from counterfoil_app.engine.port import TRAITS
 
 
@@ -24,4 +24,4 @@ def closed() -> Iterator[None]:
 
 
 def enclosure_of(name: str, arguments: tuple[object, ...], why_open: str) -> Enclosure:
-    return enclosures.enclosure_of(TRAITS[name], named(name, arguments), why_open)
+    return enclosures.enclosure_of(TRAITS[name], name_arguments(name, arguments), why_open)

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.compute.chainplan import ChainUnit, Made, RunChain, chained
+from counterfoil_core.arithmetic.compute.chainplan import ChainUnit, Made, RunChain, plan_chains
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil_core.arithmetic.grid.chains import run_chain
 from counterfoil_core.arithmetic.grid.fingerprints import Kernels
@@ -34,7 +34,7 @@ PRECISION = Precision(margin_bits=36, proven=False)
 def with_chains(program: Program, smallest: int = 1, run: RunChain = run_chain) -> Interpreter:
     """An interpreter whose chains begin at so few elements."""
     interpreter = Interpreter(program, CPU)
-    interpreter.__dict__["units"] = chained(program, interpreter._prepared, run, smallest)
+    interpreter.__dict__["units"] = plan_chains(program, interpreter._prepared, run, smallest)
     return interpreter
 
 

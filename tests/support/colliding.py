@@ -18,7 +18,7 @@ import torch
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.arithmetic.grid.neighbours import neighbours
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
-from counterfoil_core.judge.explain import mixed
+from counterfoil_core.judge.explain import mix
 from counterfoil_core.signing.keys import SigningKey
 from support.jobs import record_run, recorded_by
 
@@ -86,7 +86,7 @@ class Colliding(RecordingRounder):
         log, key = self.logs[-1], self._site_key
         after = flat.double().numpy()
         other = neighbours(before, after, self._grid(self._site, exponent)).other
-        changes = mixed(other[log.indices], log.indices, key) - mixed(after[log.indices], log.indices, key)
+        changes = mix(other[log.indices], log.indices, key) - mix(after[log.indices], log.indices, key)
         chosen = vanishing_subset(changes.tobytes())
         where = log.indices[chosen]
         flat[torch.from_numpy(where)] = torch.from_numpy(other[where]).to(flat)

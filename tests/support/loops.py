@@ -49,7 +49,7 @@ def losses_of(draft: OrderDraft) -> list[float]:
     }
     losses = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(interpreter, "stored", lambda tensor, described: tensor)
+        patch.setattr(interpreter, "stored_tensor", lambda tensor, described: tensor)
         for step in range(len(draft.schedule)):
             scalars = dict(zip(draft.manifest.scalar_names, draft.scalars[step].tolist(), strict=True))
             batch = {n: torch.from_numpy(draft.data[n][draft.schedule[step]]) for n in draft.program.batch_names}

@@ -22,7 +22,7 @@ from counterfoil_core.arithmetic import machine
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
 from counterfoil_core.arithmetic.compute.operation import Compute, Operation, native
 from counterfoil_core.arithmetic.compute.plan import Frame, PreparedDraw, Round
-from counterfoil_core.arithmetic.grid.directions import judged
+from counterfoil_core.arithmetic.grid.directions import apply_directions
 from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
@@ -166,7 +166,9 @@ class _Rounder(RecordingRounder):
             where = taken.indices
             rounded = flat.numpy()
             old = rounded[where].astype(np.float64)
-            _, new, _ = judged(own[where].astype(np.float64), old, taken.ups, self._grid(self._site, exponent), 0.0)
+            _, new, _ = apply_directions(
+                own[where].astype(np.float64), old, taken.ups, self._grid(self._site, exponent), 0.0
+            )
             rounded[where] = new
             key = np.uint64(self._site_key)
             fingerprint += int(mix_values(new, where, key)) - int(mix_values(old, where, key))

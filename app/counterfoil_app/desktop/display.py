@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from counterfoil import CounterfoilError
-from counterfoil.base.foreignerrors import told
+from counterfoil.base.foreignerrors import describe_error
 from counterfoil.doctor.observations import LOOKS, Broken, Display
 from counterfoil.talk.line import Line
 from counterfoil.talk.table import LOOK_AT_DISPLAY
@@ -29,7 +29,7 @@ def look_at_display() -> Display | Broken:
     except CounterfoilError as error:
         return Broken("display", error.sentence, error.remedy)
     except ImportError as error:  # of Qt's, which also a system library that it needs may be missing for
-        return Broken("display", told(error), missing=isinstance(error, ModuleNotFoundError))
+        return Broken("display", describe_error(error), missing=isinstance(error, ModuleNotFoundError))
     screens = []
     for screen in application.screens():
         size, ratio = screen.size(), screen.devicePixelRatio()

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import words
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.model.eventloop import single_shot
 from counterfoil_app.model.open_bundle import RUNNING, Phase
 from counterfoil_app.model.session import Session
@@ -362,8 +362,8 @@ class LongJobs(QObject):
         report, failure = self._session.report, self._session.failure
         name = name_of(self._session.path)
         if report is not None:
-            self._notifier.tell(f"{words.as_signed(report.outcome.value)}: {name}", translated(report.reason))
+            self._notifier.tell(f"{words.as_signed(report.outcome.value)}: {name}", translate(report.reason))
         elif failure is not None:
             self._notifier.tell(
-                self.tr("The replay of {0} ended without a verdict").format(name), translated(failure.sentence)
+                self.tr("The replay of {0} ended without a verdict").format(name), translate(failure.sentence)
             )

@@ -34,7 +34,7 @@ from counterfoil.talk.failure import Failure
 from counterfoil.talk.frames import own_pipes, read_frame, write_frame
 from counterfoil.talk.messages import FormError, decode
 from counterfoil.talk.port import Call, Delivery, Enclosure, Question, Raised, Returned
-from counterfoil.talk.process import Heard, Process, Start, answered
+from counterfoil.talk.process import Heard, Process, Start, answer
 from counterfoil_app.engine.child import LIGHT, WHOLE
 from counterfoil_app.engine.enclosures import enclosure_of
 from counterfoil_app.engine.port import ENGINE, TRAITS, Engine, Traits, keeping, with_key
@@ -236,7 +236,7 @@ class Broker:
             answers = inner.answers.get(asked.number)
             if answers is None:
                 raise CounterfoilError(say("The call that this was for is over."))
-            process.send(Returned(asked.number, answered(asked, [(QUESTIONS, answers)])))
+            process.send(Returned(asked.number, answer(asked, [(QUESTIONS, answers)])))
         except FormError:
             process.kill()
         except (CounterfoilError, OSError) as error:
@@ -265,10 +265,10 @@ def _arguments(call: Call) -> Mapping[str, Any]:
         found = decode(call.arguments, ENGINE.form(call.name).arguments)
     except FormError:  # whoever is to carry it out says so
         return {}
-    return named(call.name, found)
+    return name_arguments(call.name, found)
 
 
-def named(name: str, arguments: tuple[Any, ...]) -> Mapping[str, Any]:
+def name_arguments(name: str, arguments: tuple[Any, ...]) -> Mapping[str, Any]:
     """Return the arguments of a question by the names of its parameters."""
     return dict(zip(list(signature(getattr(Engine, name)).parameters)[1:], arguments, strict=False))
 

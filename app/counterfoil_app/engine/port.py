@@ -474,9 +474,9 @@ class Engine:
     @question(beside=True, here=True)
     def handed_out(self, capsule: Path) -> HandedOut:
         """Say what a dispute capsule hands to whoever gets it; raises CounterfoilError."""
-        from counterfoil.audit.capsulecontents import handed_out_by
+        from counterfoil.audit.capsulecontents import count_file_contents
 
-        return handed_out_by(capsule)
+        return count_file_contents(capsule)
 
     @question()
     def adjudicate(

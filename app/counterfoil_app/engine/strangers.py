@@ -44,7 +44,7 @@ def lines(text: str) -> str:
     )
 
 
-def quoted(later: Afterwards) -> Afterwards:
+def quote_texts(later: Afterwards) -> Afterwards:
     """What others said of a verdict: their texts keep their lines, each of visible characters."""
     shown = plain(later)
     withdrawals = tuple(

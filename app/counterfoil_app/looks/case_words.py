@@ -8,11 +8,12 @@ from counterfoil import AdjudicationOutcome, DeliveryOutcome, Outcome
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.looks.words import Look
-from counterfoil_app.model.case_file import Case, CaseFile, CaseState, FileKind, NextStep, Standing
+from counterfoil_app.model.case_file import Case, CaseFile, FileKind
+from counterfoil_app.model.casestate import CaseState, NextStep, Standing
 from counterfoil_app.model.history import Past
 
 _tr = texts("case_words")
@@ -74,7 +75,7 @@ def _state(found: Standing) -> Look:
 def result(past: Past) -> Look:
     """How what a replay found is shown, with how much of the run it holds for."""
     look = words.outcome(past.outcome, trust=past.trust)
-    return Look(strangers.sentence(translated(past.headline)), look.icon, look.tone)
+    return Look(strangers.sentence(translate(past.headline)), look.icon, look.tone)
 
 
 def outcome(file: CaseFile) -> Look:

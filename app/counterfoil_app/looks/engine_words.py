@@ -26,10 +26,10 @@ _AS_MANY_AS_NEEDED = QLocale.FloatingPointPrecisionOption.FloatingPointShortest.
 
 def failure_text(failure: Failure) -> str:
     """A failure's sentence and remedy in the language of the window."""
-    return translated(joined(failure.sentence, failure.remedy))
+    return translate(joined(failure.sentence, failure.remedy))
 
 
-def translated(sentence: str) -> str:
+def translate(sentence: str) -> str:
     """A text of the engine in the language of the window, with numbers as that language writes them.
 
     It may quote a stranger's file: the result is one line of visible characters.

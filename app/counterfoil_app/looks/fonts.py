@@ -72,6 +72,6 @@ def apply_text_size(application: QApplication, percent: int) -> None:
     application.setFont(font)
 
 
-def scaled(pixels: int) -> int:
+def scale(pixels: int) -> int:
     """A length that goes with text of 13 pixels, for instance of an icon, in text as large as it is."""
     return round(pixels * QGuiApplication.font().pointSizeF() / TEXT_POINTS)

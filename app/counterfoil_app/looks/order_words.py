@@ -8,7 +8,7 @@ from counterfoil import OrderOption, OrderProgress
 from counterfoil.training.stages import CAPTURING, COMPARING, FOLLOWING, RUNNING
 from counterfoil_app.engine import strangers
 from counterfoil_app.looks import text
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.language import texts
 from counterfoil_app.model.order_plan import FOLDER, Stage
 from counterfoil_core.base.sentence import Sentence
@@ -129,12 +129,12 @@ def labels() -> Mapping[str, str]:
 
 def option_help(value: OrderOption) -> str:
     """What an option is for, as the command line says it, in the language of the window."""
-    return translated(Sentence(value.help, ()))
+    return translate(Sentence(value.help, ()))
 
 
 def option_default(value: OrderOption) -> str:
     """What becomes of an option that is left empty."""
-    return translated(Sentence(value.shown_default, ())) if value.shown_default else ""
+    return translate(Sentence(value.shown_default, ())) if value.shown_default else ""
 
 
 def progress(value: OrderProgress | None, seconds_left: float | None) -> str:

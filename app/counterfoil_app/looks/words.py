@@ -77,7 +77,7 @@ def conclusion(judged: AuditReport | Verdict, trust: Trust | None = None) -> Loo
     )
 
 
-def recorded(steps: int, ordered: int) -> str:
+def recorded_steps(steps: int, ordered: int) -> str:
     """How many steps a run has, and of how many where these are more."""
     if steps == ordered:
         return text.count(steps)
@@ -99,7 +99,7 @@ def trust(line: TrustLine) -> Look:
         Level.OPEN: ("warning", Tone.WARN) if line.reason else ("pending", Tone.MUTED),
         Level.NONE: ("failed", Tone.BAD),
     }[line.level]
-    return Look(engine_words.translated(line.words), *look)
+    return Look(engine_words.translate(line.words), *look)
 
 
 def role(value: Role) -> str:
@@ -166,10 +166,10 @@ def disputed_step(step: int, ordered: int, agreed: int) -> str:
 
 def check_said(value: Check) -> str:
     """Where a check stands, and what was found."""
-    return f"{check(value).word}. {engine_words.translated(value.detail)}".strip()
+    return f"{check(value).word}. {engine_words.translate(value.detail)}".strip()
 
 
-def revoked(found: Revocation) -> str:
+def revocation(found: Revocation) -> str:
     """That a key was revoked, from when on and why."""
     cause = {
         Cause.COMPROMISED: _tr("somebody else has it, or may have it"),
@@ -204,7 +204,7 @@ def headline(judged: AuditReport | Verdict) -> str:
 
 def headline_of(value: Outcome, said: str) -> str:
     """The same of a headline of the engine's, which begins with the outcome."""
-    return as_signed(value.value) + engine_words.translated(said).removeprefix(value.value)
+    return as_signed(value.value) + engine_words.translate(said).removeprefix(value.value)
 
 
 def _outcome(value: Outcome, sample: Sample | None) -> Look:
@@ -245,9 +245,9 @@ def segments(request: SegmentRequest) -> str:
     return _tr("the whole run")
 
 
-def kept(value: Kept) -> str:
+def kept_replay(value: Kept) -> str:
     """What is kept of a replay that was stopped, as sentences."""
-    return _tr("Kept: {0}. Resume goes on from there.").format(engine_words.translated(kept_said(value)))
+    return _tr("Kept: {0}. Resume goes on from there.").format(engine_words.translate(kept_said(value)))
 
 
 def number_list(numbers: Sequence[int]) -> str:
@@ -318,22 +318,22 @@ def dispute_account(dispute: Dispute, earlier: int | None) -> str:
         dispute: The dispute.
         earlier: How many steps before it differ; None where nothing is said of those.
     """
-    return engine_words.translated(account_of(dispute, earlier=earlier))
+    return engine_words.translate(account_of(dispute, earlier=earlier))
 
 
 def dispute_meaning(dispute: Dispute) -> str:
     """What a dispute means for the trainer, as a plain paragraph."""
-    return engine_words.translated(meaning_of(dispute))
+    return engine_words.translate(meaning_of(dispute))
 
 
 def dispute_bound(dispute: Dispute) -> str:
     """What an accusation is about and who can settle it, for a client."""
-    return engine_words.translated(bound_by(dispute))
+    return engine_words.translate(bound_by(dispute))
 
 
 def rows(inputs: Sequence[str]) -> str:
     """Which rows have other fingerprints."""
-    return engine_words.translated(rows_named(tuple(inputs)))
+    return engine_words.translate(rows_named(tuple(inputs)))
 
 
 def no_leaf(dispute: Dispute) -> str:
@@ -354,14 +354,14 @@ def finding_extent(finding: Finding) -> str:
 
 def check_title(number: CheckNumber) -> str:
     """What a check asks, with its number."""
-    return f"{int(number)}. {engine_words.translated(number.title)}"
+    return f"{int(number)}. {engine_words.translate(number.title)}"
 
 
 def precision(whole: str, *, exactly: bool = False) -> str:
     """A precision profile: the grid alone, or exactly, with its margins."""
     if not exactly and isinstance(whole, Sentence) and whole.values and isinstance(whole.values[0], Sentence):
-        return engine_words.translated(whole.values[0])
-    return engine_words.translated(whole)
+        return engine_words.translate(whole.values[0])
+    return engine_words.translate(whole)
 
 
 def environment(name: str) -> str:

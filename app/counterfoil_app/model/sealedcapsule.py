@@ -6,7 +6,7 @@ import atexit
 from contextlib import ExitStack
 from pathlib import Path
 
-from counterfoil.sealed.unseal import opened
+from counterfoil.sealed.unseal import open_sealed
 from counterfoil.signer.client import Passphrase
 
 
@@ -25,13 +25,13 @@ class Unsealing:
     def __init__(self, sealed: Path, identity: Path, passphrase: str) -> None:
         self.sealed = sealed
         self._stack = ExitStack()
-        self._opening = opened(sealed, identity, Passphrase.given(passphrase))
+        self._opening = open_sealed(sealed, identity, Passphrase.given(passphrase))
 
     def open(self) -> Path:
         """Return where what was sealed lies now; to be called from the worker thread, and once.
 
         Raises:
-            CounterfoilError: As :func:`counterfoil.sealed.unseal.opened`.
+            CounterfoilError: As :func:`counterfoil.sealed.unseal.open_sealed`.
         """
         path = self._stack.enter_context(self._opening)
         atexit.register(self.close)  # a window that is closed with its application does not tell

@@ -257,7 +257,7 @@ class Portable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _FIELDS = tuple(name for name in Portable.__struct_fields__ if name != "counterfoil_settings")
 
 
-def exported(settings: Settings) -> bytes:
+def export_settings(settings: Settings) -> bytes:
     """Return the settings as the bytes of a file."""
     held = Portable(VERSION, **{name: getattr(settings, name) for name in _FIELDS})
     return (json.dumps(msgspec.to_builtins(held), indent=1, ensure_ascii=True) + "\n").encode()

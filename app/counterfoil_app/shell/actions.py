@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
 
 from counterfoil_app.engine import strangers
 from counterfoil_app.looks import icons
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.session import Session
@@ -256,5 +256,5 @@ class Menus(QObject):
             choose = partial(self.device_chosen.emit, device.name)
             action = self._choice(self.device_menu, group, f"{device.name}: {device.title}", choose)
             action.setChecked(device.name == self._session.device)
-            set_tip(action, translated(device.float64_note))
+            set_tip(action, translate(device.float64_note))
         self.device_menu.setEnabled(bool(self._session.devices))

@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QWidget
 
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure, attempt
-from counterfoil_app.model.case_file import Case, CaseFile, FileKind, NextStep, Standing
+from counterfoil_app.model.case_file import Case, CaseFile, FileKind
 from counterfoil_app.model.cases import Cases
+from counterfoil_app.model.casestate import NextStep, Standing
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.file_search import FileSearch
 from counterfoil_app.model.history import History, Past

@@ -10,7 +10,7 @@ from counterfoil import CheckNumber, CheckState, Outcome
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.engine_words import failure_text, translate
 from counterfoil_app.model.journal import Journal, Kind
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
@@ -83,7 +83,7 @@ class Chronicle(QObject):
             report = session.report
             self._note_checks()  # the last checks come to the outcome, and stand before it
             kind = _OUTCOME_KINDS.get(report.outcome, Kind.WARNING)
-            self._journal.note(kind, f"{words.as_signed(report.outcome.value)}: {translated(report.reason)}")
+            self._journal.note(kind, f"{words.as_signed(report.outcome.value)}: {translate(report.reason)}")
         elif self._phase is Phase.FAILED and session.failure is not None and session.failure.expected:
             # One that was not expected comes by the signal ``failed`` too.
             self._note_failure(session.failure)
@@ -117,7 +117,7 @@ class Chronicle(QObject):
             if check.state is known or check.state not in _CHECK_KINDS:
                 continue
             title, state = words.check_title(number), words.check(check).word
-            sentence = self.tr("Check {0}: {1}. {2}").format(title, state, translated(check.detail)).strip()
+            sentence = self.tr("Check {0}: {1}. {2}").format(title, state, translate(check.detail)).strip()
             self._journal.note(_CHECK_KINDS[check.state], sentence)
 
     def _note_dispute(self) -> None:

@@ -222,7 +222,7 @@ class Commands(QObject):
 
     def _go_on_face(self, session: Session) -> Face:
         tip = self.tr("Go on with a replay that was paused or stopped")
-        return Face(self.tr("R&esume"), "resume", words.kept(session.kept) if session.kept is not None else tip)
+        return Face(self.tr("R&esume"), "resume", words.kept_replay(session.kept) if session.kept is not None else tip)
 
     def _resume(self) -> None:
         """Go on where the replay waits, or where an earlier one was stopped; never from the beginning."""

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit,
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons
-from counterfoil_app.looks.fonts import fixed_font, scaled
+from counterfoil_app.looks.fonts import fixed_font, scale
 from counterfoil_app.looks.theme import tokens_in_use
 from counterfoil_app.shell.help import versions_text
 from counterfoil_app.views import layouts
@@ -101,7 +101,7 @@ class ExceptionDialog(QDialog):
         self.setSizeGripEnabled(True)
         self._failures: list[Failure] = []
         icon, ratio = QLabel(), self.devicePixelRatioF()
-        icon.setPixmap(icons.pixmap("error", tokens_in_use().bad, scaled(ICON_PIXELS), ratio))
+        icon.setPixmap(icons.pixmap("error", tokens_in_use().bad, scale(ICON_PIXELS), ratio))
         icon.setAccessibleName(self.tr("Error"))
         title = label(self.tr("Counterfoil itself made a mistake."), "title")
         self.sentence = label()

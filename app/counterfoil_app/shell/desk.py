@@ -13,7 +13,7 @@ from PySide6.QtCore import QByteArray, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.model.eventloop import follow, single_shot
 from counterfoil_app.views.frame import Frame
 
@@ -64,7 +64,7 @@ class Desk(QMainWindow):
         # A tab that is dragged out of its bar takes its view along.
         self.setDockOptions(self.dockOptions() | QMainWindow.DockOption.GroupedDragging)
         self.docks = {name: make_dock(name, title, view) for name, (title, view) in views.items()}
-        self.docks["overview"].setMinimumWidth(scaled(LEAST_OVERVIEW_PIXELS))
+        self.docks["overview"].setMinimumWidth(scale(LEAST_OVERVIEW_PIXELS))
         self._untitled = {dock: QWidget(dock) for dock in self.docks.values()}
         self._dress_later = single_shot(self, 0, self._dress)
         for dock in self.docks.values():
@@ -94,7 +94,7 @@ class Desk(QMainWindow):
         if self._narrow:
             docks["overview"].raise_()
             return
-        overview = min(scaled(OVERVIEW_PIXELS), int(LARGEST_OVERVIEW_SHARE * width))
+        overview = min(scale(OVERVIEW_PIXELS), int(LARGEST_OVERVIEW_SHARE * width))
         rest = width - overview
         if self._plots is Plots.BESIDE:
             shown = [docks["overview"], docks["steps"], docks["divergence"]]
@@ -120,13 +120,13 @@ class Desk(QMainWindow):
     @property
     def _plots(self) -> Plots:
         """Where the plots lie at first."""
-        if self._window.width() >= scaled(BESIDE_PIXELS):
+        if self._window.width() >= scale(BESIDE_PIXELS):
             return Plots.BESIDE
-        return Plots.ABOVE if self._window.height() >= scaled(ABOVE_PIXELS) else Plots.BEHIND
+        return Plots.ABOVE if self._window.height() >= scale(ABOVE_PIXELS) else Plots.BEHIND
 
     @property
     def _narrow(self) -> bool:
-        return self._window.width() < scaled(NARROW_PIXELS)
+        return self._window.width() < scale(NARROW_PIXELS)
 
     def _arrange(self) -> None:
         """The overview beside all other views: behind each other, or where there is room, the plots beside the rest."""

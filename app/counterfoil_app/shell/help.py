@@ -26,7 +26,7 @@ from counterfoil_app.looks.language import SOURCE_LANGUAGE
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body, fit_to_screen
-from counterfoil_app.views.parts import Field, FieldGrid, enlarged, label, logo
+from counterfoil_app.views.parts import Field, FieldGrid, enlarge, label, logo
 from counterfoil_app.views.tables import Column, RecordTable, table_view
 
 LOGO_PIXELS = 64
@@ -66,7 +66,7 @@ class AboutDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         mark = logo(LOGO_PIXELS)
         mark.setAlignment(Qt.AlignmentFlag.AlignTop)
-        title = enlarged(label(f"Counterfoil {__version__}", "title"), 1.5)
+        title = enlarge(label(f"Counterfoil {__version__}", "title"), 1.5)
         purpose = label(self.tr("Find out whether the training you ordered is the training that happened."))
         licence = label(self.tr("Free software under the Apache License 2.0, without any warranty."), "muted")
         fonts = label(
@@ -93,7 +93,7 @@ class Shortcut:
     keys: str
 
 
-def unmarked(text: str) -> str:
+def without_mnemonic(text: str) -> str:
     """A menu text without its mnemonic and its ellipsis."""
     return text.replace("&&", "\0").replace("&", "").replace("\0", "&").rstrip("\u2026")
 
@@ -112,9 +112,9 @@ def menu_shortcuts(bar: QMenuBar) -> list[Shortcut]:
         for action in actions:
             menu = action.menu()
             if isinstance(menu, QMenu):
-                walk(menu.actions(), where or unmarked(action.text()))
+                walk(menu.actions(), where or without_mnemonic(action.text()))
             elif keys_of(action):
-                found.append(Shortcut(where, unmarked(action.text()), keys_of(action)))
+                found.append(Shortcut(where, without_mnemonic(action.text()), keys_of(action)))
 
     walk(bar.actions(), "")
     return found

@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QProgressBar, QWidget
 
 from counterfoil import MachineFact, MachineState
-from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.engine_words import failure_text, translate
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.questions import Examination
@@ -45,9 +45,9 @@ class MachineDialog(QDialog):
         self.progress.setAccessibleName(self.tr("Progress of the examination"))
         columns: list[Column[MachineFact]] = [
             Column(self.tr("State"), lambda fact: self._look(fact).word, 10, look=self._look),
-            Column(self.tr("Part"), lambda fact: translated(fact.section), 16),
-            Column(self.tr("What"), lambda fact: translated(fact.name), 30, tip=lambda fact: translated(fact.name)),
-            Column(self.tr("Found"), lambda fact: translated(fact.value), 20, tip=lambda fact: translated(fact.value)),
+            Column(self.tr("Part"), lambda fact: translate(fact.section), 16),
+            Column(self.tr("What"), lambda fact: translate(fact.name), 30, tip=lambda fact: translate(fact.name)),
+            Column(self.tr("Found"), lambda fact: translate(fact.value), 20, tip=lambda fact: translate(fact.value)),
         ]
         self.model: RecordTable[MachineFact] = RecordTable(columns, theme, self)
         self.table = table_view(self.model, self.tr("What was found"), self)
@@ -74,7 +74,7 @@ class MachineDialog(QDialog):
         self.progress.setRange(0, progress.total if progress is not None else 0)
         if progress is not None:
             self.progress.setValue(progress.done)
-            self.progress.setFormat(translated(progress.part))
+            self.progress.setFormat(translate(progress.part))
         self.again.setEnabled(not examined.working)
         self.copy.setEnabled(examined.found is not None)
         facts = examined.found.facts if examined.found is not None else ()
@@ -83,9 +83,9 @@ class MachineDialog(QDialog):
         if examined.failure is not None:
             self._say(failure_text(examined.failure), "bad")
         elif examined.found is not None:
-            self._say(translated(examined.found.summary), "bad" if examined.found.wrong else "ok")
+            self._say(translate(examined.found.summary), "bad" if examined.found.wrong else "ok")
         self.summary.setVisible(not examined.working)
-        said = [f"{translated(fact.name)}: {translated(fact.remedy)}" for fact in facts if fact.remedy]
+        said = [f"{translate(fact.name)}: {translate(fact.remedy)}" for fact in facts if fact.remedy]
         self.remedies.setText("\n".join(dict.fromkeys(said)))
         self.remedies.setVisible(bool(said))
 

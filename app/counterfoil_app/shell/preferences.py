@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from counterfoil import CounterfoilError, write_whole
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.language import LANGUAGES
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.session import Session
@@ -29,7 +29,7 @@ from counterfoil_app.model.settings import (
     Portable,
     Settings,
     ThemeChoice,
-    exported,
+    export_settings,
     read_settings,
     take,
 )
@@ -170,7 +170,7 @@ class PreferencesDialog(QDialog):
         try:
             held = read_settings(read_input(path, say("a settings file"), CounterfoilError, most=MAX_BYTES))
         except CounterfoilError as error:
-            self.hint.setText(f"{translated(error.sentence)} {translated(error.remedy)}")
+            self.hint.setText(f"{translate(error.sentence)} {translate(error.remedy)}")
             return
         self._brought = held
         for box, value in (
@@ -191,9 +191,9 @@ class PreferencesDialog(QDialog):
         if path is None:
             return
         try:
-            write_whole(path, exported(self._settings), what=say("the settings"))
+            write_whole(path, export_settings(self._settings), what=say("the settings"))
         except CounterfoilError as error:
-            self.hint.setText(f"{translated(error.sentence)} {translated(error.remedy)}")
+            self.hint.setText(f"{translate(error.sentence)} {translate(error.remedy)}")
         else:
             self.hint.setText(self.tr("The stored settings were written to {0}.").format(path))
 

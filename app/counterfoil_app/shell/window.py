@@ -15,7 +15,7 @@ from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure, JobResult, attempt
 from counterfoil_app.looks import icons
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.bundle_queue import BundleQueue
 from counterfoil_app.model.case_file import FILE_NAME as CASES_FILE
@@ -37,7 +37,7 @@ from counterfoil_app.shell.clerk import Clerk
 from counterfoil_app.shell.commands import Commands
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
 from counterfoil_app.shell.files import Dropping, Files
-from counterfoil_app.shell.help import unmarked
+from counterfoil_app.shell.help import without_mnemonic
 from counterfoil_app.shell.lookup_desk import CompareDesk, FactsDesk, LookupDesk
 from counterfoil_app.shell.order_desk import OrderDesk
 from counterfoil_app.shell.recordings import RecordingDesk
@@ -263,7 +263,7 @@ class MainWindow(QMainWindow):
     def _put_together(self) -> None:
         views = (self.overview, self.steps, self.divergence, self.merkle, self.dispute, self.shell.log)
         titled = zip(self._titles().items(), views, strict=True)
-        self.desk = Desk({name: (unmarked(title), view) for (name, title), view in titled}, self)
+        self.desk = Desk({name: (without_mnemonic(title), view) for (name, title), view in titled}, self)
         self.docks = self.desk.docks
         self.stack = QStackedWidget()
         for page in (self.home, self.message, self.desk):
@@ -271,14 +271,14 @@ class MainWindow(QMainWindow):
         centre = QWidget()
         shown = (self.header, self.strip, (self.stack, 1), self.incoming)
         self._column = layouts.column(*shown, inside=centre, margins=layouts.NONE, spacing=0)
-        self.stack.setMinimumHeight(scaled(LEAST_VIEW_PIXELS))
+        self.stack.setMinimumHeight(scale(LEAST_VIEW_PIXELS))
         self._frame = Frame(centre)
         self.setCentralWidget(self._frame)
         # A dock of the window and not of the desk: it stays while bundles are opened and closed.
         self.queue_dock = make_dock("queue", self.tr("Queue"), self.queue_view)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.queue_dock)
         self.queue_dock.hide()
-        self.resizeDocks([self.queue_dock], [scaled(QUEUE_WIDTH)], Qt.Orientation.Horizontal)
+        self.resizeDocks([self.queue_dock], [scale(QUEUE_WIDTH)], Qt.Orientation.Horizontal)
         self.statusBar().setSizeGripEnabled(False)
         if self.session.where:
             machine = self.tr("The engine works on {0}: files are those of that machine, keys are here.")

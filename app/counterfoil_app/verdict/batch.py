@@ -15,8 +15,8 @@ from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import beside, name_of, plain
 from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks import words
-from counterfoil_app.looks.engine_words import failure_text, translated
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.engine_words import failure_text, translate
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.bundle_queue import BundleQueue
@@ -105,7 +105,7 @@ class BatchDialog(QDialog):
         self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.ok.setProperty("primary", True)
         layouts.fill(Body(self, self.hint, self.buttons), what, (self.table, 1), grid, spacing=12)
-        fit_to_screen(self, QSize(*map(scaled, SIZE)))
+        fit_to_screen(self, QSize(*map(scale, SIZE)))
         self.buttons.accepted.connect(self._want)
         self.buttons.rejected.connect(self.reject)
         self.table.itemChanged.connect(self._edited)
@@ -127,8 +127,8 @@ class BatchDialog(QDialog):
             (_, steps), *_rest = figures(shown)
             cells = (
                 run,
-                outcome_item(look, self._theme, look.word, translated(shown.reason)),
-                item(translated(steps), ""),
+                outcome_item(look, self._theme, look.word, translate(shown.reason)),
+                item(translate(steps), ""),
             )
             for column, cell in enumerate(cells):
                 self.table.setItem(row, column, cell)

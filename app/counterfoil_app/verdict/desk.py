@@ -13,7 +13,7 @@ from shiboken6 import isValid
 
 from counterfoil import AdjudicationReport, AuditReport, Role, TrustStore, key_id_of
 from counterfoil_app.engine.port import Engine, Signable, VerdictReading
-from counterfoil_app.engine.strangers import beside, plain, quoted
+from counterfoil_app.engine.strangers import beside, plain, quote_texts
 from counterfoil_app.engine.worker import Failure, JobResult, attempt
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.case_file import Parties
@@ -266,7 +266,7 @@ class VerdictDesk(QObject):
             self.was_read.emit(viewer.path, result.value)
             for envelope in result.value.counted:  # what was given once is known from then on, here and by commands
                 attempt(partial(self._keys.book.keep_later, envelope), self._session.failed)
-            reading, later = plain(result.value), quoted(result.value.validity.later)
+            reading, later = plain(result.value), quote_texts(result.value.validity.later)
             viewer.show_reading(replace(reading, validity=replace(reading.validity, later=later)))
 
     # Both
@@ -291,4 +291,4 @@ def _read(
 
 def _look_up(key: Path | None) -> KeyRingAnswer:
     problem = passphrases.unavailable()
-    return KeyRingAnswer(problem, passphrases.remembered(key) if key is not None and not problem else None)
+    return KeyRingAnswer(problem, passphrases.recall_passphrase(key) if key is not None and not problem else None)

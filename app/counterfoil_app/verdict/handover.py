@@ -19,7 +19,7 @@ from counterfoil.sealed.unseal import private_folder
 from counterfoil_app.engine.port import MAX_VERDICT_BYTES, Engine
 from counterfoil_app.engine.strangers import beside
 from counterfoil_app.engine.worker import JobResult
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.history import kept_capsule
 from counterfoil_app.model.key_book import KeyBook
@@ -190,5 +190,5 @@ def write(engine: Engine, wanted: Wanted) -> Path:
             seal_file(capsule, sealed, read_recipients(wanted.judges))
             capsule = sealed
         given = HandOver(reading.verdict, envelope, reading.key, capsule, reports, sealed=bool(wanted.judges))
-        write_hand_over(wanted.target, given, translated)
+        write_hand_over(wanted.target, given, translate)
     return wanted.target

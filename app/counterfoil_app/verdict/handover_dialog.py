@@ -13,7 +13,7 @@ from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import words
 from counterfoil_app.looks.engine_words import failure_text
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.verdict.report_document import Case
 from counterfoil_app.verdict.signing_dialog import CaseFields
@@ -94,7 +94,7 @@ class HandOverDialog(QDialog):
             1,
             spacing=8,
         )
-        fit_to_screen(self, QSize(*map(scaled, SIZE)))
+        fit_to_screen(self, QSize(*map(scale, SIZE)))
         self.buttons.accepted.connect(self._want)
         self.buttons.rejected.connect(self.reject)
         self.target.textChanged.connect(self._edited)

@@ -10,7 +10,7 @@ from counterfoil import AdjudicationReport, Check, KnownKey, Verdict, figures
 from counterfoil_app.engine.port import Signable
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.limits import not_said
 from counterfoil_app.looks.words import Look
@@ -51,13 +51,13 @@ def matter_of(said: Verdict | Adjudication) -> Matter:
 def _audit(said: Verdict) -> Matter:
     look = words.conclusion(said, said.trust)
     fields = [*_head(said, words.headline(said)), Field(_tr("Bundle"), said.bundle_name), *_subject(said)]
-    fields += [Field(translated(name), translated(each)) for name, each in figures(said)]
+    fields += [Field(translate(name), translate(each)) for name, each in figures(said)]
     if said.sample is not None and not said.sample.whole:
-        fields.append(Field(_tr("Sample"), translated(said.sample.describe())))
+        fields.append(Field(_tr("Sample"), translate(said.sample.describe())))
     return Matter(
         look=look,
         sentence=_tr("You sign that you replayed {0} and found: {1}. {2}").format(
-            said.bundle_name, look.word, translated(said.reason)
+            said.bundle_name, look.word, translate(said.reason)
         ),
         fields=(*fields, *_foot(said)),
         limits=not_said(said.outcome, said.sample),
@@ -72,7 +72,7 @@ def _adjudication(said: Adjudication) -> Matter:
     return Matter(
         look=look,
         sentence=_tr("You sign that you replayed the disputed step in {0} and found: {1}. {2}").format(
-            said.bundle_name, look.word, translated(said.reason)
+            said.bundle_name, look.word, translate(said.reason)
         ),
         fields=(*fields, *_foot(said)),
         limits=not_said(said.outcome),
@@ -86,7 +86,7 @@ def _unread() -> str:
 def _head(said: Verdict | Adjudication, outcome: str) -> list[Field]:
     return [
         Field(_tr("Outcome"), outcome),
-        Field(_tr("Reason"), translated(said.reason)),
+        Field(_tr("Reason"), translate(said.reason)),
         Field(_tr("Time"), read_timestamp(said.signed_at).strftime("%Y-%m-%d %H:%M:%S UTC")),
     ]
 

@@ -36,7 +36,7 @@ def unavailable() -> str:
     return ""
 
 
-def remembered(key: Path) -> str | None:
+def recall_passphrase(key: Path) -> str | None:
     """Return the passphrase of a private key file; None when none is remembered, or the key ring stays locked."""
     ring = _keyring()
     if ring is None or unavailable():

@@ -30,7 +30,7 @@ from counterfoil import (
     joined_time,
 )
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import LIGHT, Tone
 from counterfoil_app.looks.words import Look
@@ -223,7 +223,7 @@ def sections(contents: Contents, pictures: Sequence[Chart], width: int, height: 
     return parts
 
 
-def joined(parts: Iterable[Section], new_pages: frozenset[int] = frozenset()) -> str:
+def join_sections(parts: Iterable[Section], new_pages: frozenset[int] = frozenset()) -> str:
     """The HTML of sections; those of some numbers begin a page."""
     pieces = []
     for number, part in enumerate(parts):
@@ -287,7 +287,7 @@ def _head(contents: Contents, width: int) -> str:
         f'<table role="presentation" width="{width}" cellspacing="0" style="margin-top: 14px">'
         f'<tr><td width="6" bgcolor="{LIGHT.tone(tone)}"></td>'
         f'<td class="box" bgcolor="{LIGHT.tint(tone)}"><span class="outcome" style="color: {LIGHT.tone(tone)}">'
-        f"{escape(contents.look.word)}</span><br>{_in_words(contents)}{escape(translated(report.reason))}"
+        f"{escape(contents.look.word)}</span><br>{_in_words(contents)}{escape(translate(report.reason))}"
         f"{_open(contents)}</td></tr></table>{_table(_rests_on(contents), width)}"
     )
     return (
@@ -307,7 +307,7 @@ def titles(contents: Contents) -> tuple[str, str]:
 def _open(contents: Contents) -> str:
     """What is open although the run is verified; empty where nothing is."""
     reason = contents.rests_on.reason if contents.report.outcome is Outcome.VERIFIED else ""
-    return f"<br><b>{escape(translated(reason))}</b>" if reason else ""
+    return f"<br><b>{escape(translate(reason))}</b>" if reason else ""
 
 
 def _rests_on(contents: Contents) -> list[tuple[str, Html]]:
@@ -317,7 +317,7 @@ def _rests_on(contents: Contents) -> list[tuple[str, Html]]:
     for line in contents.rests_on.lines:
         look = words.trust(line)
         said = f'<b style="color: {LIGHT.tone(look.tone)}">{signs[look.tone]} {escape(look.word)}</b>'
-        rows.append((translated(line.title), Html(said)))
+        rows.append((translate(line.title), Html(said)))
     return rows
 
 
@@ -360,9 +360,9 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
         (_tr("Run root"), _hash(report.run_root)),
         (_tr("Trainer's key"), _hash(report.trainer_key)),
         *made,
-        *((translated(name), translated(said)) for name, said in figures(report, recorded)),
+        *((translate(name), translate(said)) for name, said in figures(report, recorded)),
         *times,
-        (_tr("Time of the replay"), translated(joined_time(text.duration(report.seconds), report))),
+        (_tr("Time of the replay"), translate(joined_time(text.duration(report.seconds), report))),
     ]
 
 
@@ -376,7 +376,7 @@ def _script(contents: Contents, report: AuditReport, summary: BundleSummary) -> 
     )
     if line is None or summary.order.digest not in (report.order_digest, report.run_order):
         return []
-    said = escape(translated(line.said))
+    said = escape(translate(line.said))
     return [(_tr("Script"), Html(f'<b style="color: {LIGHT.tone(Tone.WARN)}">{said}</b>' if line.less else said))]
 
 
@@ -488,7 +488,7 @@ def meaning(report: AuditReport) -> str:
         return _tr(
             "Every step that was replayed gave the trainer's own result, bit for bit. The other steps were not looked "
             "at. {0}"
-        ).format(translated(report.sample.describe()))
+        ).format(translate(report.sample.describe()))
     return {
         Outcome.VERIFIED: _tr(
             "Every ordered step was carried out again on another machine and gave the trainer's own result, bit for "
@@ -515,7 +515,7 @@ def _checks(report: AuditReport | AdjudicationReport, width: int) -> str:
         lines.append(
             f'<tr><th scope="row" align="left" width="{width * 16 // 100}" class="state">{state}</th>'
             f"<td><b>{escape(words.check_title(check.number))}</b>"
-            f'<br><span class="muted">{escape(translated(check.detail))}</span></td></tr>'
+            f'<br><span class="muted">{escape(translate(check.detail))}</span></td></tr>'
         )
     return f'<table width="{width}" cellspacing="0">{"".join(lines)}</table>'
 
@@ -567,7 +567,7 @@ def _dispute(dispute: Dispute, width: int) -> list[Section]:
 
 def _finding(finding: Finding, width: int) -> Section:
     """What is proven, with the elements that say most."""
-    body = _paragraph(translated(finding.sentence))
+    body = _paragraph(translate(finding.sentence))
     if finding.elements:
         head = (_tr("element"), _tr("exact value"), _tr("replay"), _tr("trainer"), _tr("error, in bounds"))
         lines = (

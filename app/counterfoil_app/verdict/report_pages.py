@@ -25,7 +25,7 @@ from counterfoil import __version__
 from counterfoil_app.looks.fonts import MONO, TEXT, TEXT_PIXELS
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import LIGHT
-from counterfoil_app.verdict.report_document import Chart, Contents, Section, charts, joined, sections, titles
+from counterfoil_app.verdict.report_document import Chart, Contents, Section, charts, join_sections, sections, titles
 
 MARGIN_MILLIMETRES = 17.0
 DOTS_PER_INCH = 96
@@ -213,5 +213,5 @@ def _written(
     for number, image in enumerate(images):
         document.addResource(QTextDocument.ResourceType.ImageResource.value, QUrl(f"chart:{number}"), image)
     document.setTextWidth(width)
-    document.setHtml(joined(parts, new_pages))
+    document.setHtml(join_sections(parts, new_pages))
     return document

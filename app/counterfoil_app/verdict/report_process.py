@@ -25,7 +25,7 @@ from counterfoil_app.engine.worker import Failure, ReportedError
 from counterfoil_app.looks.fonts import install_fonts, text_font
 from counterfoil_app.looks.language import LANGUAGES, SOURCE_LANGUAGE, Translations, texts
 from counterfoil_app.looks.theme import LIGHT
-from counterfoil_app.verdict.report_document import Contents, charts, joined, sections, titles
+from counterfoil_app.verdict.report_document import Contents, charts, join_sections, sections, titles
 from counterfoil_app.verdict.report_pages import make_pdf
 from counterfoil_core.base.sentence import say
 
@@ -61,7 +61,7 @@ def make_html(contents: Contents, language: str) -> bytes:
         language: The language of its texts, ISO 639.
     """
     pictures = charts(contents, WIDTH, CHART_HEIGHT)
-    body = joined(sections(contents, pictures, WIDTH, CHART_HEIGHT))
+    body = join_sections(sections(contents, pictures, WIDTH, CHART_HEIGHT))
     for number, picture in enumerate(pictures):
         body = body.replace(f'src="chart:{number}"', f'src="data:image/png;base64,{_png(picture.image)}"')
     title = escape(_tr("{0}: {1}").format(titles(contents)[0], contents.judged_file))

@@ -25,8 +25,8 @@ from PySide6.QtWidgets import (
 from counterfoil import AuditReport, one_line
 from counterfoil_app.engine.port import Signable
 from counterfoil_app.engine.worker import Failure
-from counterfoil_app.looks.engine_words import failure_text, translated
-from counterfoil_app.looks.fonts import fixed_font, scaled
+from counterfoil_app.looks.engine_words import failure_text, translate
+from counterfoil_app.looks.fonts import fixed_font, scale
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.model.case_file import MAX_NAME, Parties
 from counterfoil_app.verdict.export import SigningRequest, Unsigned
@@ -160,7 +160,7 @@ class SigningDialog(QDialog):
         layouts.fill(
             Body(self, self.hint, self.buttons, above=self.head), (self._preview(), 1), self._questions(), spacing=12
         )
-        fit_to_screen(self, QSize(*map(scaled, SIZE)))
+        fit_to_screen(self, QSize(*map(scale, SIZE)))
         self._connect()
         (self.create_new if key is None else self.use_existing).setChecked(True)
         self._refresh()
@@ -186,7 +186,7 @@ class SigningDialog(QDialog):
         self.statement.setAccessibleName(self.tr("The statement as JSON"))
         self.statement.setFont(fixed_font())
         tabs = QTabWidget()
-        tabs.setMinimumHeight(scaled(LEAST_PREVIEW))
+        tabs.setMinimumHeight(scale(LEAST_PREVIEW))
         tabs.tabBar().setAccessibleName(self.tr("What is signed"))
         tabs.addTab(readable, self.tr("What is signed, in &words"))
         tabs.addTab(self.statement, self.tr("The same as &JSON"))
@@ -364,7 +364,7 @@ class SigningDialog(QDialog):
         try:
             self.request().check_apart()
         except FileWriteError as error:
-            return translated(error.sentence)
+            return translate(error.sentence)
         return ""
 
     def _advice(self) -> str:

@@ -15,8 +15,8 @@ from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import limits, text, words
-from counterfoil_app.looks.engine_words import failure_text, translated
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.engine_words import failure_text, translate
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.tips import set_tip
@@ -85,7 +85,7 @@ class SaidLater(QWidget):
             self._quote(who.format(text.moment(reply.signed_at)), reply.text)
         for sentence in later.ignored:
             notice = label("", "notice")
-            tell(notice, translated(sentence), Tone.WARN)
+            tell(notice, translate(sentence), Tone.WARN)
             self._column.addWidget(notice)
         self.setVisible(later != Afterwards())
 
@@ -125,7 +125,7 @@ class VerdictViewer(DropDialog):
     def __init__(self, path: Path, book: KeyBook, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Verdict: {0}").format(name_of(path)))
-        fit_to_screen(self, QSize(*map(scaled, SIZE)))
+        fit_to_screen(self, QSize(*map(scale, SIZE)))
         self.path = path
         self.checked = False
         self.bundle: Path | None = None
@@ -174,7 +174,7 @@ class VerdictViewer(DropDialog):
         revoked, gone = dict(standing.revoked).get("signer"), "signer" in standing.gone
         if revoked is not None and not gone:
             before = self.tr("This verdict was signed before, as its auditor says; nothing else shows when.")
-            owner = " ".join((owner, words.revoked(revoked), before))
+            owner = " ".join((owner, words.revocation(revoked), before))
         if trust.trainer is TrainerTrust.AUDITOR:
             self._show(
                 Look(self.tr("The trainer signed this about its own run"), "failed", Tone.BAD),
@@ -187,7 +187,7 @@ class VerdictViewer(DropDialog):
             self.trust.show_trust(None)
             self._show(
                 Look(self.tr("This verdict no longer counts: its auditor's key was revoked"), "failed", Tone.BAD),
-                " ".join((words.revoked(revoked), self.tr("What it said was: {0}.").format(look.word), owner)),
+                " ".join((words.revocation(revoked), self.tr("What it said was: {0}.").format(look.word), owner)),
             )
         elif reading.bundle_matches is False:
             self._show(
@@ -204,12 +204,12 @@ class VerdictViewer(DropDialog):
             said = self.tr("What it said was: {0}.").format(look.word)
             self._show(
                 Look(self.tr("This verdict does not count"), "failed", Tone.BAD),
-                " ".join((*map(translated, standing.why), said)),
+                " ".join((*map(translate, standing.why), said)),
             )
         else:
             self._show(
                 Look(self.tr("The signature holds: {0}").format(look.word), look.icon, look.tone),
-                " ".join(filter(None, (translated(verdict.reason), translated(trust.reason), owner))),
+                " ".join(filter(None, (translate(verdict.reason), translate(trust.reason), owner))),
                 _not_said(verdict),
             )
         self._facts.show_fields(self._fields(verdict, reading))
@@ -351,7 +351,7 @@ class VerdictViewer(DropDialog):
             "client": self.tr("Client's key is revoked"),
             "party": self.tr("Key of a party is revoked"),
         }
-        return [Field(titles[role], words.revoked(each)) for role, each in validity.revoked]
+        return [Field(titles[role], words.revocation(each)) for role, each in validity.revoked]
 
     def _steps(self, verdict: Verdict | Adjudication) -> str:
         if isinstance(verdict, Verdict):

@@ -14,16 +14,8 @@ from counterfoil_app.looks import case_words
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.looks.words import Look
-from counterfoil_app.model.case_file import (
-    Case,
-    CaseFile,
-    CaseState,
-    FileKind,
-    NextStep,
-    Standing,
-    result_of,
-    standing_of,
-)
+from counterfoil_app.model.case_file import Case, CaseFile, FileKind
+from counterfoil_app.model.casestate import CaseState, NextStep, Standing, result_of, standing_of
 from counterfoil_app.model.history import Past
 from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import Folded, caption, clear_layout, restyle, show_icon

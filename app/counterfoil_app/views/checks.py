@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from counterfoil import Check, CheckNumber, CheckState, Trust
 from counterfoil_app.looks import icons, text, words
-from counterfoil_app.looks.engine_words import translated
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.engine_words import translate
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.eventloop import follow
@@ -38,7 +38,7 @@ class TrustBar(QWidget):
         self._icons, self._titles, self.lines = [], [], []
         for row in range(LINES):
             icon, title, line = QLabel(), caption("", "muted", wrap=False), caption("", "trust", wrap=False)
-            icon.setFixedSize(scaled(ICON_PIXELS), scaled(ICON_PIXELS))
+            icon.setFixedSize(scale(ICON_PIXELS), scale(ICON_PIXELS))
             for column, widget in enumerate((icon, title, line)):
                 grid.addWidget(widget, row, column, Qt.AlignmentFlag.AlignVCenter)
             self._icons.append(icon)
@@ -60,13 +60,13 @@ class TrustBar(QWidget):
         for place, line in enumerate(self._trust.lines):
             look = words.trust(line)
             colour = self._theme.tokens.tone(look.tone)
-            self._icons[place].setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
-            self._titles[place].setText(translated(line.title))
+            self._icons[place].setPixmap(icons.pixmap(look.icon, colour, scale(ICON_PIXELS), self.devicePixelRatioF()))
+            self._titles[place].setText(translate(line.title))
             self.lines[place].setText(look.word)
-            self.lines[place].setAccessibleName(f"{translated(line.title)}: {look.word}")
+            self.lines[place].setAccessibleName(f"{translate(line.title)}: {look.word}")
             restyle(self.lines[place], "tone", look.tone.value)
             for widget in (self._icons[place], self._titles[place], self.lines[place]):
-                set_tip(widget, translated(line.reason))
+                set_tip(widget, translate(line.reason))
 
 
 GAP_PIXELS = 8
@@ -79,7 +79,7 @@ class CheckRow(QWidget):
     def __init__(self, number: CheckNumber, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.icon = QLabel()
-        self.icon.setFixedSize(scaled(ICON_PIXELS), self.fontMetrics().height())
+        self.icon.setFixedSize(scale(ICON_PIXELS), self.fontMetrics().height())
         self.title = caption(words.check_title(number))
         self.detail = label("", "muted")
         grid = layouts.grid(inside=self, across=GAP_PIXELS, down=0)
@@ -94,7 +94,7 @@ class CheckRow(QWidget):
         show_icon(self.icon, look, theme, ICON_PIXELS, tip=True)
         word = look.word[:1].upper() + look.word[1:]
         quiet = check.state is CheckState.PENDING and not check.detail
-        self.detail.setText("" if quiet else f"{word}. {translated(check.detail)}".strip())
+        self.detail.setText("" if quiet else f"{word}. {translate(check.detail)}".strip())
         self.detail.setVisible(not quiet)
 
 
@@ -116,7 +116,7 @@ class ChecksList(QWidget):
         self.passed = QPushButton()
         self.passed.setProperty("fold", True)
         self.passed.setCheckable(True)
-        self.passed.setIconSize(QSize(scaled(ICON_PIXELS), scaled(ICON_PIXELS)))
+        self.passed.setIconSize(QSize(scale(ICON_PIXELS), scale(ICON_PIXELS)))
         self.rows = {number: CheckRow(number) for number in CheckNumber}
         top = (self.passed, 0, Qt.AlignmentFlag.AlignLeft)
         layouts.column(top, *self.rows.values(), inside=self, margins=(0, 2, 0, 2), spacing=GAP_PIXELS)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from counterfoil import BundleSummary
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.language import texts
 
 
@@ -68,7 +68,7 @@ def compared_fields(bundle: BundleSummary, client: BundleSummary | None) -> list
         ComparedField(
             _tr("Steps"),
             text.count(ordered.steps),
-            words.recorded(run.steps, ordered.steps) if run is not None else "",
+            words.recorded_steps(run.steps, ordered.steps) if run is not None else "",
             judged(None if run is None or shorter else ordered.steps == run.steps),
         ),
     ]
@@ -103,7 +103,7 @@ def order_lines(summary: BundleSummary) -> list[tuple[str, str, bool]]:
     order = summary.order
     return [
         (_tr("Title"), order.title, False),
-        *([(_tr("Early stopping"), translated(order.may_stop_early), False)] if order.may_stop_early else []),
+        *([(_tr("Early stopping"), translate(order.may_stop_early), False)] if order.may_stop_early else []),
         (_tr("Rows per step"), text.count(order.batch_size), False),
         *([(_tr("Shares"), _shares(summary), False)] if order.shares else []),
         (_tr("Optimizer"), order.optimizer, False),

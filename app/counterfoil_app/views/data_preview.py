@@ -13,7 +13,7 @@ from counterfoil_app.engine import strangers
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import failure_text
-from counterfoil_app.looks.fonts import fixed_font, scaled
+from counterfoil_app.looks.fonts import fixed_font, scale
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import label, tell
@@ -46,14 +46,14 @@ class ImageGrid(QWidget):
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """Room for two rows."""
-        return QSize(scaled(480), 2 * self._cell().height())
+        return QSize(scale(480), 2 * self._cell().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         """Draw what fits."""
         cell = self._cell()
         across, down = max(1, self.width() // cell.width()), max(1, self.height() // cell.height())
         painter = QPainter(self)
-        side, line = scaled(CELL_PIXELS), self.fontMetrics().height()
+        side, line = scale(CELL_PIXELS), self.fontMetrics().height()
         for place, image in enumerate(self._images[: across * down]):
             left, top = place % across * cell.width(), place // across * cell.height()
             size = image.size().scaled(side, side, Qt.AspectRatioMode.KeepAspectRatio)
@@ -64,7 +64,7 @@ class ImageGrid(QWidget):
         painter.end()
 
     def _cell(self) -> QSize:
-        gap, side = scaled(GAP_PIXELS), scaled(CELL_PIXELS)
+        gap, side = scale(GAP_PIXELS), scale(CELL_PIXELS)
         return QSize(side + gap, side + self.fontMetrics().height() + gap)
 
 

@@ -9,11 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from counterfoil import RevocationList, grouped
+from counterfoil import RevocationList, group_digits
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import text
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.tips import plain
 
@@ -31,10 +31,10 @@ _tr = texts("dialogs")
 def show_failure(parent: QWidget, failure: Failure) -> QMessageBox:
     """Show a failure as a sentence with its remedy; the details can be unfolded and copied."""
     icon = QMessageBox.Icon.Warning if failure.expected else QMessageBox.Icon.Critical
-    box = QMessageBox(icon, _tr("Counterfoil"), translated(failure.sentence), QMessageBox.StandardButton.Ok, parent)
+    box = QMessageBox(icon, _tr("Counterfoil"), translate(failure.sentence), QMessageBox.StandardButton.Ok, parent)
     box.setObjectName("failure")
     box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setInformativeText(plain(translated(failure.remedy)))
+    box.setInformativeText(plain(translate(failure.remedy)))
     if failure.detail:
         box.setDetailedText(failure.detail)
         copy = box.addButton(_tr("Copy details"), QMessageBox.ButtonRole.ActionRole)
@@ -48,10 +48,10 @@ def show_failure(parent: QWidget, failure: Failure) -> QMessageBox:
 
 def offer_another(parent: QWidget, failure: Failure, choose: Callable[[], None]) -> QMessageBox:
     """Say that a file that was chosen is not the right one, and offer to choose again with ``choose``."""
-    more = f"{translated(failure.remedy)} {_tr('Nothing was concluded from it.')}".strip()
+    more = f"{translate(failure.remedy)} {_tr('Nothing was concluded from it.')}".strip()
     again = (_tr("Choose another file\u2026"), ACCEPT, choose)
     information = QMessageBox.Icon.Information
-    return _ask(parent, "misnamed", translated(failure.sentence), more, again, icon=information, default=0)
+    return _ask(parent, "misnamed", translate(failure.sentence), more, again, icon=information, default=0)
 
 
 def ask_about_result(
@@ -97,7 +97,7 @@ def ask_to_take_list(parent: QWidget, found: RevocationList, then: Callable[[], 
     lines = [
         _tr("Keys in it: {0}").format(text.count(len(found.revocations))),
         _tr("It is signed with the key {0}. Compare these digits with those of whoever answers for the list.").format(
-            grouped(found.key_id)
+            group_digits(found.key_id)
         ),
     ]
     take = (_tr("Take it in"), ACCEPT, then)

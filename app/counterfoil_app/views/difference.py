@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QTabBar, QWidget
 from counterfoil import BundleSummary, Difference, NeighbourOperator, TensorDivergence
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import icons, text, words
-from counterfoil_app.looks.engine_words import failure_text, translated
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.engine_words import failure_text, translate
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.tips import set_tip
@@ -93,7 +93,7 @@ def _orders(sides: Sides, found: Difference) -> list[Line]:
         lines.append(Line(name, first, second, first == second, digest or also))
     # What the overview has no line for.
     lines += [
-        Line(translated(unlike.what), unlike.first, unlike.second, same=False)
+        Line(translate(unlike.what), unlike.first, unlike.second, same=False)
         for unlike in found.orders
         if unlike.what in ("commit_every", "checkpoint_every", "schedule", "per-step scalars", "recipe")
         or unlike.what.startswith(("operator", "data "))
@@ -238,7 +238,7 @@ class DifferenceDialog(InquiryDialog):
         self.depths.setAccessibleName(self.tr("How deep one looks"))
         self.depths.setExpanding(False)
         self.depths.setDrawBase(False)
-        self.depths.setIconSize(QSize(scaled(16), scaled(16)))
+        self.depths.setIconSize(QSize(scale(16), scale(16)))
         for title in (self.tr("&Order"), self.tr("St&ep"), self.tr("O&perator"), self.tr("Ele&ment")):
             self.depths.addTab(title)
         self.depths.currentChanged.connect(self._turned)
@@ -385,7 +385,7 @@ class DifferenceDialog(InquiryDialog):
         difference, found = self.difference, self.difference.found
         if difference.working:
             progress = difference.progress
-            said = "" if progress is None else translated(progress.what)
+            said = "" if progress is None else translate(progress.what)
             return Look(self.tr("Being compared"), "running", Tone.INFO), said
         if difference.failure is not None:
             return Look(self.tr("Not compared"), "inconclusive", Tone.WARN), failure_text(difference.failure)
@@ -394,13 +394,13 @@ class DifferenceDialog(InquiryDialog):
                 "Choose two runs, of one order or of two, or drop them here."
             )
         if found.step is None and not found.orders:
-            return Look(self.tr("No difference"), "passed", Tone.OK), translated(found.sentence)
+            return Look(self.tr("No difference"), "passed", Tone.OK), translate(found.sentence)
         if found.step is None:
-            return Look(self.tr("Other orders, the same results"), "compare", Tone.WARN), translated(found.sentence)
+            return Look(self.tr("Other orders, the same results"), "compare", Tone.WARN), translate(found.sentence)
         title = self.tr("They differ from the beginning")
         if found.step:
             title = self.tr("They differ from step {0} on").format(text.count(found.step))
-        return Look(title, "compare", Tone.WARN), translated(found.sentence)
+        return Look(title, "compare", Tone.WARN), translate(found.sentence)
 
     def _columns(self) -> list[Column[Line]]:
         first, second = (

@@ -12,9 +12,9 @@ from PySide6.QtGui import QColor, QImage, QPixmap, QTextDocument
 from PySide6.QtPrintSupport import QPrinter
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
-from counterfoil import OrderWritten, grouped
+from counterfoil import OrderWritten, group_digits
 from counterfoil_app.looks import text
-from counterfoil_app.looks.fonts import MONO, TEXT, fixed_font, scaled
+from counterfoil_app.looks.fonts import MONO, TEXT, fixed_font, scale
 from counterfoil_app.looks.language import texts
 from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import Field, FieldGrid, caption, label
@@ -40,7 +40,7 @@ class Card:
     @property
     def digest_lines(self) -> list[str]:
         """The order digest in groups of four digits, four in a line."""
-        groups = grouped(self.order.digest).split(" ")
+        groups = group_digits(self.order.digest).split(" ")
         return [" ".join(groups[place : place + LINE_GROUPS]) for place in range(0, len(groups), LINE_GROUPS)]
 
     def lines(self) -> list[tuple[str, str]]:
@@ -146,4 +146,4 @@ class CardView(QFrame):
         """Show a card."""
         self.digest.setText("\n".join(card.digest_lines))
         self.fields.show_fields([Field(name, value) for name, value in card.lines()])
-        self.code.setPixmap(QPixmap.fromImage(qr_code(card.order.digest, scaled(CODE_PIXELS))))
+        self.code.setPixmap(QPixmap.fromImage(qr_code(card.order.digest, scale(CODE_PIXELS))))

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QStackedWidget, QTableView, QWidget
 
 from counterfoil import Dispute, DisputedElement, ElementComparison, Finding, NeighbourOperator, TensorDivergence
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.eventloop import follow
@@ -48,7 +48,7 @@ class FindingView(QWidget):
         for widget in (self.recomputed, self.table):
             widget.setVisible(bool(elements))
         if finding is not None:
-            self.sentence.setText(translated(finding.sentence))
+            self.sentence.setText(translate(finding.sentence))
             self.recomputed.setText(words.finding_extent(finding))
             for column in (_ERROR, _MIDPOINT):
                 # Under an exact profile there is no bound to measure in.

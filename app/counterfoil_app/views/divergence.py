@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QGraphicsItem, QSizePolicy, QWidget
 from counterfoil import StepMatch
 from counterfoil_app.engine.strangers import beside, name_of
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.looks.tips import set_tip
@@ -212,7 +212,7 @@ class DivergenceView(QWidget):
             plot.setVisible(shown)
             self._titles[place].setVisible(shown)
             self._layout.setRowStretchFactor(2 * place + 1, STRETCHES[place] if shown else 0)
-            self._layout.setRowMinimumHeight(2 * place + 1, scaled(LEAST_HEIGHTS[place]) if shown else 0)
+            self._layout.setRowMinimumHeight(2 * place + 1, scale(LEAST_HEIGHTS[place]) if shown else 0)
             self._layout.setRowMinimumHeight(2 * place, self._titles[place].minimumHeight() if shown else 0)
             bottom = plot.getAxis("bottom")
             bottom.setStyle(showValues=place == last)
@@ -282,7 +282,7 @@ class DivergenceView(QWidget):
             plot.getAxis("bottom").setLabel(_tr("Step"), **style)
         self._set_widths()
         # Below this the canvas is scrolled: a view that is drawn would only be cut off.
-        self.canvas.setMinimumHeight(scaled(sum(LEAST_HEIGHTS)) + 8 * metrics.height())
+        self.canvas.setMinimumHeight(scale(sum(LEAST_HEIGHTS)) + 8 * metrics.height())
         faint = not self.smoothing[1].isChecked()
         self.other_loss.colour(tokens.other, faint=faint)
         self.trainer_loss.colour(tokens.trainer, faint=faint)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QTableView, QWidget
 from counterfoil import DataUse, OperationCount, RunFacts
 from counterfoil_app.engine.strangers import beside, name_of
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.engine_words import failure_text, translate
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.questions import FactsCount
@@ -107,7 +107,7 @@ class FactsDialog(InquiryDialog):
     def _headline(self) -> tuple[Look, str]:
         count, facts = self.count, self.count.found
         if count.working:
-            said = translated(count.progress.what) if count.progress is not None else self.tr("The run is opened.")
+            said = translate(count.progress.what) if count.progress is not None else self.tr("The run is opened.")
             return Look(self.tr("Being counted"), "running", Tone.INFO), said
         if count.failure is not None:
             return Look(self.tr("Not counted"), "inconclusive", Tone.WARN), failure_text(count.failure)
@@ -132,7 +132,7 @@ class FactsDialog(InquiryDialog):
             client,
             Field(self.tr("Steps"), steps.format(*counts)),
             Field(self.tr("Parameters"), text.count(facts.parameters)),
-            Field(self.tr("Optimizer"), translated(facts.optimizer)),
+            Field(self.tr("Optimizer"), translate(facts.optimizer)),
             Field(self.tr("Precision"), words.precision(facts.precision, exactly=True)),
             *(
                 digest_field(self.tr("Program {0}").format(name) if name else self.tr("Program"), digest, "")

@@ -14,7 +14,7 @@ from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.recordings import Listing
 from counterfoil_app.engine.worker import JobResult
 from counterfoil_app.looks.engine_words import failure_text
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.model.bench import Bench
 from counterfoil_app.model.eventloop import single_shot
 from counterfoil_app.views import layouts
@@ -73,7 +73,7 @@ class FarFileDialog(QDialog):
         self.path.textChanged.connect(self._changed)
         self.list.itemActivated.connect(self._enter)
         self.list.itemClicked.connect(self._name)
-        fit_to_screen(self, QSize(scaled(SIZE.width()), scaled(SIZE.height())))
+        fit_to_screen(self, QSize(scale(SIZE.width()), scale(SIZE.height())))
         self._changed()
         self.path.setFocus()
 

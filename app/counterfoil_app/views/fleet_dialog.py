@@ -30,8 +30,8 @@ from counterfoil import (
     plan_fleet,
 )
 from counterfoil_app.looks import text
-from counterfoil_app.looks.engine_words import translated
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.engine_words import translate
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.views import layouts
@@ -107,7 +107,7 @@ class FleetDialog(QDialog):
         follow(self._refresh, self.source.activated, self.tokens.activated, self.confidence.activated)
         follow(self._refresh, self.devices.valueChanged, self.every.valueChanged, self.bad.valueChanged)
         self._refresh()
-        self._column.fit(scaled(WIDTH))
+        self._column.fit(scale(WIDTH))
 
     # Making
 
@@ -160,13 +160,13 @@ class FleetDialog(QDialog):
             self.fleet = plan_fleet(self._sources[self.source.currentData()], self.request())
         except CounterfoilError as error:
             self.fleet = None
-            self._say(f"{translated(error.sentence)} {translated(error.remedy)}".strip(), "bad")
+            self._say(f"{translate(error.sentence)} {translate(error.remedy)}".strip(), "bad")
         else:
             self._say(self._consequence(self.fleet), "warn" if self.fleet.notes else "info")
         self._fill_table()
         self.plot.show_fleet(self.fleet)
         lines = self.fleet.assumptions if self.fleet is not None else ()
-        self.assumptions.setText("\n\n".join(f"\u2022 {translated(line)}" for line in lines))
+        self.assumptions.setText("\n\n".join(f"\u2022 {translate(line)}" for line in lines))
 
     def _say(self, said: str, tone: str) -> None:
         self.meaning.setText(said)
@@ -180,7 +180,7 @@ class FleetDialog(QDialog):
             text.count(next(row.sample_segments for row in fleet.rows if row.audited)), text.count(fleet.segments),
             text.count(fleet.bad), text.digits(f"{fleet.passing:.2g}"),
         )  # fmt: skip
-        return " ".join([sample, *map(translated, fleet.notes)])
+        return " ".join([sample, *map(translate, fleet.notes)])
 
     def _fill_table(self) -> None:
         heads = [

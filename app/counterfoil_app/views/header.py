@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QWidget
 from counterfoil import Outcome, SegmentRequest, WorkerState
 from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.engine_words import failure_text, translated
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.engine_words import failure_text, translate
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.limits import not_said
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.tips import copy_tip, set_tip
@@ -23,7 +23,7 @@ from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
 from counterfoil_app.views.checks import TrustBar
 from counterfoil_app.views.frame import FlowLayout
-from counterfoil_app.views.parts import enlarged, hold_width, label, restyle, show_icon
+from counterfoil_app.views.parts import enlarge, hold_width, label, restyle, show_icon
 
 ICON_PIXELS = 44
 SENTENCE_CHARACTERS = 60
@@ -115,8 +115,8 @@ class HeaderView(QFrame):
         self._theme = theme
         self._actions = actions
         self.icon = QLabel()
-        self.icon.setFixedSize(scaled(ICON_PIXELS), scaled(ICON_PIXELS))
-        self.outcome = enlarged(label(wrap=False), 1.5)
+        self.icon.setFixedSize(scale(ICON_PIXELS), scale(ICON_PIXELS))
+        self.outcome = enlarge(label(wrap=False), 1.5)
         self.outcome.setObjectName("outcome")
         self.sentence = label()
         self.sentence.setMinimumWidth(200)
@@ -167,7 +167,7 @@ class HeaderView(QFrame):
 
     def _place_trust(self) -> None:
         """Beside the sentence, or below it when large text leaves the sentence too little width."""
-        left = self.width() - self.trust.sizeHint().width() - scaled(ICON_PIXELS)
+        left = self.width() - self.trust.sizeHint().width() - scale(ICON_PIXELS)
         below = left < SENTENCE_CHARACTERS * self.fontMetrics().averageCharWidth()
         if below != self._below:
             self._below = below
@@ -182,7 +182,7 @@ class HeaderView(QFrame):
             same = device.title.casefold() == device.name.casefold()
             self.device.addItem(device.name if same else f"{device.name}: {device.title}", device.name)
             self.device.setItemData(
-                self.device.count() - 1, translated(device.float64_note), Qt.ItemDataRole.ToolTipRole
+                self.device.count() - 1, translate(device.float64_note), Qt.ItemDataRole.ToolTipRole
             )
         if not self._session.devices:
             self.device.addItem(self._session.device, self._session.device)
@@ -248,12 +248,12 @@ class HeaderView(QFrame):
             if dispute is not None and dispute.accuses:  # what it comes to stands first; the rest is in the dispute
                 reason = words.dispute_account(plain(dispute), session.report.earlier_mismatches)
             else:
-                reason = translated(session.report.reason)
+                reason = translate(session.report.reason)
             trust = session.trust
             if session.report.outcome is Outcome.VERIFIED and trust is not None and trust.reason:
-                reason += " " + translated(trust.reason)
+                reason += " " + translate(trust.reason)
             if session.kept is not None:
-                reason += " " + words.kept(session.kept)
+                reason += " " + words.kept_replay(session.kept)
             if session.verdict_file is not None:
                 reason += " " + self.tr("The signed verdict is in {0}.").format(session.verdict_file)
             if session.handed_over is not None:
@@ -272,15 +272,15 @@ class HeaderView(QFrame):
         if summary is None:
             return ""
         if summary.run is None or session.refused_so_far:
-            return translated(summary.sentence)
-        about = (summary.order.title, words.recorded(summary.run.steps, summary.order.steps))
+            return translate(summary.sentence)
+        about = (summary.order.title, words.recorded_steps(summary.run.steps, summary.order.steps))
         if session.lacks_data:
             lacking = self.tr("{0}: {1} steps. The data lie in a file of their own, {2}: choose it to replay.")
             return lacking.format(*about, session.data_file)
         if session.replayed_elsewhere:
             return self.tr("{0}: {1} steps. Another window replays this run at this moment.").format(*about)
         if session.kept is not None:
-            return self.tr("{0}: {1} steps. A replay was stopped. {2}").format(*about, words.kept(session.kept))
+            return self.tr("{0}: {1} steps. A replay was stopped. {2}").format(*about, words.kept_replay(session.kept))
         if session.segments != SegmentRequest():
             return self.tr("{0}: {1} steps. Planned: {2}.").format(*about, words.segments(session.segments))
         return self.tr("{0}: {1} steps. Replay them on this machine to see whether they come out the same.").format(
@@ -323,7 +323,7 @@ class HeaderView(QFrame):
     def _at_work(self, worker: WorkerState) -> str:
         """What a worker does, in a line."""
         if worker.trouble:
-            return self.tr("{0}: {1}").format(worker.number, translated(worker.trouble))
+            return self.tr("{0}: {1}").format(worker.number, translate(worker.trouble))
         if not worker.machine:
             return self.tr("{0}: opening the run").format(worker.number)
         done = self.tr("{0} segments").format(text.count(worker.segments))

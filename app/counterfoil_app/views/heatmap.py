@@ -28,7 +28,7 @@ def rgba(colour: str) -> tuple[int, int, int, int]:
     return parsed.red(), parsed.green(), parsed.blue(), parsed.alpha()
 
 
-def broken(tokens: Tokens) -> str:
+def broken_colour(tokens: Tokens) -> str:
     """The colour of differences that are not finite."""
     return _LIGHT_BROKEN if tokens == LIGHT else _DARK_BROKEN
 
@@ -54,7 +54,7 @@ def paint(values: Floats, scale: Scale, tokens: Tokens) -> Pixels:
     """
     pixels = ramp(tokens, scale.fractions(values))
     pixels[values == 0] = rgba(tokens.ok_tint)
-    pixels[np.isinf(values)] = rgba(broken(tokens))
+    pixels[np.isinf(values)] = rgba(broken_colour(tokens))
     pixels[np.isnan(values)] = 0
     return pixels
 
@@ -181,7 +181,7 @@ class HeatMap:
         pixels[14:86, 0] = ramp(tokens, np.linspace(0, 1, 72))
         special = [(4, _tr("equal"))]
         if table.has_broken():
-            pixels[92:100] = rgba(broken(tokens))
+            pixels[92:100] = rgba(broken_colour(tokens))
             special.append((96, _tr("not finite")))
         self._bar_image.setImage(pixels, autoLevels=False)
         self._bar.setXRange(0, 1, padding=0)

@@ -20,7 +20,7 @@ from counterfoil_app.views import layouts
 from counterfoil_app.views.case_list import CaseList, FileLine, look_of
 from counterfoil_app.views.frame import FlowLayout, Frame
 from counterfoil_app.views.header import ActionButton
-from counterfoil_app.views.parts import caption, clear_layout, enlarged, label, logo, restyle, tell
+from counterfoil_app.views.parts import caption, clear_layout, enlarge, label, logo, restyle, tell
 
 # What each kind of person can do here: four cards, each with its actions.
 
@@ -50,7 +50,7 @@ class Card(QFrame):
         self.setObjectName("card")
         self.setAccessibleName(title)
         self.buttons = [ActionButton(action, primary=not place) for place, action in enumerate(actions)]
-        heading = enlarged(caption(title, "title"), 1.1)
+        heading = enlarge(caption(title, "title"), 1.1)
         below = QWidget()
         flow = FlowLayout(below, 8)
         for button in self.buttons:
@@ -156,12 +156,12 @@ class HomeView(QWidget):
         self.empty = caption(
             self.tr("Your cases will lie here: open a run, an order or anything that you were given."), "muted"
         )
-        self._cases_title = enlarged(caption(self.tr("Cases"), "title"), 1.1)
-        self._recent_title = enlarged(caption(self.tr("Recent files"), "title"), 1.1)
+        self._cases_title = enlarge(caption(self.tr("Cases"), "title"), 1.1)
+        self._recent_title = enlarge(caption(self.tr("Recent files"), "title"), 1.1)
         recent = QWidget()
         self._recent = layouts.column(inside=recent, margins=layouts.NONE, spacing=2)
         self.recent_lines: list[FileLine] = []
-        title = enlarged(caption(self.tr("Is the training you ordered the training that happened?"), "title"), 1.25)
+        title = enlarge(caption(self.tr("Is the training you ordered the training that happened?"), "title"), 1.25)
         top = layouts.row(logo(LOGO_PIXELS), (title, 1), spacing=14)
         left = QWidget()
         layouts.column(

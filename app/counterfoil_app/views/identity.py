@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QWidget
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.engine_words import failure_text
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body
@@ -60,7 +60,7 @@ class IdentityDialog(QDialog):
             1,
             spacing=8,
         )
-        self._body.fit(scaled(WIDTH))
+        self._body.fit(scale(WIDTH))
         self.buttons.accepted.connect(self._want)
         self.buttons.rejected.connect(self.reject)
         for line in (self.key, self.secret):

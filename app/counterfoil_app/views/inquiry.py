@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushB
 from counterfoil import DeliveryOutcome, DeliveryReport, Level, Relation, TrainerTrust, Trust
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.engine_words import failure_text, translated
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.engine_words import failure_text, translate
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.limits import not_said
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
@@ -69,7 +69,7 @@ class InquiryDialog(QDialog):
         self, inquiry: Inquiry[Seen], theme: Theme, size: tuple[int, int], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        fit_to_screen(self, QSize(*map(scaled, size)))
+        fit_to_screen(self, QSize(*map(scale, size)))
         self._inquiry = inquiry
         self._theme = theme
         self.top = Headline(theme)
@@ -196,7 +196,7 @@ class CapsuleDialog(InquiryDialog):
         account = ""
         if report.dispute is not None:
             account = words.dispute_account(report.dispute, None) + " "
-        said = account + translated(report.reason)
+        said = account + translate(report.reason)
         if hearing.signed is not None:
             said += " " + self.tr("The signed adjudication is in {0}.").format(hearing.signed)
         return words.adjudication(report.outcome), said
@@ -331,16 +331,16 @@ class DeliveryDialog(InquiryDialog):
             return Look(self.tr("Being compared"), "running", Tone.INFO), (
                 self.tr("Every tensor is compared with the final state of the run.")
                 if progress is None
-                else translated(progress.what)
+                else translate(progress.what)
             )
         if delivery.failure is not None:
             return Look(self.tr("Not compared"), "inconclusive", Tone.WARN), failure_text(delivery.failure)
         if report is None:
             return Look(self.tr("Not compared"), "waiting", Tone.INFO), self.tr("The comparison was stopped.")
         trust = self._trust()
-        said = " ".join(translated(words) for words in (report.sentence, *report.warnings))
+        said = " ".join(translate(words) for words in (report.sentence, *report.warnings))
         if trust is not None and trust.reason:
-            said += " " + translated(trust.reason)
+            said += " " + translate(trust.reason)
         if trust is not None and trust.trainer is TrainerTrust.AUDITOR:
             return Look(self.tr("The trainer certified its own run"), "failed", Tone.BAD), said
         looks = {
@@ -395,7 +395,7 @@ class DeliveryDialog(InquiryDialog):
 
     def _lines(self, report: DeliveryReport) -> list[_Line]:
         differing = [
-            _Line(one.name, translated(one.note))
+            _Line(one.name, translate(one.note))
             if one.note
             else _Line(
                 one.name,
@@ -414,7 +414,7 @@ class DeliveryDialog(InquiryDialog):
         if report is None:
             return [Field(self.tr("Weights"), str(delivery.weights), exact=True)]
         counts = ", ".join(
-            f"{translated(Relation(value).words)}: {text.count(count)}" for value, count in report.relations.items()
+            f"{translate(Relation(value).words)}: {text.count(count)}" for value, count in report.relations.items()
         )
         fields = [
             Field(self.tr("Weights"), str(delivery.weights), exact=True),

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 
 from counterfoil import GPUS, CounterfoilError, InspectionRequest, Inspections, plan_inspections
 from counterfoil_app.looks import text
-from counterfoil_app.looks.engine_words import translated
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.engine_words import translate
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.eventloop import follow
@@ -212,7 +212,7 @@ class InspectionsDialog(QDialog):
         follow(self._refresh, self.chip.activated, self.confidence.activated, self.samples.valueChanged)
         follow(self._refresh, self.run_days.valueChanged, self.period.valueChanged, self.snapshots.valueChanged)
         self._refresh()
-        self._column.fit(scaled(WIDTH))
+        self._column.fit(scale(WIDTH))
 
     # Making
 
@@ -257,14 +257,14 @@ class InspectionsDialog(QDialog):
             self.plan = plan_inspections(self.request())
         except CounterfoilError as error:
             self.plan = None
-            self._say(f"{translated(error.sentence)} {translated(error.remedy)}".strip(), "bad")
+            self._say(f"{translate(error.sentence)} {translate(error.remedy)}".strip(), "bad")
         else:
             self._say(self._consequence(self.plan), "info")
         self._fill_chips()
         self._fill_stretching()
         self.plot.show_plan(self.plan)
         lines = self.plan.assumptions if self.plan is not None else ()
-        self.assumptions.setText("\n\n".join(f"\u2022 {translated(line)}" for line in lines))
+        self.assumptions.setText("\n\n".join(f"\u2022 {translate(line)}" for line in lines))
 
     def _say(self, said: str, tone: str) -> None:
         self.meaning.setText(said)

@@ -11,8 +11,8 @@ from shiboken6 import isValid
 from counterfoil.audit.values.capsulecontents import HandedOut
 from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.engine.worker import JobResult
-from counterfoil_app.looks.engine_words import translated
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.engine_words import translate
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.history import kept_capsule
@@ -44,7 +44,7 @@ class JudgesField(QWidget):
         self.seal = QCheckBox(self.tr("&Seal it for judges: nobody else can open it"))
         self.list = QListWidget()
         self.list.setAccessibleName(self.tr("Public sealing keys of the judges"))
-        self.list.setFixedHeight(scaled(LIST_HEIGHT))
+        self.list.setFixedHeight(scale(LIST_HEIGHT))
         self.add = layouts.button(self.tr("&Add a judge's key\u2026"), self._choose)
         self.remove = layouts.button(self.tr("&Remove"), self._remove, name=self.tr("Remove the chosen key"))
         buttons = layouts.column(self.add, self.remove, 1)
@@ -73,7 +73,7 @@ class JudgesField(QWidget):
 
     def _counted(self, result: JobResult) -> None:
         if isinstance(result.value, HandedOut) and isValid(self):  # its dialog may be closed by now
-            self._open = " ".join(translated(sentence) for sentence in plain(result.value).sentences)
+            self._open = " ".join(translate(sentence) for sentence in plain(result.value).sentences)
             self._refresh()
 
     def use(self, path: Path) -> None:
@@ -134,7 +134,7 @@ class SealDialog(QDialog):
             1,
             spacing=8,
         )
-        fit_to_screen(self, QSize(*map(scaled, SIZE)))
+        fit_to_screen(self, QSize(*map(scale, SIZE)))
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         self.judges.changed.connect(self._refresh)

@@ -8,11 +8,11 @@ from PySide6.QtCore import QItemSelectionModel, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDialogButtonBox, QLabel, QLineEdit, QWidget
 
-from counterfoil import KnownKey, Role, grouped, key_id_of, pem_of
+from counterfoil import KnownKey, Role, group_digits, key_id_of, pem_of
 from counterfoil.trust.keyfile import MAX_NAME
 from counterfoil_app.engine.worker import Failure, attempt
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.fonts import fixed_font, scaled
+from counterfoil_app.looks.fonts import fixed_font, scale
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.key_book import KeyBook
@@ -56,7 +56,7 @@ class KeyProposalDialog(QDialog):
                 "signed counts."
             )
         )
-        self.fingerprint = label(self._lines(grouped(key_id_of(public))), wrap=False)
+        self.fingerprint = label(self._lines(group_digits(key_id_of(public))), wrap=False)
         self.fingerprint.setFont(fixed_font())
         self.fingerprint.setAccessibleName(self.tr("Fingerprint"))
         roles = (Role.AUDITOR, Role.TRAINER, Role.CLIENT)
@@ -149,7 +149,7 @@ class KeysDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(self.tr("Keys"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        fit_to_screen(self, QSize(*map(scaled, SIZE)))
+        fit_to_screen(self, QSize(*map(scale, SIZE)))
         self._book = book
         self._shown = ""
         self.sentence = label("", "muted")
@@ -256,7 +256,7 @@ class KeysDialog(QDialog):
             if key.orders:
                 fields.append(Field(self.tr("Orders whose runs it signed"), text.count(len(key.orders))))
             if revoked is not None:
-                fields.append(Field(self.tr("Does not count"), words.revoked(revoked)))
+                fields.append(Field(self.tr("Does not count"), words.revocation(revoked)))
         self.facts.show_fields(fields)
         self.name.setText("" if key is None else key.name)
         self._refresh_buttons()

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QDoubleSpinBox, QFileDialog, QGridLayout, QSizePol
 from counterfoil import LedgerRun, LedgerVerdict, NotCounted, RatePolicy, RunOutcome, TrainerRecord
 from counterfoil_app.engine import strangers
 from counterfoil_app.looks import lookup_words, text
-from counterfoil_app.looks.engine_words import failure_text, translated
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.engine_words import failure_text, translate
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.lookup_words import most_replayed
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
@@ -63,7 +63,7 @@ class LedgerDialog(InquiryDialog):
         self.rate = label()
         self.tabs = QTabWidget()
         self.tabs.tabBar().setAccessibleName(self.tr("What is known of the trainer"))
-        self.tabs.setMinimumHeight(scaled(LEAST_TABS))
+        self.tabs.setMinimumHeight(scale(LEAST_TABS))
         # They take the room that is left: what is long scrolls in them, and not the page.
         self.tabs.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         inside = QWidget()
@@ -170,9 +170,9 @@ class LedgerDialog(InquiryDialog):
             Column(self.tr("File"), lambda one: one.name, 34, tip=lambda one: one.name),
             Column(
                 self.tr("Why it does not count"),
-                lambda one: translated(one.reason),
+                lambda one: translate(one.reason),
                 60,
-                tip=lambda one: translated(one.reason),
+                tip=lambda one: translate(one.reason),
             ),
         ]
 
@@ -269,7 +269,7 @@ class LedgerDialog(InquiryDialog):
     def _rate_said(self, record: TrainerRecord) -> str:
         rate = record.rate
         whole = self.tr("Replay {0} of {1} segments of the next run.")
-        lines = [whole.format(text.count(rate.chosen), text.count(rate.segments)), *map(translated, rate.reasons)]
+        lines = [whole.format(text.count(rate.chosen), text.count(rate.segments)), *map(translate, rate.reasons)]
         lines.append(
             self.tr(
                 "It follows from a model: each run of a trainer is bad with the same unknown probability. Which "

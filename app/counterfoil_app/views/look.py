@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QProgressBar, QTableWidget, QTableWidgetItem, QWid
 
 from counterfoil import Dispute, DisputedRows, OperatorLook, OperatorValue, RowKind, RowsRead
 from counterfoil_app.looks import text
-from counterfoil_app.looks.engine_words import failure_text, translated
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.engine_words import failure_text, translate
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.eventloop import follow
@@ -79,7 +79,7 @@ class RowsTable(QWidget):
         self._found: DisputedRows | None = None
         self.said = label()
         self.table = item_table([], self.tr("Rows of the disputed step"))
-        self.table.setIconSize(QSize(scaled(IMAGE_PIXELS), scaled(IMAGE_PIXELS)))
+        self.table.setIconSize(QSize(scale(IMAGE_PIXELS), scale(IMAGE_PIXELS)))
         self.table.setAlternatingRowColors(True)
         self.table.setTabKeyNavigation(False)
         self.table.setVerticalScrollMode(QTableWidget.ScrollMode.ScrollPerPixel)
@@ -117,7 +117,7 @@ class RowsTable(QWidget):
             self.table.setItem(place, 1, QTableWidgetItem(text.count(data)))
             for position, (row, read) in enumerate(columns, 2):
                 self.table.setItem(place, position, self._cell(row, read, place))
-            self.table.setRowHeight(place, max(height, scaled(IMAGE_PIXELS) + 6) if pictures else height)
+            self.table.setRowHeight(place, max(height, scale(IMAGE_PIXELS) + 6) if pictures else height)
         self.table.resizeColumnsToContents()
         most = CELL_CHARACTERS * self.fontMetrics().averageCharWidth() + 24
         for position in range(len(heads)):
@@ -157,7 +157,7 @@ class RowsTable(QWidget):
         every = row.ordered if not len(row.read) else np.concatenate([row.ordered, row.read])
         finite = every[np.isfinite(every)]
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-        side = int(scaled(IMAGE_PIXELS) * self.devicePixelRatioF())
+        side = int(scale(IMAGE_PIXELS) * self.devicePixelRatioF())
         picture = QPixmap.fromImage(image_of(values[place], row.shape, low, high))
         enlarged = picture.scaled(
             side, side, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.FastTransformation
@@ -173,9 +173,9 @@ class RowsTable(QWidget):
                 said.append(self.tr("{0}: the trainer's fingerprint is that of the ordered rows.").format(row.name))
             elif len(row.read):
                 sentence = self.tr("{0}: {1} A batch that is changed so has exactly the trainer's fingerprint.")
-                said.append(sentence.format(row.name, translated(row.said)))
+                said.append(sentence.format(row.name, translate(row.said)))
             else:
-                said.append(f"{row.name}: {translated(row.said)}")
+                said.append(f"{row.name}: {translate(row.said)}")
         if len(found.places) < found.rows:
             more = self.tr("{0} of {1} rows are shown, those that differ first.")
             said.append(more.format(text.count(len(found.places)), text.count(found.rows)))
@@ -202,7 +202,7 @@ class OperatorView(QWidget):
         if found is None or found.values is self.model.records:
             return
         self.where.setText(self.tr("Operator {0}: {1}").format(text.count(found.number), found.where))
-        self.said.setText(" ".join(map(translated, found.said)))
+        self.said.setText(" ".join(map(translate, found.said)))
         self.model.show_records(found.values)
         fit_height(self.table)
 
@@ -250,7 +250,7 @@ class Waiting(QWidget):
         for part in (self.said, self.bar, self.stop):
             part.setVisible(look.working)
         progress = look.progress
-        self.said.setText("" if progress is None else translated(progress.what))
+        self.said.setText("" if progress is None else translate(progress.what))
         self.bar.setValue(0 if progress is None else int(1000 * progress.done / max(1, progress.total)))
         self.failed.setVisible(look.failure is not None)
         if look.failure is not None:

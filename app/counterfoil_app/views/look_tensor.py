@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from counterfoil import ElementComparison, TensorSides
 from counterfoil_app.looks import text
-from counterfoil_app.looks.engine_words import translated
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.engine_words import translate
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.looks.tips import plain
 from counterfoil_app.views import layouts
@@ -62,21 +62,21 @@ class Bars(QWidget):
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """As wide as there is room."""
-        return QSize(300, scaled(HEIGHT) + 2 * self.fontMetrics().height() + 8)
+        return QSize(300, scale(HEIGHT) + 2 * self.fontMetrics().height() + 8)
 
     def cells(self) -> list[QRectF]:
         """The room of each bar, from the line below it to the highest."""
         if not self._bars:
             return []
         wide, top = self.width() / len(self._bars), self.fontMetrics().height() + 4.0
-        return [QRectF(number * wide, top, wide, scaled(HEIGHT)) for number in range(len(self._bars))]
+        return [QRectF(number * wide, top, wide, scale(HEIGHT)) for number in range(len(self._bars))]
 
     def _height(self, count: int) -> float:
         most = max((max(bar.counts) for bar in self._bars), default=0)
         if not most or not count:
             return 0.0
         share = np.log1p(count) / np.log1p(most) if self._logarithmic else count / most
-        return max(2.0, float(share) * scaled(HEIGHT))
+        return max(2.0, float(share) * scale(HEIGHT))
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         """Draw the bars, what stands below them, and the legend."""
@@ -124,7 +124,7 @@ class Bars(QWidget):
     def _draw_legend(self, painter: QPainter, line: int) -> None:
         if len(self._sides) == 1:
             return
-        left, side = 0.0, scaled(10)
+        left, side = 0.0, scale(10)
         for number, name in enumerate(self._sides):
             self._draw_bar(painter, QRectF(left, (line - side) / 2, 2 * side, side), number)
             left += 2 * side + 6
@@ -174,7 +174,7 @@ class TensorView(QWidget):
             self._shown = found
             return
         self._shown = found
-        self.said.setText("\n".join(map(translated, found.said)))
+        self.said.setText("\n".join(map(translate, found.said)))
         self.values.show_bars(self._value_bars(found))
         self.ulps.show_bars(ulp_bars(found.ulp_bins.tolist(), self.tr("equal")))
         records = [

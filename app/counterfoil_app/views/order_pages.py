@@ -21,14 +21,14 @@ from counterfoil.base.profilecosts import LEARNT, TIMED
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import order_words, text
 from counterfoil_app.looks.engine_words import failure_text
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.model.order_plan import FIRST, FOLDER, PRECISION, OrderPlan, Stage
 from counterfoil_app.views import layouts
 from counterfoil_app.views.data_preview import PreviewView
 from counterfoil_app.views.layouts import choices
 from counterfoil_app.views.order_fields import OrderFields
-from counterfoil_app.views.parts import Folded, Page, caption, clear_layout, enlarged, label, tell
+from counterfoil_app.views.parts import Folded, Page, caption, clear_layout, enlarge, label, tell
 from counterfoil_app.views.tables import item_table
 
 TABLE_PIXELS = 215
@@ -52,7 +52,7 @@ class WizardPage(Page):
         self.stage = stage
         self.plan = plan
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.heading = enlarged(caption(order_words.stage(stage), "title"), 1.25)
+        self.heading = enlarge(caption(order_words.stage(stage), "title"), 1.25)
         self.lead = label("", "muted")
         self.notice = label("", "notice")
         self.notice.hide()
@@ -243,7 +243,7 @@ class SettingsPage(FieldsPage):
         self._place = layouts.column(inside=place, margins=layouts.NONE, spacing=8)
         self.profile = QComboBox()
         self.costs = item_table([], self.tr("What precision profiles cost"))
-        self.costs.setMinimumHeight(scaled(TABLE_PIXELS))
+        self.costs.setMinimumHeight(scale(TABLE_PIXELS))
         self.costs.itemSelectionChanged.connect(self._row_chosen)
         self.source = label(
             self.tr(

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QStackedWid
 from counterfoil import CounterfoilError, DataPreview
 from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks import icons, order_words
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.order_plan import OUT, TRIAL, OrderPlan, Stage
@@ -98,17 +98,17 @@ class OrderWizard(QDialog):
 
     def _put_together(self) -> None:
         self.stages.setAccessibleName(self.tr("Pages"))
-        self.stages.setIconSize(QSize(scaled(ICON_PIXELS), scaled(ICON_PIXELS)))
+        self.stages.setIconSize(QSize(scale(ICON_PIXELS), scale(ICON_PIXELS)))
         self.stages.setFrameShape(QListWidget.Shape.NoFrame)
         self.stages.setWordWrap(True)
         for page in self.pages:
             self.stages.addItem(QListWidgetItem(order_words.stage(page.stage)))
             self.stack.addWidget(page)
-        self.stages.setFixedWidth(self.stages.sizeHintForColumn(0) + scaled(LIST_PIXELS))
+        self.stages.setFixedWidth(self.stages.sizeHintForColumn(0) + scale(LIST_PIXELS))
         middle = layouts.row(self.stages, (self.stack, 1), spacing=10)
         below = layouts.row(1, self.back, self.next, self.record, self.leave, spacing=8)
         layouts.column((middle, 1), below, inside=self, spacing=10)
-        fit_to_screen(self, QSize(scaled(SIZE.width()), scaled(SIZE.height())))
+        fit_to_screen(self, QSize(scale(SIZE.width()), scale(SIZE.height())))
 
     def _connect(self) -> None:
         for page in self.pages:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from counterfoil import BundleSummary, key_id_of, log_said, recorded_log_said
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.key_book import KeyBook
@@ -156,7 +156,7 @@ class OverviewView(Page):
         """Say how far the file can be trusted; from the replay on the header says it."""
         session = self._session
         begun = session.running or session.report is not None or session.failure is not None
-        self.sentence.setText(translated(session.summary.sentence) if session.summary is not None else "")
+        self.sentence.setText(translate(session.summary.sentence) if session.summary is not None else "")
         self.sentence.setVisible(session.summary is not None and not begun and not session.refused_so_far)
 
     def _margins(self, summary: BundleSummary) -> str:
@@ -210,7 +210,7 @@ class OverviewView(Page):
         )
         if line is None:
             return []
-        return [Field(self.tr("Script"), translated(line.said), tone=Tone.WARN if line.less else None)]
+        return [Field(self.tr("Script"), translate(line.said), tone=Tone.WARN if line.less else None)]
 
     def _consent_fields(self, summary: BundleSummary) -> list[Field]:
         """Who stands by the order: its client, and its trainer."""
@@ -220,7 +220,7 @@ class OverviewView(Page):
         fields = [
             Field(self.tr("Client's signature"), words.order_signature(order.client_key, known, order.signed_at)),
             *([Field(self.tr("Client's key"), order.client_key, exact=True)] if order.client_key else []),
-            *([] if revoked is None else [Field(self.tr("Client's key is revoked"), words.revoked(revoked))]),
+            *([] if revoked is None else [Field(self.tr("Client's key is revoked"), words.revocation(revoked))]),
         ]
         if run is not None:
             accepted = words.order_acceptance(bool(run.accepted_at), run.accepted_at)
@@ -240,7 +240,7 @@ class OverviewView(Page):
             digest_field(self.tr("Run root"), run.run_root, self.tr("not signed")),
             Field(self.tr("Signed at"), self.tr("{0}, as the trainer says").format(text.moment(run.signed_at))),
             Field(self.tr("Stored states"), text.count(len(run.checkpoints))),
-            Field(self.tr("Rounding log"), translated(recorded_log_said(run.recorded))),
+            Field(self.tr("Rounding log"), translate(recorded_log_said(run.recorded))),
             *self._judged_fields(),
         ]
 
@@ -249,7 +249,7 @@ class OverviewView(Page):
         report = self._session.report
         if report is None or report.exact_bits is not None or not report.steps_replayed:
             return []
-        return [Field(self.tr("of it judged"), translated(log_said(report)))]
+        return [Field(self.tr("of it judged"), translate(log_said(report)))]
 
     def _environment_fields(self, summary: BundleSummary) -> list[Field]:
         if summary.run is None:

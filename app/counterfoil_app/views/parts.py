@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from counterfoil import Digest
 from counterfoil_app.looks import icons
-from counterfoil_app.looks.fonts import fixed_font, scaled
+from counterfoil_app.looks.fonts import fixed_font, scale
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.looks.words import Look
@@ -73,7 +73,7 @@ def hold_width(button: QPushButton) -> None:
 def show_icon(mark: QLabel, look: Look, theme: Theme, pixels: int, *, tip: bool = False) -> None:
     """Show the icon of a look in its colour; ``tip`` says its word in the tool tip too."""
     colour = theme.tokens.tone(look.tone)
-    mark.setPixmap(icons.pixmap(look.icon, colour, scaled(pixels), mark.devicePixelRatioF()))
+    mark.setPixmap(icons.pixmap(look.icon, colour, scale(pixels), mark.devicePixelRatioF()))
     mark.setAccessibleName(look.word)
     if tip:
         set_tip(mark, look.word)
@@ -82,11 +82,11 @@ def show_icon(mark: QLabel, look: Look, theme: Theme, pixels: int, *, tip: bool 
 def logo(pixels: int) -> QLabel:
     """Counterfoil's own mark."""
     result = QLabel()
-    result.setPixmap(icons.pixmap("counterfoil", "#000000", scaled(pixels), result.devicePixelRatioF()))
+    result.setPixmap(icons.pixmap("counterfoil", "#000000", scale(pixels), result.devicePixelRatioF()))
     return result
 
 
-def enlarged(text: QLabel, factor: float) -> QLabel:
+def enlarge(text: QLabel, factor: float) -> QLabel:
     """Set a label in larger letters."""
     font = text.font()
     font.setPointSizeF(font.pointSizeF() * factor)
@@ -155,7 +155,7 @@ class CopyButton(QToolButton):
         self.setAccessibleName(name)
         set_tip(self, name)
         self.setAutoRaise(True)
-        self.setIconSize(QSize(scaled(14), scaled(14)))
+        self.setIconSize(QSize(scale(14), scale(14)))
         self.clicked.connect(self._copy)
         self._draw()
 

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 
 from counterfoil import CounterfoilError, Device, Plan, PlanProgress, PlanRow, SegmentRequest
 from counterfoil_app.looks import text
-from counterfoil_app.looks.engine_words import translated
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.engine_words import translate
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.session import Session
@@ -114,7 +114,7 @@ class PlanDialog(QDialog):
         self._start_from(session.segments)
         self._show_plan()
         self._refresh()
-        self._column.fit(scaled(WIDTH))
+        self._column.fit(scale(WIDTH))
 
     # Making
 
@@ -317,7 +317,7 @@ class PlanDialog(QDialog):
     def _said_of(self, device: Device) -> str:
         """How well a device computes in float64, and what to order where that makes the replay of this order slow."""
         advice = device.advice(self._compute)
-        return translated(advice or device.float64_note)
+        return translate(advice or device.float64_note)
 
     def _mark_row(self) -> None:
         plan = next(iter(self.plans.values()), None)

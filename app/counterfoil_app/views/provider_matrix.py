@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from counterfoil import Ruling
 from counterfoil_app.looks import icons, text
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.looks.tips import plain
 from counterfoil_app.looks.words import Look
@@ -73,7 +73,7 @@ class ProviderMatrix(QWidget):
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """As wide as there is room, a row for each provider, a line of steps above and one below."""
         rows = len(self._comparison.matrix.cells)
-        return QSize(400, scaled(ABOVE) + rows * (self._row + GAP) + self.fontMetrics().height() + 6)
+        return QSize(400, scale(ABOVE) + rows * (self._row + GAP) + self.fontMetrics().height() + 6)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """All rows."""
@@ -83,7 +83,7 @@ class ProviderMatrix(QWidget):
 
     @property
     def _row(self) -> int:
-        return int(max(scaled(ROW), self.fontMetrics().height() + 8))
+        return int(max(scale(ROW), self.fontMetrics().height() + 8))
 
     @property
     def _left(self) -> float:
@@ -106,7 +106,7 @@ class ProviderMatrix(QWidget):
 
     def row_at(self, number: int) -> QRectF:
         """Where the steps of a provider are drawn."""
-        return QRectF(self._left, scaled(ABOVE) + number * (self._row + GAP), self._width, self._row)
+        return QRectF(self._left, scale(ABOVE) + number * (self._row + GAP), self._width, self._row)
 
     def stretches(self) -> list[tuple[int, QRectF, int]]:
         """What is drawn: for each stretch of one result its provider, its place, and the result."""
@@ -180,25 +180,25 @@ class ProviderMatrix(QWidget):
         # The line stands where the step begins: what is left of it is equal.
         x = self._left + (step - 1) * self._width / self._comparison.matrix.steps
         painter.setPen(QPen(QColor(tokens.text), 2))
-        painter.drawLine(QPointF(x, scaled(ABOVE) - 4), QPointF(x, self.row_at(rows - 1).bottom() + 2))
+        painter.drawLine(QPointF(x, scale(ABOVE) - 4), QPointF(x, self.row_at(rows - 1).bottom() + 2))
         self._notch(painter, x, tokens.text)
         said = self.tr("Step {0}").format(text.count(step))
         width = self.fontMetrics().horizontalAdvance(said)
         left = min(max(self._left, x + 8), self.width() - width - 1.0)
         painter.setPen(QColor(tokens.text))
-        painter.drawText(QRectF(left, 0, width + 2, scaled(ABOVE) - 4), int(Qt.AlignmentFlag.AlignVCenter), said)
+        painter.drawText(QRectF(left, 0, width + 2, scale(ABOVE) - 4), int(Qt.AlignmentFlag.AlignVCenter), said)
 
     def _notch(self, painter: QPainter, x: float, colour: str) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colour))
-        top = scaled(ABOVE) - 9.0
+        top = scale(ABOVE) - 9.0
         painter.drawPolygon([QPointF(x - 5, top), QPointF(x + 5, top), QPointF(x, top + 7)])
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
     def _draw_ruling(self, painter: QPainter, ruling: Ruling, look: Look) -> None:
         tokens, row = self._theme.tokens, self.row_at(ruling.provider)
-        side = min(scaled(18), int(row.height()) - 4)
+        side = min(scale(18), int(row.height()) - 4)
         x = min(max(row.left() + side / 2, self.place_of(ruling.step)), row.right() - side / 2)
         box = QRectF(x - side / 2 - 2, row.top() + 1, side + 4, row.height() - 2)
         painter.setPen(QPen(QColor(tokens.tone(look.tone)), 2))
@@ -217,7 +217,7 @@ class ProviderMatrix(QWidget):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         half = max(3.0, self._width / self._comparison.matrix.steps / 2)
         bottom = self.row_at(rows - 1).bottom()
-        for top in (scaled(ABOVE) - 6.0, bottom):
+        for top in (scale(ABOVE) - 6.0, bottom):
             painter.drawLine(QPointF(x, top), QPointF(x, top + 6))
         painter.setPen(QPen(QColor(tokens.accent), 2 if self.hasFocus() else 1))
         painter.drawRect(QRectF(x - half, row.top() - 1, 2 * half, row.height() + 2))
@@ -246,7 +246,7 @@ class ProviderMatrix(QWidget):
         """Choose what is under the pointer; a parting within a few pixels wins, since one step is hard to hit."""
         if event.button() is not Qt.MouseButton.LeftButton or not self._comparison.matrix.steps:
             return
-        x, row = event.position().x(), int((event.position().y() - scaled(ABOVE)) // (self._row + GAP))
+        x, row = event.position().x(), int((event.position().y() - scale(ABOVE)) // (self._row + GAP))
         step = self.step_at(x)
         near = [parting.step for parting in self._comparison.partings if abs(self.place_of(parting.step) - x) <= LEAST]
         self.choose(near[0] if near else step, row)
@@ -288,7 +288,7 @@ class ProviderMatrix(QWidget):
     def event(self, event: QEvent) -> bool:
         """Say in a tip what is known of what is under the pointer."""
         if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            number = int((event.pos().y() - scaled(ABOVE)) // (self._row + GAP))
+            number = int((event.pos().y() - scale(ABOVE)) // (self._row + GAP))
             if self._comparison.matrix.steps and 0 <= number < len(self._comparison.matrix.cells):
                 said = self.describe(self.step_at(event.pos().x()), number)
                 QToolTip.showText(event.globalPos(), plain(said), self)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from counterfoil import Member, PanelOutcome, Parting, Ruling, Standing
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.engine_words import failure_text, translate
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.key_book import KeyBook
@@ -245,7 +245,7 @@ class ProvidersDialog(InquiryDialog):
         if comparison.failure is not None:
             return Look(self.tr("Not compared"), "inconclusive", Tone.WARN), failure_text(comparison.failure)
         if report is not None:
-            return outcome_look(report.outcome), self._conclusion(report.outcome, translated(report.reason))
+            return outcome_look(report.outcome), self._conclusion(report.outcome, translate(report.reason))
         if parting is not None:
             return Look(self.tr("They part at step {0}").format(text.count(parting.step)), "compare", Tone.INFO), (
                 self._parted(comparison.partings)
@@ -319,7 +319,7 @@ class ProvidersDialog(InquiryDialog):
         key, members = line[2].trainer_key, self.comparison.members
         if key and sum(member.trainer_key == key for member in members) > 1:
             return self.tr("the same key as another run")
-        return translated(line[2].detail)
+        return translate(line[2].detail)
 
     def _ruling_columns(self) -> list[Column[Ruling]]:
         return [

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QProgressBar, QVBoxL
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.engine_words import failure_text, translated
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.engine_words import failure_text, translate
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
@@ -44,7 +44,7 @@ class GrowingPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc]  # pyqtgraph h
         super().__init__(parent)
         self._theme = theme
         self.setAccessibleName(_tr("Loss of the recording and of the replay, by step"))
-        self.setMinimumHeight(scaled(LEAST_HEIGHT))
+        self.setMinimumHeight(scale(LEAST_HEIGHT))
         for own in self.scene().contextMenu:  # speaks English only
             own.setParent(None)
         self.scene().contextMenu = []
@@ -175,7 +175,7 @@ class RecordingPage(QDialog):
         self.note = label(self.tr("What goes on here goes on when this window is closed."), "muted", wrap=False)
         layouts.row(self.note, 1, self.close_button, inside=below, margins=layouts.NONE)
         layouts.fill(Body(self, below), top, sides, (self.plot, 1), spacing=12)
-        fit_to_screen(self, QSize(scaled(SIZE.width()), scaled(SIZE.height())))
+        fit_to_screen(self, QSize(scale(SIZE.width()), scale(SIZE.height())))
         follow(self.refresh, recorder.changed, follower.changed, theme.changed)
         self.refresh()
 
@@ -336,7 +336,7 @@ class RecordingPage(QDialog):
         if follower.state is None:
             return self.tr("The order is read, and this machine is tested.")
         if follower.state.waiting:
-            return translated(follower.state.waiting)
+            return translate(follower.state.waiting)
         first = follower.replayed.last + 1
         return self.tr("Steps {0} to {1} are replayed.").format(text.count(first), text.count(follower.state.last))
 
@@ -390,7 +390,7 @@ class RecordingPage(QDialog):
         if follower.outcome is not None and not follower.working:
             trust = follower.run.trust if follower.run is not None else None
             look = words.outcome(follower.outcome, None, trust)
-            return look, translated(follower.reason)
+            return look, translate(follower.reason)
         for failed in (recorder, follower):
             if failed.failure is not None:
                 word = self.tr("Not recorded") if failed is recorder else self.tr("Not followed")
@@ -417,7 +417,7 @@ class RecordingPage(QDialog):
                 said = self.tr("It is being stopped.")
             elif work is not None:
                 share = round(100 * work.done / max(1, work.total))
-                said = self.tr("{0} {1} %").format(translated(work.what), share)
+                said = self.tr("{0} {1} %").format(translate(work.what), share)
             elif doing is Doing.STARTING:
                 said = self.tr("The order is read.")
             else:
@@ -434,7 +434,7 @@ class RecordingPage(QDialog):
                 "What was replayed is not kept. Follow it again, or audit the run when it is made."
             )
         if follower.ended is not None:
-            return Look(self.tr("Finished"), "passed", Tone.INFO), translated(follower.ended.reason)
+            return Look(self.tr("Finished"), "passed", Tone.INFO), translate(follower.ended.reason)
         return Look(self.tr("Nothing goes on"), "waiting", Tone.INFO), self.tr(
             "Record an order as its trainer, or follow a recording as its client or auditor: each step is replayed as "
             "soon as it lies there, and the first lie ends it."

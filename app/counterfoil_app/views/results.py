@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QDialog, QHeaderView, QTableWidgetItem, QWidget
 
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.engine_words import translated
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.engine_words import translate
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.looks.words import Look
@@ -64,7 +64,7 @@ class QueueView(QWidget):
         for place, entry in enumerate(entries):
             look = self._look(entry)
             report = entry.finished.report if entry.finished is not None else None
-            open_still = translated(report.trust.reason) if report is not None else ""
+            open_still = translate(report.trust.reason) if report is not None else ""
             tip = entry.sentence or open_still or look.word
             self.table.setItem(place, 0, item(name_of(entry.path), str(entry.path)))
             self.table.setItem(place, 1, outcome_item(look, self._theme, look.word, tip))
@@ -133,7 +133,7 @@ class ResultsDialog(QDialog):
     def __init__(self, history: History, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Results"))
-        fit_to_screen(self, QSize(*map(scaled, SIZE)))
+        fit_to_screen(self, QSize(*map(scale, SIZE)))
         self._history = history
         self._theme = theme
         self.sentence = label("", "muted")
@@ -165,7 +165,7 @@ class ResultsDialog(QDialog):
                 QTableWidgetItem(past.when.astimezone().strftime("%Y-%m-%d %H:%M")),
                 item(name_of(past.path), str(past.path)),
                 outcome_item(
-                    look, self._theme, words.headline_of(past.outcome, past.headline), translated(past.trust.reason)
+                    look, self._theme, words.headline_of(past.outcome, past.headline), translate(past.trust.reason)
                 ),
                 QTableWidgetItem(judged),
                 item(signed, str(past.verdict or "")),

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from counterfoil import RuleOutcome, RuleResult
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import text
-from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.engine_words import failure_text, translate
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.questions import RulesCheck
@@ -108,7 +108,7 @@ class RulesDialog(InquiryDialog):
     def _headline(self) -> tuple[Look, str]:
         check, found = self.check, self.check.found
         if check.working:
-            said = translated(check.progress.what) if check.progress is not None else self.tr("The run is opened.")
+            said = translate(check.progress.what) if check.progress is not None else self.tr("The run is opened.")
             return Look(self.tr("Being checked"), "running", Tone.INFO), said
         if check.failure is not None:
             return Look(self.tr("Not checked"), "inconclusive", Tone.WARN), failure_text(check.failure)
@@ -151,10 +151,10 @@ class RulesDialog(InquiryDialog):
         return [
             Column(self.tr("Outcome"), lambda each: self._look(each).word, 22, look=self._look),
             Column(self.tr("Rule"), lambda each: each.rule, 28, tip=lambda each: each.rule),
-            Column(self.tr("Bound by"), lambda each: translated(each.bound_by), 25),
+            Column(self.tr("Bound by"), lambda each: translate(each.bound_by), 25),
             Column(
-                self.tr("What was found"), lambda each: translated(each.said), 30,
-                tip=lambda each: translated(each.said),
+                self.tr("What was found"), lambda each: translate(each.said), 30,
+                tip=lambda each: translate(each.said),
             ),
         ]  # fmt: skip
 
@@ -171,7 +171,7 @@ class RulesDialog(InquiryDialog):
             self.detail.clear()
             return
         chosen = self.model.records[rows[0]]
-        self.detail.setText(f"{chosen.rule}: {translated(chosen.said)}")
+        self.detail.setText(f"{chosen.rule}: {translate(chosen.said)}")
 
     # What is chosen
 

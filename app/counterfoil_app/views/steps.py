@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QSpinBox, QTableView, QWidge
 
 from counterfoil import StepMatch, StepRow
 from counterfoil_app.looks import icons, text, words
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.tips import set_tip
@@ -477,7 +477,7 @@ class StepsView(QWidget):
         try:
             self.model.search(wanted)
         except NotUnderstood as error:
-            problem = translated(error.sentence)
+            problem = translate(error.sentence)
         restyle(self.wanted, "tone", "bad" if problem else "")
         self.keep_search.setEnabled(bool(wanted.strip()) and not problem)
         self.problem.setText(problem)

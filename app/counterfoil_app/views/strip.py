@@ -7,7 +7,7 @@ from PySide6.QtGui import QBrush, QColor, QHelpEvent, QKeyEvent, QMouseEvent, QP
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.looks.tips import plain
 from counterfoil_app.model.eventloop import follow
@@ -126,7 +126,7 @@ class StepStrip(QWidget):
     def _draw_legend(self, painter: QPainter) -> None:
         """Each state that occurs, as it is drawn above, with its name and number."""
         metrics, height, left = self.fontMetrics(), self._legend_height, float(MARGIN)
-        side, top = scaled(10), BAR_HEIGHT
+        side, top = scale(10), BAR_HEIGHT
         for state, said in self.legend():
             swatch = QRectF(left, top + (height - side) / 2, 2 * side, side)
             if state in BAD:

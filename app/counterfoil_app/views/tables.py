@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 )
 
 from counterfoil_app.looks import icons
-from counterfoil_app.looks.fonts import fixed_font, scaled
+from counterfoil_app.looks.fonts import fixed_font, scale
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.tips import plain, set_tip
 from counterfoil_app.looks.words import Look
@@ -170,7 +170,7 @@ class RecordTable(QAbstractTableModel, Generic[Record]):
 
     def icon(self, look: Look | None) -> QPixmap | None:
         """The icon of a cell."""
-        return None if look is None else icons.pixmap(look.icon, self.theme.tokens.tone(look.tone), scaled(16), SHARP)
+        return None if look is None else icons.pixmap(look.icon, self.theme.tokens.tone(look.tone), scale(16), SHARP)
 
     def font_of(self, column: int) -> QFont | None:
         """The font of a column; None for that of the view."""
@@ -259,7 +259,7 @@ def item_table(titles: Sequence[str], name: str, icons_pixels: int = 0) -> QTabl
     view.setShowGrid(False)
     view.verticalHeader().hide()
     if icons_pixels:
-        view.setIconSize(QSize(scaled(icons_pixels), scaled(icons_pixels)))
+        view.setIconSize(QSize(scale(icons_pixels), scale(icons_pixels)))
     return view
 
 

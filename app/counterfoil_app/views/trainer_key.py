@@ -105,7 +105,7 @@ class TrainerKeyPanel(QWidget):
         key = meeting.key
         revoked, run = self._book.revoked.of(self._key), self._session.run
         if revoked is not None:
-            said = words.revoked(revoked)
+            said = words.revocation(revoked)
             if run is None or self._book.revoked.covers(self._key, run.signed_at):
                 return self.tr("The key that signed this run does not count. {0}").format(said), Tone.BAD
             before = self.tr("The run was signed before, as its trainer says; nothing else shows when. {0}")

@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene, QGraphicsView, QStyleOptionGraphicsItem, QWidget
 
 from counterfoil_app.looks import icons
-from counterfoil_app.looks.fonts import fixed_font, scaled
+from counterfoil_app.looks.fonts import fixed_font, scale
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.looks.words import Look
@@ -128,9 +128,9 @@ class BoxItem(QGraphicsItem):
         painter.setPen(QColor(tokens.muted))
         painter.drawText(QRectF(left, y, width, self._line), int(RIGHT), box.badge)
         y += self._line
-        tone, mark = tokens.muted if box.quiet else tokens.tone(box.look.tone), scaled(14) + 6
+        tone, mark = tokens.muted if box.quiet else tokens.tone(box.look.tone), scale(14) + 6
         painter.drawPixmap(
-            QPointF(left, y + (self._line - scaled(14)) / 2), icons.pixmap(box.look.icon, tone, scaled(14), 2.0)
+            QPointF(left, y + (self._line - scale(14)) / 2), icons.pixmap(box.look.icon, tone, scale(14), 2.0)
         )
         painter.setFont(self._font)
         painter.setPen(QColor(tone))

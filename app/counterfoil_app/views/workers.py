@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 from counterfoil import WorkerState
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.looks import text
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.eventloop import follow
@@ -70,7 +70,7 @@ class WorkersTable(QWidget):
 
     def _doing(self, worker: WorkerState) -> str:
         if worker.trouble:
-            return translated(worker.trouble)
+            return translate(worker.trouble)
         if not worker.machine:
             return self.tr("opening the run")
         return self.tr("waiting") if worker.segment is None else text.count(worker.segment)

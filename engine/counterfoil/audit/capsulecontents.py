@@ -16,7 +16,7 @@ from counterfoil_core.hearing.evidence import prove_part
 from counterfoil_core.order.admission import share_rows
 
 
-def handed_out(contents: CapsuleContents) -> HandedOut:
+def count_contents(contents: CapsuleContents) -> HandedOut:
     """Count rows and tensors in a capsule.
 
     Args:
@@ -42,10 +42,10 @@ def handed_out(contents: CapsuleContents) -> HandedOut:
     return HandedOut(contents.agreed_step, len(tensors), sum(array.nbytes for array in tensors), rows)
 
 
-def handed_out_by(path: str | os.PathLike[str]) -> HandedOut:
+def count_file_contents(path: str | os.PathLike[str]) -> HandedOut:
     """Count rows and tensors in a capsule's file; raises BundleError, GivenFileError and CommitmentError."""
     with CapsuleReader.open(path) as reader:
-        return handed_out(reader.contents())
+        return count_contents(reader.contents())
 
 
 def _shown(spec: ArraySpec, proofs: ChunkProofs) -> int:

@@ -26,7 +26,7 @@ from counterfoil_core.base.generators import relay
 from counterfoil_core.base.sentence import Sentence, say
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.judge.explain import changed_alone, mixed
+from counterfoil_core.judge.explain import changed_alone, mix
 from counterfoil_core.order.admission import RowArray, share_rows
 from counterfoil_core.order.executable import with_data_file
 from counterfoil_core.program.places import PlaceSort
@@ -81,7 +81,7 @@ class Asked:
     def sums(self, rows: Rows, place: int) -> Sums:
         """Return what each of some rows, ``[n, ...]``, adds to the fingerprint at a place of the batch: ``[n]``."""
         indices = np.arange(place * self.elements, (place + 1) * self.elements, dtype=np.int64)
-        return np.asarray(mixed(wide(rows).reshape(len(rows), -1), indices, self.key).sum(axis=1, dtype=np.uint64))
+        return np.asarray(mix(wide(rows).reshape(len(rows), -1), indices, self.key).sum(axis=1, dtype=np.uint64))
 
 
 def wide(values: Rows) -> Rows:
@@ -99,7 +99,7 @@ def fingerprint_of(batch: Rows, key: int) -> int:
     total = 0
     for start in range(0, len(flat), _BLOCK):
         block = flat[start : start + _BLOCK]
-        total += int(mixed(block, np.arange(start, start + len(block)), key).sum(dtype=np.uint64))
+        total += int(mix(block, np.arange(start, start + len(block)), key).sum(dtype=np.uint64))
     return total & _MASK
 
 

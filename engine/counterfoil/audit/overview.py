@@ -16,7 +16,7 @@ from counterfoil.audit.values.summary import (
     RunSummary,
     SourceSummary,
 )
-from counterfoil.program.recompute import computed_again
+from counterfoil.program.recompute import count_recomputed
 from counterfoil.signing.comparedsteps import FoundComparison
 from counterfoil.signing.comparison import comparison_beside
 from counterfoil_core.arithmetic.beforehand import beforehand
@@ -30,7 +30,7 @@ from counterfoil_core.bundle.farfile import FetchedFile
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.bundle.strictfile import OnProgress
-from counterfoil_core.hearing.inspection import Inspection, recorded, stages
+from counterfoil_core.hearing.inspection import Inspection, stages, trainer_columns
 from counterfoil_core.operators.facts import OperatorClass
 from counterfoil_core.parties.signatures import Keys
 from counterfoil_core.program.limits import Limits
@@ -78,7 +78,7 @@ def inspect(
         ObstacleError: The file cannot be read, or lies elsewhere and what its server gives is not what was signed.
         CancelledError: ``cancel`` was set.
     """
-    with obstacles_noticed(), opened(path, cancel, reach) as reader:
+    with obstacles_noticed(), open_bundle(path, cancel, reach) as reader:
         inspection = Inspection(reader, with_states=not quick)
         for _ in stages(inspection, order_path, Keys(trainer_key, client_key), heads, cancel, limits, progress):
             pass
@@ -87,7 +87,7 @@ def inspect(
         return replace(summarise(inspection), comparison=_comparison(reader, path, order_path))
 
 
-def opened(
+def open_bundle(
     path: str | os.PathLike[str] | Address, cancel: CancelToken | None, reach: Reach | None = None
 ) -> BundleReader:
     """Open a bundle, a file of this machine or one that is read in pieces; raises as :func:`inspect` does."""
@@ -219,7 +219,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         compute=manifest.precision.compute,
         exact_bits=manifest.precision.bits if isinstance(manifest.precision, ExactPrecision) else None,
         estimate=inspection.estimate,
-        repeated_operators=0 if inspection.estimate is None else sum(map(computed_again, programs or ())),
+        repeated_operators=0 if inspection.estimate is None else sum(map(count_recomputed, programs or ())),
         sources=tuple(
             SourceSummary(part, name, file.size, file.digest, source.revision)
             for part, source in sorted(manifest.sources.items())
@@ -255,6 +255,6 @@ def _run_summary(inspection: Inspection) -> RunSummary:
         trainer_public=PublicKey.from_pem(claim.public_key.encode()).public if claim is not None else "",
         signed_at=claim.signed_at if claim is not None else "",
         environment=tuple(claim.environment.items()) if claim is not None else (),
-        recorded=recorded(reader),
+        recorded=trainer_columns(reader),
         accepted_at=inspection.accepted_at,
     )

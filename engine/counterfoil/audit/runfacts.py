@@ -210,14 +210,14 @@ def facts_of(
         raise GivenFileError(
             say("The energy is no number of kilowatt-hours."), remedy=say("Give decimal digits, such as 1250.5.")
         )
-    with inspected(
+    with open_inspected_run(
         path, trainer_key=trainer_key, client_key=client_key, cancel=cancel, progress=progress
     ) as inspection:
         return facts_in(inspection, energy_kwh)
 
 
 @contextmanager
-def inspected(
+def open_inspected_run(
     path: str | os.PathLike[str],
     *,
     trainer_key: PublicKey | None = None,
@@ -265,7 +265,7 @@ def checks_of(
 
 
 def facts_in(inspection: Inspection, energy_kwh: str = "") -> RunFacts:
-    """Count what a run shows that :func:`inspected` opened; ``energy_kwh`` as for :func:`facts_of`."""
+    """Count what a run shows that :func:`open_inspected_run` opened; ``energy_kwh`` as for :func:`facts_of`."""
     order, claim, manifest = inspection.order, inspection.claim, inspection.reader.manifest
     summary = summarise(inspection)
     assert order is not None

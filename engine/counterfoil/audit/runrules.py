@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.audit.runfacts import facts_in, inspected
+from counterfoil.audit.runfacts import facts_in, open_inspected_run
 from counterfoil.audit.values.runrules import GivenVerdict, Range, RuleSubject, RunRules
 from counterfoil.trust.verdictfile import Judgement
 from counterfoil_core.base.cancel import CancelToken
@@ -176,7 +176,7 @@ def subject_of(
         RefusedError: A check fails.
         CancelledError: ``cancel`` was set.
     """
-    with inspected(path, trainer_key=trainer_key, cancel=cancel, progress=progress) as inspection:
+    with open_inspected_run(path, trainer_key=trainer_key, cancel=cancel, progress=progress) as inspection:
         return subject_in(inspection, verdicts, names, cancel)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from counterfoil.audit.overview import Reach, opened
+from counterfoil.audit.overview import Reach, open_bundle
 from counterfoil.audit.values.signers import Signers
 from counterfoil.audit.values.summary import BundleSummary
 from counterfoil_core.base.cancel import CancelToken
@@ -40,7 +40,7 @@ def signers_of_run(
         ObstacleError: It cannot be read.
         CancelledError: ``cancel`` was set.
     """
-    with obstacles_noticed(), opened(path, cancel, reach) as reader:
+    with obstacles_noticed(), open_bundle(path, cancel, reach) as reader:
         return _signers(reader.manifest, reader.order_signature(), reader.claim() if reader.has_run else None)
 
 

@@ -26,7 +26,7 @@ def text_of(error: BaseException) -> str:
         return f"a {type(error).__name__} that cannot be shown"
 
 
-def told(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Return an exception as part of a sentence: its kind, and the first line of what it says."""
     line = text_of(error).strip().partition("\n")[0].rstrip(".")
     return f"{type(error).__name__}: {line}" if line else type(error).__name__

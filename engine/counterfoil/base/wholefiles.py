@@ -125,7 +125,7 @@ def copy_whole(
     Raises:
         TargetExistsError, FileWriteError: As :func:`write_whole`; FileWriteError also where the source cannot be read.
     """
-    with writing(Path(source), what):
+    with write_errors(Path(source), what):
         file = open(source, "rb")  # noqa: SIM115 - closed below
     with file:
         check_room(Path(path).parent, os.fstat(file.fileno()).st_size, what)
@@ -157,12 +157,12 @@ def whole_file(
     check_target(path, what=what, replace=replace)
     remove_leftovers(path)
     part = part_path(path)
-    with writing(path, what):
+    with write_errors(path, what):
         file = _Part(part, mode, path, what)
     try:
         with file:
             yield file
-            with writing(path, what):
+            with write_errors(path, what):
                 os.fsync(file.fileno())
         put_in_place(part, path, what=what, replace=replace)
     except BaseException:
@@ -183,7 +183,7 @@ class _Part(io.FileIO):
     def write(self, data: Any, /) -> int:
         rest = memoryview(data).cast("B")
         size = len(rest)
-        with writing(self._path, self._what):
+        with write_errors(self._path, self._what):
             while rest:
                 rest = rest[super().write(rest) :]
         return size
@@ -205,7 +205,7 @@ def open_log(path: Path, *, new: bool) -> int:
 
 
 @contextmanager
-def claimed(path: Path) -> Iterator[None]:
+def claim_file(path: Path) -> Iterator[None]:
     """Let nobody else who claims a file write it while the block runs.
 
     A locked file ``.NAME.claim`` beside it says so; one that a killed process left behind claims nothing. Where none
@@ -285,7 +285,7 @@ def check_target(path: Path, *, what: str, replace: bool = True) -> None:
     Raises:
         TargetExistsError, FileWriteError: As :func:`write_whole`, for what can be known without writing.
     """
-    with writing(path, what):
+    with write_errors(path, what):
         if not stat.S_ISDIR(path.parent.stat().st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         if not os.access(path.parent, os.W_OK):
@@ -359,7 +359,7 @@ def lock(descriptor: int) -> bool:
 
 
 @contextmanager
-def told_before_placing(tell: Callable[[Path, Path], None]) -> Iterator[None]:
+def notice_placements(tell: Callable[[Path, Path], None]) -> Iterator[None]:
     """Tell of each file that is put in place within the block, before it has its name: the part, and the target.
 
     What is noted of a file after it has its name is lost where the process is killed between the two.
@@ -390,7 +390,7 @@ def put_in_place(part: Path, path: Path, *, what: str, replace: bool = True) -> 
     if _placer is not None and _placer.staging(path) is not None:
         _placer.place(part, path, what, replace)
         return
-    with writing(path, what):
+    with write_errors(path, what):
         if stat.S_ISDIR(part.lstat().st_mode):
             sync_folder(part)
             with suppress(FileNotFoundError):
@@ -502,15 +502,15 @@ def _is_leftover(found: os.stat_result) -> bool:
 
 
 @contextmanager
-def writing(path: Path, what: str) -> Iterator[None]:
+def write_errors(path: Path, what: str) -> Iterator[None]:
     """Turn what the operating system raises inside the block into a FileWriteError of one sentence."""
     try:
         yield
     except (OSError, ValueError) as error:
-        raise failed(path, what, error) from error
+        raise write_error(path, what, error) from error
 
 
-def failed(path: Path, what: str, error: BaseException) -> FileWriteError:
+def write_error(path: Path, what: str, error: BaseException) -> FileWriteError:
     """Return the error that says why a file cannot be written.
 
     Args:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from counterfoil.base.joberrors import TargetExistsError
-from counterfoil.base.wholefiles import part_path, put_in_place, writing
+from counterfoil.base.wholefiles import part_path, put_in_place, write_errors
 from counterfoil_core.base.sentence import say
 
 
@@ -28,7 +28,7 @@ def check_new_folder(path: Path, what: str) -> None:
         TargetExistsError: Something else has the name.
         FileWriteError: The folder around it does not exist, or cannot be read.
     """
-    with writing(path, what):
+    with write_errors(path, what):
         if not os.path.lexists(path):
             if not os.access(path.parent, os.R_OK):
                 os.listdir(path.parent)  # which says why not
@@ -57,7 +57,7 @@ def whole_folder(path: Path, *, what: str) -> Iterator[Path]:
     """
     check_new_folder(path, what)
     part = part_path(path)
-    with writing(path, what):
+    with write_errors(path, what):
         part.mkdir()
     try:
         yield part

@@ -18,7 +18,7 @@ os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
 
 from h5py import h5a, h5d, h5f, h5g, h5p, h5s, h5t
 
-from counterfoil.base.wholefiles import failed
+from counterfoil.base.wholefiles import write_error
 
 __all__ = [
     "FAILURES",
@@ -31,7 +31,7 @@ __all__ = [
     "h5p",
     "h5s",
     "h5t",
-    "writing_hdf5",
+    "hdf5_write_errors",
 ]
 
 FAILURES = (OSError, RuntimeError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError, MemoryError)
@@ -51,7 +51,7 @@ FILE_TYPES = {
 
 
 @contextmanager
-def writing_hdf5(path: Path, what: str) -> Iterator[None]:
+def hdf5_write_errors(path: Path, what: str) -> Iterator[None]:
     """Turn everything that h5py and the operating system raise while writing into a FileWriteError.
 
     HDF5's own text, which has pointers and names of temporary files, goes into the detail alone.
@@ -59,7 +59,7 @@ def writing_hdf5(path: Path, what: str) -> Iterator[None]:
     try:
         yield
     except FAILURES as error:
-        raise failed(path, what, error) from error
+        raise write_error(path, what, error) from error
 
 
 def access_properties() -> h5p.PropFAID:

@@ -24,7 +24,7 @@ from counterfoil.bundle._hdf5 import (
     h5p,
     h5s,
     h5t,
-    writing_hdf5,
+    hdf5_write_errors,
 )
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.errors import BundleError
@@ -68,7 +68,7 @@ class FileWriter(ABC):
         remove_leftovers(path)
         temporary = part_path(path)
         try:
-            with writing_hdf5(path, what):
+            with hdf5_write_errors(path, what):
                 properties = h5p.create(h5p.FILE_CREATE)
                 # Nothing in a bundle keeps the time: the same contents give the same file.
                 properties.set_obj_track_times(False)
@@ -148,7 +148,7 @@ class FileWriter(ABC):
         return self.KIND.definite
 
     def _writing(self) -> AbstractContextManager[None]:
-        return writing_hdf5(self.path, self._what)
+        return hdf5_write_errors(self.path, self._what)
 
     def _check_room(self, needed_bytes: int) -> None:
         """Raise FileWriteError when the disk has less room than what will be written."""

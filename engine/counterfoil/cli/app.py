@@ -17,7 +17,7 @@ import typer
 import typer.main
 
 from counterfoil import __version__
-from counterfoil.base.foreignerrors import theirs, told
+from counterfoil.base.foreignerrors import describe_error, theirs
 from counterfoil.cli.commands import MOST_COLUMNS, PLACES, Commands, group_of_commands, own_process
 from counterfoil.cli.exits import ExitWith, exit_code, show_error
 from counterfoil.signer.environment import drop_passphrase, hide_passphrase
@@ -178,7 +178,7 @@ def _machines_own(error: BaseException) -> CounterfoilError | None:
 
 def _bug(error: BaseException) -> CounterfoilError:
     return CounterfoilError(
-        f"Counterfoil failed: {told(error)}.",
+        f"Counterfoil failed: {describe_error(error)}.",
         remedy="This is a bug. Run the command again as 'counterfoil --debug ...', and report what it shows.",
     )
 

@@ -15,7 +15,7 @@ from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.options import BadFractionOption, Compute, DataOption, HeadsOption, Parties, RunPlace
 from counterfoil.cli.places import KEEPS_PROGRESS, READS, READS_FOLDER, WRITES
 from counterfoil.cli.reader import Reader
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil_core.remote.address import Address, place_of
 from counterfoil_core.values.outcome import Outcome
 
@@ -325,9 +325,9 @@ def _replay_part(request: AuditRequest, path: Path) -> Outcome:
     troubled = [result for result in segments if result.trouble]
     count = len(segments)
     console.print(
-        f"Wrote {shown(str(path))}: a part of an audit, {count} segment{'s' * (count != 1)}. It is no verdict: "
+        f"Wrote {markup(str(path))}: a part of an audit, {count} segment{'s' * (count != 1)}. It is no verdict: "
         "'counterfoil merge' makes one of all parts."
     )
     for result in troubled:
-        console.print(shown(f"Segment {result.number}: {result.trouble} Whoever merges the parts replays it."))
+        console.print(markup(f"Segment {result.number}: {result.trouble} Whoever merges the parts replays it."))
     return Outcome.INCONCLUSIVE if troubled or cancel.cancelled else Outcome.VERIFIED

@@ -16,7 +16,7 @@ from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import terminal
 from counterfoil.cli.continuation import Written, first_error
-from counterfoil.cli.elsewhere import reached
+from counterfoil.cli.elsewhere import provide_file
 from counterfoil.cli.exits import SELF_SIGNED, show_error
 from counterfoil.cli.keys import open_verdict_key, sign_verdict
 from counterfoil.cli.options import CertificateOption, ForceOption, JsonOption, OptionalKeyOption, SealForOption
@@ -31,7 +31,7 @@ from counterfoil.cli.reader import (
 )
 from counterfoil.cli.seal import judges_of, show_capsule, write_for
 from counterfoil.cli.targets import check_writable
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil.trust.store import TrustStore
 from counterfoil_core.base.errors import CounterfoilError
 from counterfoil_core.remote.address import Address
@@ -142,7 +142,7 @@ def judge(request: AuditRequest, wanted: Wanted) -> int:
     """
     from counterfoil.audit.boxed.session import open_session
 
-    with reached(request.run, terminal.console(stderr=True)) as run:
+    with provide_file(request.run, terminal.console(stderr=True)) as run:
         request = replace(request, run=run)
         # Before the replay, which may take days.
         found = _looked_up(wanted.store, request, wanted) if wanted.store.lists else None
@@ -183,7 +183,7 @@ def _judge(session: Session, request: AuditRequest, wanted: Wanted, revoked: Rev
         again = "'counterfoil audit'" if isinstance(request.workers, Followed) else "The same command"
         console.print(f"Kept: {_judged(finished.kept)}. {again} with --resume goes on from there.", soft_wrap=True)
     if finished.problem:
-        console.print(shown(finished.problem))
+        console.print(markup(finished.problem))
     failed = first_error(
         [
             lambda: _write_table(finished, wanted, console),
@@ -216,7 +216,7 @@ def _write_table(finished: AuditFinished, wanted: Wanted, console: Console) -> N
     assert finished.steps is not None, "the engine of this process keeps its table"
     with wanted.written.noted(path):
         write_steps_csv(finished.steps, path)
-    console.print(f"Wrote {shown(str(path))}.")
+    console.print(f"Wrote {markup(str(path))}.")
 
 
 def _write_capsule(session: Session, finished: AuditFinished, wanted: Wanted, console: Console) -> None:
@@ -252,9 +252,9 @@ def _write_verdict(request: AuditRequest, wanted: Wanted, report: AuditReport, c
     if files.unsigned is not None:
         with wanted.written.noted(files.unsigned):
             write_whole(files.unsigned, statement, what="the statement")
-        console.print(f"Wrote {shown(str(files.unsigned))}.", soft_wrap=True)
+        console.print(f"Wrote {markup(str(files.unsigned))}.", soft_wrap=True)
         console.print("It is not signed yet. Where the key is:")
-        console.print(f"counterfoil sign {shown(files.unsigned.name)} --key KEY --out verdict.json", soft_wrap=True)
+        console.print(f"counterfoil sign {markup(files.unsigned.name)} --key KEY --out verdict.json", soft_wrap=True)
     elif files.verdict is not None and wanted.signer is not None:
         with wanted.written.noted(files.verdict):
             sign_verdict(statement, wanted.signer, files.verdict, console)
@@ -305,7 +305,7 @@ def _run(session: Session, request: AuditRequest, capsule: bool, console: Consol
                     for worker in event.workers:
                         if worker.trouble and worker.number not in lost:
                             lost.add(worker.number)
-                            console.print(shown(f"Worker {worker.number} can do no more. {worker.trouble}"))
+                            console.print(markup(f"Worker {worker.number} can do no more. {worker.trouble}"))
                 case events.AuditFinished():
                     finished = event
     assert finished is not None, "an audit ends in a report"
@@ -314,7 +314,7 @@ def _run(session: Session, request: AuditRequest, capsule: bool, console: Consol
 
 def _say(sentence: str, console: Console) -> None:
     if sentence:
-        console.print(shown(sentence), soft_wrap=True)
+        console.print(markup(sentence), soft_wrap=True)
 
 
 def _at_work(event: WorkersReported) -> str:
@@ -344,11 +344,11 @@ def _delivered(model: Path, run: Path, report: AuditReport, console: Console) ->
         with cancel_on_interrupt() as cancel:
             found, digest = model_and_run(model, run, basis_of(report), cancel)
     except CounterfoilError as error:  # the audit may have taken days; its verdict is written all the same
-        console.print(f"The verdict does not name the model. {shown(str(error))}")
+        console.print(f"The verdict does not name the model. {markup(str(error))}")
         return None
     if digest is None:
-        console.print(f"The verdict does not name the model. {shown(found.sentence) if found else ''}")
+        console.print(f"The verdict does not name the model. {markup(found.sentence) if found else ''}")
         return None
     name = model.resolve().name
-    console.print(f"The model {shown(name)} is the verified run's; its OpenSSF Model Signing digest is {digest}.")
+    console.print(f"The model {markup(name)} is the verified run's; its OpenSSF Model Signing digest is {digest}.")
     return name, digest

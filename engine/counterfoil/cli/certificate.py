@@ -9,7 +9,7 @@ import typer
 
 from counterfoil.cli import terminal
 from counterfoil.cli.places import READS
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil_core.base.errors import DataError, SignatureError
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import say
@@ -94,15 +94,15 @@ def show_name(name: CertifiedName) -> None:
     out = terminal.console()
     if not name.is_certified:
         out.print(
-            f"[yellow]Claimed name[/]  {shown(name.said)}. Nobody answers for it: give the roots that you trust with "
+            f"[yellow]Claimed name[/]  {markup(name.said)}. Nobody answers for it: give the roots that you trust with "
             "--roots.",
             soft_wrap=True,
         )
         return
-    out.print(f"Certified name  {shown(name.said)}", soft_wrap=True)
+    out.print(f"Certified name  {markup(name.said)}", soft_wrap=True)
     out.print(
-        f"by the root {shown(name.root)} (SHA-256 {name.root_sha256}), valid at {name.valid_at}. Whether a certificate "
-        "was revoked was not asked.",
+        f"by the root {markup(name.root)} (SHA-256 {name.root_sha256}), valid at {name.valid_at}. Whether a "
+        "certificate was revoked was not asked.",
         soft_wrap=True,
     )
 

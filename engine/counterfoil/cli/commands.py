@@ -257,10 +257,10 @@ def own_process() -> None:
 
 
 @functools.cache
-def declared(place: Place) -> Any:
+def load_command(place: Place) -> Any:
     """Load a command: the function, or the group of functions, each of which compares its paths before it begins."""
     from counterfoil.cli.groups import flat
-    from counterfoil.cli.places import claims, guarded
+    from counterfoil.cli.places import claims, guard
 
     module, _, name = place.where.partition(":")
     home = importlib.import_module(f"counterfoil.cli.{module}")
@@ -270,18 +270,18 @@ def declared(place: Place) -> Any:
         from counterfoil.cli.monitor import within as closing
     if not isinstance(found, typer.Typer):
         writes = getattr(home, place.writes) if place.writes else None
-        return guarded(flat(found), writes, claims if place.open else closing)
+        return guard(flat(found), writes, claims if place.open else closing)
     for part in (*found.registered_commands, found.registered_callback):
         if part is not None and part.callback is not None:
             is_open = place.open and getattr(part, "name", None) not in place.boxed
-            part.callback = guarded(flat(part.callback), within=claims if is_open else closing)
+            part.callback = guard(flat(part.callback), within=claims if is_open else closing)
     return found
 
 
 @functools.cache
 def _read(name: str, place: Place) -> Any:
     """Load a command, and read its signature; typer would do it at each call."""
-    found = declared(place)
+    found = load_command(place)
     if isinstance(found, typer.Typer):
         return typer.main.get_command(found)
     single = group_of_commands()

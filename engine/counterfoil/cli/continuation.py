@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from counterfoil.base.seal import SEAL_BYTES, check_seal, seal, state_home
-from counterfoil.base.wholefiles import told_before_placing, write_whole
+from counterfoil.base.wholefiles import notice_placements, write_whole
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError
@@ -65,7 +65,7 @@ class Written:
             if ours and target == path:
                 self.note(path, part)
 
-        with told_before_placing(note):
+        with notice_placements(note):
             yield
 
     @contextmanager

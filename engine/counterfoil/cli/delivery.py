@@ -14,7 +14,7 @@ from counterfoil.cli.exits import SELF_SIGNED, ExitWith
 from counterfoil.cli.options import AverageOption, JsonOption, RunArgument
 from counterfoil.cli.places import READS, READS_FOLDER, READS_VERDICT
 from counterfoil.cli.reader import Reader
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil_core.signing.keys import load_public_key
 
 SHOWN = 20
@@ -121,13 +121,13 @@ def show_delivery(report: DeliveryReport, *, signed: bool, given: bool) -> None:
     style = _STYLES[report.outcome.exit_code]
     if report.outcome is DeliveryOutcome.DELIVERED and report.trust is not None:
         style = TRUST_STYLES[report.trust.level]
-    out.print(f"[{style}]{report.outcome.value}[/]  {shown(report.sentence)}", soft_wrap=True)
+    out.print(f"[{style}]{report.outcome.value}[/]  {markup(report.sentence)}", soft_wrap=True)
     if report.trust is not None:
         show_trust(out, report.trust)
     if given and not signed:
         out.print("The verdict was not looked at: give the auditor's public key with --key.", soft_wrap=True)
     for warning in report.warnings:
-        out.print(f"[yellow]{shown(warning)}[/]", soft_wrap=True)
+        out.print(f"[yellow]{markup(warning)}[/]", soft_wrap=True)
     facts = {
         "run root": report.run_root.hex,
         "order": report.order_digest.hex,
@@ -144,13 +144,13 @@ def show_delivery(report: DeliveryReport, *, signed: bool, given: bool) -> None:
         place = f" at {list(one.index)}" if one.index else ""
         values = f"{one.delivered!r} in place of {one.run!r}{place}"
         text = one.note or f"{one.differing:,} of {one.elements:,} differ, by up to {one.largest:.3g}: {values}"
-        out.print(f"  differs  {shown(one.name)}: {shown(text)}", soft_wrap=True)
+        out.print(f"  differs  {markup(one.name)}: {markup(text)}", soft_wrap=True)
     for what, names in (("missing", report.missing), ("surplus", report.surplus)):
         for name in names[:SHOWN]:
-            out.print(f"  {what}  {shown(name)}", soft_wrap=True)
+            out.print(f"  {what}  {markup(name)}", soft_wrap=True)
     rest = sum(max(0, len(names) - SHOWN) for names in (report.differing, report.missing, report.surplus))
     if rest:
         out.print(f"  and {rest} more; --json names them.")
     if report.others:
         named = ", ".join(report.others[:SHOWN]) + (", ..." if len(report.others) > SHOWN else "")
-        out.print(f"Not looked at: {shown(named)}.", soft_wrap=True)
+        out.print(f"Not looked at: {markup(named)}.", soft_wrap=True)

@@ -13,7 +13,7 @@ from counterfoil.cli import monitor, terminal
 from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.options import DataOption, Device, JsonOption
 from counterfoil.cli.places import READS
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 
 if TYPE_CHECKING:
     from counterfoil.audit.values.difference import Difference
@@ -73,11 +73,11 @@ def diff(
 def _show(out: Console, found: Difference) -> None:
     style = "bold green" if found.exit_code == 0 else "bold yellow"
     out.print(
-        f"[{style}]{'EQUAL' if found.exit_code == 0 else 'DIFFERENT'}[/]  {shown(found.sentence)}", soft_wrap=True
+        f"[{style}]{'EQUAL' if found.exit_code == 0 else 'DIFFERENT'}[/]  {markup(found.sentence)}", soft_wrap=True
     )
     for title, rows in (("order", found.orders), ("machine", found.machines)):
         for row in rows:
-            out.print(f"  {title}  {shown(row.what)}: {shown(row.first)} | {shown(row.second)}", soft_wrap=True)
+            out.print(f"  {title}  {markup(row.what)}: {markup(row.first)} | {markup(row.second)}", soft_wrap=True)
     if found.log_step is not None:
         out.print(f"  The rounding logs differ from step {found.log_step} on; that alone changes no result.")
     if found.losses is not None:
@@ -85,7 +85,7 @@ def _show(out: Console, found: Difference) -> None:
     if found.operator is not None:
         operator = found.operator
         out.print(
-            f"  operator {operator.number} of {operator.total}  {shown(operator.where)}, output "
+            f"  operator {operator.number} of {operator.total}  {markup(operator.where)}, output "
             f"{list(operator.shape)}; {operator.differing_operators} operators differ in this step",
             soft_wrap=True,
         )
@@ -105,9 +105,9 @@ def _show(out: Console, found: Difference) -> None:
         for tensor in state.tensors[:SHOWN]:
             place = f" at {list(tensor.index)}" if tensor.index else ""
             out.print(
-                f"    {shown(tensor.name)}: {tensor.differing:,} elements, by up to {tensor.max_abs:.3g} "
+                f"    {markup(tensor.name)}: {tensor.differing:,} elements, by up to {tensor.max_abs:.3g} "
                 f"({tensor.max_ulps:,} ulp){place}: {tensor.trainer!r} | {tensor.replay!r}",
                 soft_wrap=True,
             )
         for name in state.unlike[:SHOWN]:
-            out.print(f"    {shown(name)}: only in one of them, or of another dtype or shape", soft_wrap=True)
+            out.print(f"    {markup(name)}: only in one of them, or of another dtype or shape", soft_wrap=True)

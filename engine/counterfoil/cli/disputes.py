@@ -14,7 +14,7 @@ import typer
 
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import monitor, terminal
-from counterfoil.cli.elsewhere import fetched_whole
+from counterfoil.cli.elsewhere import provide_whole_file
 from counterfoil.cli.exits import SELF_SIGNED, ExitWith
 from counterfoil.cli.keys import open_verdict_key, sign_verdict
 from counterfoil.cli.options import (
@@ -37,7 +37,7 @@ from counterfoil.cli.reader import (
     revoked_signers,
     show_revoked_signers,
 )
-from counterfoil.cli.seal import judged_as, unsealed
+from counterfoil.cli.seal import open_capsule, with_judged_name
 from counterfoil_core.remote.address import place_of
 
 if TYPE_CHECKING:
@@ -95,7 +95,9 @@ def adjudicate(
 
         # What a script gives is the signing key's, where there is one; a terminal is asked for each.
         opens = ask_passphrase() if key is None else Passphrase.asked() if sys.stdin.isatty() else Passphrase.none()
-    signing_key = open_verdict_key(verdict, key, place if identity is None else judged_as(place), force, certificate)
+    signing_key = open_verdict_key(
+        verdict, key, place if identity is None else with_judged_name(place), force, certificate
+    )
     console = terminal.console(stderr=json)
     if signing_key is not None:
         refuse_revoked_auditor(store, signing_key.public.key_id)
@@ -106,8 +108,8 @@ def adjudicate(
     from counterfoil_core.values.outcome import CheckState
 
     with (
-        fetched_whole(place) as given,
-        unsealed(given, identity, opens) as path,
+        provide_whole_file(place) as given,
+        open_capsule(given, identity, opens) as path,
         _none_revoked(store, path, parties.order, console) as revoked,
         cancel_on_interrupt() as cancel,
         terminal.progress("Replay", console) as bar,

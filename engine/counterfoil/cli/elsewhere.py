@@ -10,12 +10,12 @@ from rich.console import Console
 
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import monitor
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil_core.remote.address import Address
 
 
 @contextmanager
-def reached(place: Path | Address, console: Console) -> Iterator[Path | Address]:
+def provide_file(place: Path | Address, console: Console) -> Iterator[Path | Address]:
     """Provide what a command reads: as it was given, or a copy of it where its server gives no pieces of a file.
 
     Args:
@@ -30,7 +30,7 @@ def reached(place: Path | Address, console: Console) -> Iterator[Path | Address]
     if isinstance(place, Path):
         yield place
         return
-    outside = monitor.asked()
+    outside = monitor.current_monitor()
     with ExitStack() as stack:
         if outside is not None:
             found = outside.near or place
@@ -42,20 +42,20 @@ def reached(place: Path | Address, console: Console) -> Iterator[Path | Address]
         if isinstance(found, Path):
             size = found.stat().st_size
             console.print(
-                shown(f"The server of {place.shown} gives no pieces of a file: all of it was fetched, {size:,} bytes.")
+                markup(f"The server of {place.shown} gives no pieces of a file: all of it was fetched, {size:,} bytes.")
             )
         yield found
 
 
 @contextmanager
-def fetched_whole(place: Path | Address) -> Iterator[Path]:
-    """Provide a file that is read whole: as it was given, or a copy; raises as :func:`reached`."""
+def provide_whole_file(place: Path | Address) -> Iterator[Path]:
+    """Provide a file that is read whole: as it was given, or a copy; raises as :func:`provide_file`."""
     if isinstance(place, Path):
         yield place
         return
-    from counterfoil.remote.files import copied  # with the libraries for networks
+    from counterfoil.remote.files import local_copy  # with the libraries for networks
 
     with ExitStack() as stack:
         with cancel_on_interrupt() as cancel:
-            path = stack.enter_context(copied(place, cancel))
+            path = stack.enter_context(local_copy(place, cancel))
         yield path

@@ -34,12 +34,12 @@ def show_error(error: CounterfoilError) -> int:
     """Say on standard error what happened and what to do next, and return the exit code of it."""
     # What draws on a terminal takes longer to load than to say how a command is called.
     from counterfoil.cli import terminal
-    from counterfoil.cli.terminal import shown
+    from counterfoil.cli.terminal import markup
 
     outcome = outcome_of(error)
     out = terminal.console(stderr=True)
-    out.print(f"[bold red]{outcome.value}[/]  {shown(error.sentence)}", soft_wrap=True)
+    out.print(f"[bold red]{outcome.value}[/]  {markup(error.sentence)}", soft_wrap=True)
     if error.remedy:
-        out.print(shown(error.remedy), soft_wrap=True)
+        out.print(markup(error.remedy), soft_wrap=True)
     _LOG.debug("%s: %s", type(error).__name__, error.detail, exc_info=error)
     return outcome.exit_code

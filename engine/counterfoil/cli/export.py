@@ -26,7 +26,7 @@ from counterfoil.cli.places import ASKS_SERVER, READS, READS_FOLDER, READS_VERDI
 from counterfoil.cli.reader import Reader, VerdictReader
 from counterfoil.cli.signedfile import SignedFile
 from counterfoil.cli.targets import check_writable
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil_core.signing.keys import load_public_key
 from counterfoil_core.values.trust import check_independent
 
@@ -123,7 +123,7 @@ def weights(
                     bar.update(event.done)
                 case written:
                     target = written
-    terminal.console().print(f"Wrote {shown(str(target))}.", soft_wrap=True)
+    terminal.console().print(f"Wrote {markup(str(target))}.", soft_wrap=True)
 
 
 @export_app.command()
@@ -162,7 +162,7 @@ def _export_summary(kind: str, asked: Summary) -> None:
         check_independent(signer.public.key_id, said.trainer_key, said.parties)
         statement = svr_statement(said) if kind == "svr" else vsa_statement(said, path.name, Digest.of(judged.envelope))
         envelope = signer.sign(canonical.encode(statement))
-        outside = monitor.asked()
+        outside = monitor.current_monitor()
         ask = ask_server if outside is None else outside.ask_server
         stamps = (
             []
@@ -195,7 +195,7 @@ def model_card(
         print(text)
     else:
         write_whole(out, text.encode(), what="the section")
-        terminal.console().print(f"Wrote {shown(str(out))}.", soft_wrap=True)
+        terminal.console().print(f"Wrote {markup(str(out))}.", soft_wrap=True)
 
 
 @export_app.command()
@@ -257,11 +257,11 @@ def hub(
                     written = event
     console = terminal.console()
     for note in written.notes:
-        console.print(shown(note), soft_wrap=True)
-    console.print(f"{written.delivered.outcome.value}  {shown(written.delivered.sentence)}", soft_wrap=True)
-    console.print(f"Wrote {shown(str(out))}. To publish it with your own tool:", soft_wrap=True)
+        console.print(markup(note), soft_wrap=True)
+    console.print(f"{written.delivered.outcome.value}  {markup(written.delivered.sentence)}", soft_wrap=True)
+    console.print(f"Wrote {markup(str(out))}. To publish it with your own tool:", soft_wrap=True)
     name, folder = shlex.quote(f"YOUR-NAME/{out.resolve().name}"), shlex.quote(str(out))
-    console.print(f"hf upload {shown(name)} {shown(folder)} .", soft_wrap=True)
+    console.print(f"hf upload {markup(name)} {markup(folder)} .", soft_wrap=True)
 
 
 @export_app.command()
@@ -275,7 +275,7 @@ def csv(run: RunArgument, file: NewFile) -> None:
         from counterfoil.exports import curves
 
         curves.write_csv(curves.read_curves(run, cancel), file.out)
-    terminal.console().print(f"Wrote {shown(str(file.out))}.", soft_wrap=True)
+    terminal.console().print(f"Wrote {markup(str(file.out))}.", soft_wrap=True)
 
 
 @export_app.command()
@@ -305,4 +305,4 @@ def _export_curves(how: str, run: Path, out: Path) -> None:
         for done in getattr(curves, how)(found, out):
             cancel.check()
             bar.update(done)
-    terminal.console().print(f"Wrote {found.steps} steps into {shown(str(out))}.", soft_wrap=True)
+    terminal.console().print(f"Wrote {found.steps} steps into {markup(str(out))}.", soft_wrap=True)

@@ -14,7 +14,7 @@ from counterfoil.cli.options import JsonOption
 from counterfoil.cli.places import READS
 from counterfoil.cli.reader import Reader
 from counterfoil.cli.signedfile import SignedStatement
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil_core.signing.keys import load_public_key
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def facts(
     written = ""
     with statement.open("facts", "the facts") as write:
         reader.check_run(run)
-        found = counted_facts(run, trainer_key, energy_kwh)
+        found = count_facts(run, trainer_key, energy_kwh)
         if write is not None:
             from counterfoil_core.statement.factfields import FactsStatement, fields_of
 
@@ -69,7 +69,7 @@ def facts(
         terminal.console(stderr=json).print(written, soft_wrap=True)
 
 
-def counted_facts(run: Path, trainer_key: Path | None, energy_kwh: str) -> RunFacts:
+def count_facts(run: Path, trainer_key: Path | None, energy_kwh: str) -> RunFacts:
     """Count the facts of a run, with an energy that somebody says."""
     from counterfoil.audit.runfacts import facts_of
 
@@ -90,13 +90,13 @@ def show_run_facts(out: Console, found: RunFacts) -> None:
     show_facts(
         out,
         {
-            "order": f"{found.order.hex}, {shown(found.title)}",
+            "order": f"{found.order.hex}, {markup(found.title)}",
             "run root": found.run_root.hex,
             "trainer": f"key {found.trainer_key}",
             "client": f"key {found.client_key}" if found.client_key else "the order is not signed",
             "steps": f"{found.steps:,} of {found.steps_ordered:,} ordered, {found.batch_size:,} rows each",
             "parameters": f"{found.parameters:,}",
-            "optimizer": shown(found.optimizer),
+            "optimizer": markup(found.optimizer),
             "precision": found.precision,
             "operations": f"{found.total_operations:,} ({found.total_operations:.3g})",
         },
@@ -116,7 +116,7 @@ def show_run_facts(out: Console, found: RunFacts) -> None:
         table.add_column(name, justify="right")
     for use in found.data:
         table.add_row(
-            shown(use.name), f"{use.dtype} {list(use.shape)}", f"{use.rows_read:,}", f"{use.distinct_rows:,}",
+            markup(use.name), f"{use.dtype} {list(use.shape)}", f"{use.rows_read:,}", f"{use.distinct_rows:,}",
             f"{use.epochs:.3f}", f"{use.elements_read:,}", *((f"{use.filling_rows:,}",) if filled else ()),
         )  # fmt: skip
     out.print(table)
@@ -131,7 +131,7 @@ def show_run_facts(out: Console, found: RunFacts) -> None:
             "accepted": found.started or "not said",
             "signed": found.signed,
             "duration": "not said" if found.seconds is None else terminal.duration(found.seconds),
-            "machine": shown(", ".join(f"{name} {text}" for name, text in found.machine)),
+            "machine": markup(", ".join(f"{name} {text}" for name, text in found.machine)),
         },
     )
     if found.energy_kwh:

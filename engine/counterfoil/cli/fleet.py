@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -109,7 +109,7 @@ def show_fleet(out: Console, fleet: Fleet) -> None:
     asked = fleet.request
     out.print(
         f"{asked.tokens:.3g} tokens in {fleet.steps:,} steps of {asked.batch_tokens:,}, {fleet.segments:,} segments; "
-        f"{asked.devices:,} x {shown(fleet.device)}; the data {amount(fleet.data_bytes)}.",
+        f"{asked.devices:,} x {markup(fleet.device)}; the data {amount(fleet.data_bytes)}.",
         soft_wrap=True,
     )
     _table(
@@ -147,10 +147,10 @@ def show_fleet(out: Console, fleet: Fleet) -> None:
         ),
     )
     for note in fleet.notes:
-        out.print(f"[bold yellow]NOTE[/]  {shown(note)}", soft_wrap=True)
+        out.print(f"[bold yellow]NOTE[/]  {markup(note)}", soft_wrap=True)
     out.print("This is a model. It assumes:")
     for assumption in fleet.assumptions:
-        out.print(f"- {shown(assumption)}", soft_wrap=True)
+        out.print(f"- {markup(assumption)}", soft_wrap=True)
 
 
 def _table(

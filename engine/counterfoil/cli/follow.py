@@ -15,7 +15,7 @@ from counterfoil.cli.auditrun import AuditFiles, Wanted, judge
 from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.options import Compute, DataOption, HeadsOption, TrainerKeyOption
 from counterfoil.cli.places import READS, READS_FOLDER
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil_core.signing.keys import load_public_key
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _show(event: FollowEvent, bar: terminal.StepProgress, console: Console) -> N
             bar.start(event.steps)
             console.print(
                 f"Following a recording by the key {event.trainer_key}, which accepted the order at "
-                f"{shown(event.accepted_at)}.",
+                f"{markup(event.accepted_at)}.",
                 soft_wrap=True,
             )
         case follow.FollowState():

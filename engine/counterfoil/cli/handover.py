@@ -13,7 +13,7 @@ from counterfoil.cli.options import SealForOption
 from counterfoil.cli.places import READS, READS_VERDICT, WRITES
 from counterfoil.cli.reader import VerdictReader
 from counterfoil.cli.seal import judges_of, seal, show_handed
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 
 
 def hand_over(
@@ -46,7 +46,7 @@ def hand_over(
 
     Example: counterfoil hand-over verdict.json --key auditor.pub.pem --capsule dispute.cfoil --out to-the-court/
     """
-    from counterfoil.audit.capsulecontents import handed_out_by
+    from counterfoil.audit.capsulecontents import count_file_contents
     from counterfoil.exports.handover import SEALED, HandOver, read_reports, write_hand_over
     from counterfoil.sealed.agefile import is_sealed
     from counterfoil.sealed.unseal import private_folder
@@ -72,8 +72,8 @@ def hand_over(
             capsule, sealed = within, True
         reports = read_reports(tuple(report or ()))
         names = write_hand_over(out, HandOver(said, judged.envelope, judged.key.public, capsule, reports, sealed))
-    console.print(f"Wrote {shown(str(out))}: {', '.join(names)}.", soft_wrap=True)
+    console.print(f"Wrote {markup(str(out))}: {', '.join(names)}.", soft_wrap=True)
     if capsule is not None and not sealed:
-        show_handed(console, handed_out_by(capsule))
+        show_handed(console, count_file_contents(capsule))
     console.print("Tell whoever gets it the id of your key by another way, for instance on the telephone:")
     console.print(said.key_id)

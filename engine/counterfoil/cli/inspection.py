@@ -11,7 +11,7 @@ import typer
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import monitor, terminal
-from counterfoil.cli.elsewhere import reached
+from counterfoil.cli.elsewhere import provide_file
 from counterfoil.cli.exits import ExitWith
 from counterfoil.cli.fleet import DEFAULT_GPU, FleetOptions, gpu_named, show_fleet
 from counterfoil.cli.inspections import InspectionOptions, show_inspections
@@ -90,8 +90,8 @@ def inspect(
                 bar.start(total)
             bar.update(done)
 
-        limits, outside = limits_for(allow_large), monitor.asked()
-        with reached(place_of(bundle), terminal.console(stderr=True)) as place:
+        limits, outside = limits_for(allow_large), monitor.current_monitor()
+        with provide_file(place_of(bundle), terminal.console(stderr=True)) as place:
             summary = overview.inspect(
                 place,
                 parties.order,
@@ -250,7 +250,7 @@ def _plan_inspections(asked: InspectionRequest, plot: Path | None, force: bool, 
         from counterfoil.exports.inspectionplot import inspection_plot
 
         write_whole(plot, inspection_plot(planned).encode(), what="the plot")
-        console.print(f"Wrote {terminal.shown(str(plot))}.", soft_wrap=True)
+        console.print(f"Wrote {terminal.markup(str(plot))}.", soft_wrap=True)
 
 
 def _measured(

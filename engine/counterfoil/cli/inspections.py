@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from counterfoil.cli.places import WRITES
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -157,7 +157,7 @@ def show_inspections(out: Console, plan: Inspections) -> None:
     out.print(table)
     out.print("This is a model (Shavit 2023, arXiv 2303.11341). It assumes:")
     for assumption in plan.assumptions:
-        out.print(f"- {shown(assumption)}", soft_wrap=True)
+        out.print(f"- {markup(assumption)}", soft_wrap=True)
 
 
 def _table(out: Console, plan: Inspections, title: str, said: Callable[[InspectionCell], str]) -> None:

@@ -11,7 +11,7 @@ from counterfoil.base.joberrors import SignerError
 from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli import monitor, terminal
 from counterfoil.cli.targets import check_writable
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil.signer.client import SignerProcess, ask_passphrase, start_signer
 from counterfoil.signer.environment import drop_passphrase
 from counterfoil_core.base.errors import CounterfoilError, DataError
@@ -31,12 +31,12 @@ def open_key(path: Path, purpose: str, about: Path | Address | None = None) -> S
     """
     if others_can_read(path):
         terminal.console(stderr=True).print(
-            f"[bold yellow]WARNING[/]  Other users of this machine can read the private key {shown(str(path))}. If "
+            f"[bold yellow]WARNING[/]  Other users of this machine can read the private key {markup(str(path))}. If "
             "that is not meant so, make it yours alone (chmod 600), and a new key if somebody may have read it.",
             soft_wrap=True,
         )
     name = about.name if about is not None else ""
-    outside = monitor.asked()
+    outside = monitor.current_monitor()
     if outside is not None:
         return outside.open_key(path, purpose, name)
     return start_signer(path, purpose, ask_passphrase(), about=name)
@@ -132,4 +132,4 @@ def sign_verdict(statement: bytes, signer: SignerProcess, target: Path, console:
         console: Where it is said.
     """
     sign_into(statement, signer, target)
-    console.print(f"Wrote {shown(str(target))}, signed with the key {signer.public.key_id}.")
+    console.print(f"Wrote {markup(str(target))}, signed with the key {signer.public.key_id}.")

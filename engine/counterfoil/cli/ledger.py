@@ -13,7 +13,7 @@ from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.options import JsonOption
 from counterfoil.cli.places import READS, READS_FOLDER
 from counterfoil.cli.reader import Reader
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil_core.signing.keys import load_public_key
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _show(out: Console, found: Ledger) -> None:
     if found.not_counted:
         out.print(f"Not counted: {len(found.not_counted)}")
         for one in found.not_counted:
-            out.print(f"  {shown(one.name)}: {shown(one.reason)}", soft_wrap=True)
+            out.print(f"  {markup(one.name)}: {markup(one.reason)}", soft_wrap=True)
 
 
 def _show_trainer(out: Console, trainer: TrainerRecord) -> None:
@@ -122,7 +122,7 @@ def _row(run: LedgerRun) -> tuple[str, ...]:
     marks = ", ".join(f"{one.outcome}{' (answered)' if one.replied else ''}" for one in run.verdicts)
     return (
         run.run_root.short,
-        shown(most.title),
+        markup(most.title),
         run.outcome.value,
         marks,
         f"{most.steps_replayed:,} of {most.steps_recorded:,} steps",

@@ -22,7 +22,7 @@ from counterfoil.cli.places import READS, READS_FOLDER, WRITES
 from counterfoil.cli.reader import Reader
 from counterfoil.cli.signedfile import SignedStatement
 from counterfoil.cli.targets import check_writable
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil_core.signing.keys import PublicKey, load_public_key
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def locate(
     if written:
         notes.print(written, soft_wrap=True)
     if proof is not None and proven:
-        notes.print(f"Wrote {shown(str(proof))}, the proof of {proven:,} place(s).", soft_wrap=True)
+        notes.print(f"Wrote {markup(str(proof))}, the proof of {proven:,} place(s).", soft_wrap=True)
     elif proof is not None:
         notes.print("No proof was written: the row stands nowhere, and of an absence there is none.", soft_wrap=True)
     if not any(_is_there(each) for places in found.values() for each in places):
@@ -184,12 +184,12 @@ def _show(out: Console, run: str, found: tuple[Place | StepWeights | RowUse, ...
     from counterfoil.audit.values.location import Place, StepWeights
     from counterfoil.delivery.location import RowUse
 
-    out.print(f"{shown(run)}:", soft_wrap=True)
+    out.print(f"{markup(run)}:", soft_wrap=True)
     places = [each for each in found if isinstance(each, Place)]
     weights = [each for each in found if isinstance(each, StepWeights)]
     for place in places:
         where = "" if place.step is None else f" after step {place.step:,}"
-        out.print(f"  {place.what}{where}{f': {shown(place.path)}' if place.path else ''}", soft_wrap=True)
+        out.print(f"  {place.what}{where}{f': {markup(place.path)}' if place.path else ''}", soft_wrap=True)
     for each in weights:
         if each.holds:
             out.print(f"  the weights after step {each.step:,}: all {each.tensors} tensors")
@@ -210,7 +210,7 @@ def _show(out: Console, run: str, found: tuple[Place | StepWeights | RowUse, ...
 
 def show_use(out: Console, use: RowUse) -> None:
     """Print what a run did with a row."""
-    out.print(f"  row {use.number} ({use.row.short}...) in {shown(use.array)}: {_use(use)}", soft_wrap=True)
+    out.print(f"  row {use.number} ({use.row.short}...) in {markup(use.array)}: {_use(use)}", soft_wrap=True)
 
 
 def _use(use: RowUse) -> str:

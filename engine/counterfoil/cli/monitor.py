@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, NoReturn, ParamSpec, TypeVar, cast
 
-from counterfoil.audit.boxed.farrun import FarRun, unasked
+from counterfoil.audit.boxed.farrun import FarRun, refusal
 from counterfoil.audit.boxed.start import why_open
 from counterfoil.base import wholefiles
 from counterfoil.cli.continuation import Written
@@ -102,16 +102,16 @@ class Monitor(FarRun):
     def place(self, target: Path, name: str, what: str, replace: bool) -> None:
         """Put a file or a folder in place that the command has written into the staging folder of a target."""
         if target not in self._staging or os.path.basename(name) != name:
-            raise unasked()
+            raise refusal()
         part = self._staging[target] / name
-        with wholefiles.writing(target, what):
+        with wholefiles.write_errors(target, what):
             _check_plain(part)
         wholefiles.put_in_place(part, target, what=what, replace=replace)
 
     def open_log(self, target: Path, new: bool) -> str:
         """Open a file that grows, and hand its descriptor over; returns the name of the error where that fails."""
         if target not in self._staging:
-            raise unasked()
+            raise refusal()
         try:
             handle = wholefiles.open_log(target, new=new)
         except OSError as error:
@@ -129,7 +129,7 @@ class Monitor(FarRun):
     def open_key(self, key: Path, purpose: str, about: str) -> str:
         """Start the process that holds a private key; returns the public key as PEM."""
         if not any(key in place.reads for place in self._given.places if place.role.secret):
-            raise unasked()
+            raise refusal()
         signer = self._signers[key] = self._stack.enter_context(
             start_signer(key, purpose, ask_passphrase(), about=about)
         )
@@ -138,7 +138,7 @@ class Monitor(FarRun):
     def sign(self, key: Path, statement: bytes) -> bytes:
         """Have a statement signed; returns the envelope."""
         if key not in self._signers:
-            raise unasked()
+            raise refusal()
         return self._signers[key].sign(statement)
 
     def wrote(self, target: Path) -> bool:
@@ -175,7 +175,7 @@ class Monitor(FarRun):
 
     def _written(self, target: Path) -> Written:
         if target not in self._staging:
-            raise unasked()
+            raise refusal()
         return Written(target)
 
     def _make(self, folder: Path) -> None:
@@ -294,7 +294,7 @@ class _AskedWritten(Written):
         self._asked.ask(ASKED, Monitor.forget, self._run)
 
 
-def written(run: Path) -> Written:
+def continuation(run: Path) -> Written:
     """Return what was written of a run that is not done."""
     return Written(run) if _asked is None else _AskedWritten(_asked, run)
 
@@ -319,7 +319,7 @@ def within(given: Given) -> AbstractContextManager[None]:
     """Return what a command runs within: its box, or where there is none the claims of what it writes."""
     why = why_open(given.device) or ("ranks speak through sockets" if given.among_ranks else "")
     if not why:
-        return closed(given)
+        return close_box(given)
     box.leave_open(why)
     return claims(given)
 
@@ -328,19 +328,19 @@ def get_kernels() -> None:
     """Let the kernels that are not kept be compiled, where this command could not keep them."""
     if _asked is None:
         return
-    from counterfoil_core.kernels.cache import lacking
+    from counterfoil_core.kernels.cache import lacks_kernels
 
-    if lacking():
+    if lacks_kernels():
         _asked.ask(ASKED, Monitor.compile)
 
 
-def asked() -> Asked | None:
+def current_monitor() -> Asked | None:
     """Return the monitor of this command; None where it is in no box."""
     return _asked
 
 
 @contextmanager
-def closed(given: Given) -> Iterator[None]:
+def close_box(given: Given) -> Iterator[None]:
     """Close the box of a command around this process, for good; the monitor ends with the block.
 
     Raises:
@@ -403,4 +403,4 @@ def _check_plain(part: Path) -> None:
     for path in (part, *within):
         mode = path.lstat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or stat.S_IMODE(mode) & ~0o777:
-            raise unasked()
+            raise refusal()

@@ -16,11 +16,11 @@ from counterfoil.base.oneline import one_line
 from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption, OutOption, numbered_files
-from counterfoil.cli.orderevents import OrderWritten, Tell, told
+from counterfoil.cli.orderevents import OrderWritten, Tell, report_target
 from counterfoil.cli.places import OPENS_KEY, READS_NUMBERED, WRITES
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_writable
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil.signer.client import SignerProcess
 from counterfoil.signer.environment import drop_passphrase
 from counterfoil_core.base.errors import BundleError, CancelledError, DataError
@@ -397,13 +397,13 @@ def write_order(
         if look is not None:
             look.close()
     if look_note:
-        console.print(f"[bold yellow]WARNING[/]  {shown(look_note)}", soft_wrap=True)
+        console.print(f"[bold yellow]WARNING[/]  {markup(look_note)}", soft_wrap=True)
     manifest = draft.write(out, external_data=external_data, trial=False, key=signer)
-    console.print(f"Ordered {manifest.steps} steps of: {shown(one_line(manifest.title))}")
+    console.print(f"Ordered {manifest.steps} steps of: {markup(one_line(manifest.title))}")
     if manifest.shares is not None:
         console.print(f"Each step has {shares_in_words(manifest)}.", soft_wrap=True)
     for note in draft.notes:
-        console.print(shown(note), soft_wrap=True)
+        console.print(markup(note), soft_wrap=True)
     if manifest.may_stop_early is not None:
         console.print(f"Its run {manifest.may_stop_early.describe()}.")
     if manifest.has_row_leaves:
@@ -418,17 +418,17 @@ def write_order(
 
     advised = device_advice(manifest.precision.compute)
     for advice in advised:
-        console.print(f"[bold yellow]NOTE[/]  {shown(advice)}", soft_wrap=True)
+        console.print(f"[bold yellow]NOTE[/]  {markup(advice)}", soft_wrap=True)
     if external_data is None:
-        console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")
+        console.print(f"Wrote {markup(str(out))}. Keep it, and give the trainer a copy.")
     else:
         console.print(
-            f"Wrote {shown(str(out))}, and its data to {shown(str(external_data))}. Keep both, and give the trainer "
+            f"Wrote {markup(str(out))}, and its data to {markup(str(external_data))}. Keep both, and give the trainer "
             "copies."
         )
     compared = None if beside is None else beside()
     # At the very end: whoever is told of an order takes all that belongs to it.
-    if (tell := told()) is not None:
+    if (tell := report_target()) is not None:
         coarse = "" if tried is None else tried.warning
         less = "" if compared is None or not compared.less else compared.said
         agreed = () if compared is None or compared.less else (compared.said,)
@@ -457,7 +457,7 @@ def rates_in_words(rates: Sequence[float], name: str = "") -> str:
         rates: One for each step.
         name: Of the turn whose they are; empty for none.
     """
-    begin = f"Learning rate of {shown(name)}" if name else "Learning rate"
+    begin = f"Learning rate of {markup(name)}" if name else "Learning rate"
     highest = max(rates)
     if min(rates) == highest:
         return f"{begin}: {highest:g} in every step"
@@ -501,7 +501,7 @@ def _try_order(draft: OrderDraft, console: Console) -> Trial:
             raise CancelledError("Stopped; no order was written.") from error
     console.print(f"First step tried here: loss {found.loss:.4f}, {terminal.duration(found.seconds)}.")
     if found.warning:
-        console.print(f"[bold yellow]WARNING[/]  {shown(found.warning)}", soft_wrap=True)
+        console.print(f"[bold yellow]WARNING[/]  {markup(found.warning)}", soft_wrap=True)
     return found
 
 

@@ -47,7 +47,7 @@ _told: ContextVar[Tell | None] = ContextVar("_told", default=None)
 
 
 @contextmanager
-def telling(tell: Tell) -> Iterator[None]:
+def report_to(tell: Tell) -> Iterator[None]:
     """Let commands tell a program what they do, in the block, and draw no bars."""
     before = _told.set(tell)
     try:
@@ -56,7 +56,7 @@ def telling(tell: Tell) -> Iterator[None]:
         _told.reset(before)
 
 
-def told() -> Tell | None:
+def report_target() -> Tell | None:
     """Whom a command tells what it does; None where it shows that on a terminal."""
     return _told.get()
 

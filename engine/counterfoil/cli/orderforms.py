@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from typer.models import OptionInfo, ParameterInfo
 
-from counterfoil.cli.commands import PLACES, declared
+from counterfoil.cli.commands import PLACES, load_command
 from counterfoil.cli.places import PathRole
 from counterfoil_core.base.errors import DataError
 
@@ -112,7 +112,7 @@ def order_command(arguments: Sequence[str], folder: str = "") -> str:
 @cache
 def order_forms() -> tuple[OrderForm, ...]:
     """Return what can be ordered: the recipes in the order of ``counterfoil order --help``, then own code."""
-    group = declared(PLACES["order"])
+    group = load_command(PLACES["order"])
     recipes = [
         OrderForm(str(each.name), _about(each.callback), _options(each.callback))
         for each in group.registered_commands

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import NoReturn
 
-from counterfoil.base.foreignerrors import told
+from counterfoil.base.foreignerrors import describe_error
 from counterfoil.base.joberrors import OrderError
-from counterfoil.cli.orderevents import OrderEvent, OrderWritten, telling
+from counterfoil.cli.orderevents import OrderEvent, OrderWritten, report_to
 from counterfoil.cli.orderforms import OWN, SCRIPT, OrderForm, order_forms
 from counterfoil.cli.orderprocess import ORDERS
 from counterfoil.talk.line import Line
@@ -52,7 +52,7 @@ def _carry_out(arguments: Sequence[str], folder: str, tell: Callable[[OrderEvent
             os.chdir(folder)
             with suppress(ValueError):
                 sys.path.remove(folder)
-        with telling(say_last):
+        with report_to(say_last):
             get_command(app).main(["order", *arguments], prog_name="counterfoil", standalone_mode=False)
     except BaseException as error:
         raise failure_of(error, arguments) from error
@@ -78,7 +78,7 @@ def failure_of(error: BaseException, arguments: Sequence[str]) -> CounterfoilErr
         return OrderError(sentence, option=option_of(sentence, arguments))
     trace = "".join(traceback.format_exception(error))
     remedy = "This is a bug. Please report it with the details."
-    return OrderError(f"Counterfoil failed: {told(error)}.", remedy=remedy, detail=trace)
+    return OrderError(f"Counterfoil failed: {describe_error(error)}.", remedy=remedy, detail=trace)
 
 
 def option_of(said: str, arguments: Sequence[str]) -> str:

@@ -25,10 +25,10 @@ from counterfoil.cli.order_options import (
     write_order,
 )
 from counterfoil.cli.places import READS, READS_FOLDER, READS_MODULE, SIGNS_AGAIN, WRITES
-from counterfoil.cli.scripts import OrderCommands, drafted, look_again, order_script, write_compared
+from counterfoil.cli.scripts import OrderCommands, draft_order, look_again, order_script, write_compared
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_writable
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil.training.finetuning import Scheduler, Task
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import read_input
@@ -252,7 +252,7 @@ def order(
 
         job = load_job(source)
         made = None
-        draft = drafted(job if shares is None else job.divided(shares), profile, segments)
+        draft = draft_order(job if shares is None else job.divided(shares), profile, segments)
         look = look_again(draft, source, profile, segments, shares) if second_look else None
     draft = every.shaped(draft)
     if made is None:
@@ -585,7 +585,7 @@ def _prepared(folder: Path, data: Path, settings: FineTuning) -> OrderDraft:
         prepared = show_stages(prepare_huggingface(folder, data, settings, cancel))
     console = terminal.console()
     for note in prepared.notes:
-        console.print(shown(note))
+        console.print(markup(note))
     return prepared.draft
 
 
@@ -618,4 +618,4 @@ def sign_order(
     console = terminal.console()
     console.print(f"Order digest {manifest.digest.hex}")
     console.print(signed_by_client(key_id), soft_wrap=True)
-    console.print(f"Wrote {shown(str(order if out is None else out))}. Keep it, and give the trainer a copy.")
+    console.print(f"Wrote {markup(str(order if out is None else out))}. Keep it, and give the trainer a copy.")

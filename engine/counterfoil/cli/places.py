@@ -18,7 +18,7 @@ from typing import Any
 
 from typer.models import OptionInfo, ParameterInfo
 
-from counterfoil.base.wholefiles import claimed, same_file
+from counterfoil.base.wholefiles import claim_file, same_file
 from counterfoil.distributed.launch import launch
 from counterfoil.sealed.recipients import recipients_path
 from counterfoil_core.base.errors import FileWriteError
@@ -211,11 +211,11 @@ def claims(given: Given) -> Iterator[None]:
     with ExitStack() as stack:
         for path in (path for place in given.places if place.role.claims for path in place.writes):
             if given.writes:
-                stack.enter_context(claimed(path))
+                stack.enter_context(claim_file(path))
         yield
 
 
-def guarded(
+def guard(
     command: Callable[..., None],
     writes: Callable[[], bool] | None = None,
     within: Callable[[Given], AbstractContextManager[None]] = claims,

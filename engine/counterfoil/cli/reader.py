@@ -12,7 +12,7 @@ import typer
 from counterfoil.cli import terminal
 from counterfoil.cli.options import VerdictKeyOption
 from counterfoil.cli.places import READS_TRUST
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil_core.base.errors import FileChangedError, RefusedError
 from counterfoil_core.base.timestamps import timestamp
 from counterfoil_core.signing.keys import load_public_key
@@ -197,7 +197,7 @@ def show_lists(out: Console, store: TrustStore) -> None:
 def _show_revocation(out: Console, who: str, revocation: Revocation, style: str) -> None:
     out.print(
         f"[{style}]The {who}'s key was revoked[/] from {revocation.since} on ({revocation.cause.value}): "
-        f"{shown(revocation.reason)}",
+        f"{markup(revocation.reason)}",
         soft_wrap=True,
     )
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from counterfoil_core.values.panel import PanelReport, Parting
 
 from counterfoil.cli import terminal
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil_core.remote.ranges import Fetched
 
 SHOWN_TENSORS = 10
@@ -80,7 +80,7 @@ def show_outcome(out: Console, outcome: Outcome, headline: str, reason: str, tru
     style = _OUTCOME_STYLES[outcome]
     if outcome is Outcome.VERIFIED:
         style = TRUST_STYLES[trust.level]
-    out.print(f"[{style}]{shown(headline)}[/]  {shown(reason)}")
+    out.print(f"[{style}]{markup(headline)}[/]  {markup(reason)}")
     show_trust(out, trust)
 
 
@@ -89,7 +89,7 @@ def show_trust(out: Console, trust: Trust) -> None:
     parts = (f"{line.title}: [{TRUST_STYLES[line.level]}]{line.words}[/]" for line in trust.lines)
     out.print("Rests on  " + "; ".join(parts))
     if trust.reason:
-        out.print(f"[{TRUST_STYLES[trust.level]}]{shown(trust.reason)}[/]")
+        out.print(f"[{TRUST_STYLES[trust.level]}]{markup(trust.reason)}[/]")
 
 
 def show_checks(out: Console, checks: Sequence[Check]) -> None:
@@ -100,7 +100,7 @@ def show_checks(out: Console, checks: Sequence[Check]) -> None:
     table.add_column()
     for check in checks:
         style = _STATE_STYLES[check.state]
-        detail = f" [dim]{shown(check.detail)}[/]" if check.detail else ""
+        detail = f" [dim]{markup(check.detail)}[/]" if check.detail else ""
         table.add_row(str(int(check.number)), f"[{style}]{check.state.value}[/]", f"{check.number.title}.{detail}")
     out.print(table)
 
@@ -111,7 +111,7 @@ def show_facts(out: Console, facts: Mapping[str, str], amber: Collection[str] = 
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in facts.items():
-        table.add_row(shown(name), f"[yellow]{shown(value)}[/]" if name in amber else shown(value))
+        table.add_row(markup(name), f"[yellow]{markup(value)}[/]" if name in amber else markup(value))
     out.print(table)
 
 
@@ -178,7 +178,7 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
     for tensor in dispute.tensors[:SHOWN_TENSORS]:
         index = ", ".join(map(str, tensor.index))
         count = f"{tensor.differing} of {math.prod(tensor.shape)}"
-        table.add_row(shown(tensor.name), count, f"{tensor.max_abs:.3g}", str(tensor.max_ulps), f"\\[{index}]")
+        table.add_row(markup(tensor.name), count, f"{tensor.max_abs:.3g}", str(tensor.max_ulps), f"\\[{index}]")
     out.print(table)
     if len(dispute.tensors) > SHOWN_TENSORS:
         out.print(f"... and {len(dispute.tensors) - SHOWN_TENSORS} more tensors")
@@ -186,7 +186,7 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
 
 def show_finding(out: Console, finding: Finding) -> None:
     """Show what is proven about the disputed step."""
-    out.print(f"Finding: {shown(finding.sentence)}")
+    out.print(f"Finding: {markup(finding.sentence)}")
     if not finding.elements:
         return
     unit = "the last place" if finding.defined else "the error bound"
@@ -200,7 +200,7 @@ def show_finding(out: Console, finding: Finding) -> None:
         trainer = "not known" if element.trainer is None else f"{element.trainer:.9g}"
         table.add_row(
             f"\\[{index}]",
-            shown(element.exact),
+            markup(element.exact),
             f"{element.replay:.9g}",
             trainer,
             f"{element.error:.2g}",
@@ -220,7 +220,7 @@ def show_steering(out: Console, steering: Steering) -> None:
         table.add_column(heading, justify="right")
     for row in rows:
         table.add_row(
-            shown(row.kind),
+            markup(row.kind),
             f"{row.values:,}",
             f"{row.entries:,}",
             f"{row.corrections:,}",
@@ -238,7 +238,7 @@ def show_places(out: Console, replayed_at: Sequence[ReplayedAt]) -> None:
     for at in replayed_at:
         listed = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in at.segments)
         how = ", as a part file says" if at.by is ReplayedBy.PART else ""
-        out.print(shown(f"Segments replayed at {at.place.machine} ({at.place.device}){how}: {listed}"))
+        out.print(markup(f"Segments replayed at {at.place.machine} ({at.place.device}){how}: {listed}"))
 
 
 def show_report(out: Console, report: AuditReport, trust: Trust) -> None:
@@ -264,7 +264,7 @@ def show_report(out: Console, report: AuditReport, trust: Trust) -> None:
         show_run_facts(out, report.facts)
     show_outcome(out, report.outcome, report.headline, report.reason, trust)
     if report.dispute is not None:
-        out.print(shown(account_of(report.dispute, earlier=report.earlier_mismatches)))
+        out.print(markup(account_of(report.dispute, earlier=report.earlier_mismatches)))
 
 
 def show_followed(out: Console, ended: FollowEnded) -> None:
@@ -273,7 +273,7 @@ def show_followed(out: Console, ended: FollowEnded) -> None:
     if ended.dispute is not None:
         show_dispute(out, ended.dispute)
     style = _OUTCOME_STYLES[ended.outcome]
-    out.print(f"[{style}]{ended.outcome.value}[/]  {shown(ended.reason)}", soft_wrap=True)
+    out.print(f"[{style}]{ended.outcome.value}[/]  {markup(ended.reason)}", soft_wrap=True)
 
 
 def show_adjudication(out: Console, report: AdjudicationReport, trust: Trust) -> None:
@@ -292,7 +292,7 @@ def show_adjudication(out: Console, report: AdjudicationReport, trust: Trust) ->
 
 
 def _show_adjudication_outcome(out: Console, outcome: AdjudicationOutcome, reason: str) -> None:
-    out.print(f"[{_ADJUDICATION_STYLES[outcome.exit_code]}]{outcome.value}[/]  {shown(reason)}")
+    out.print(f"[{_ADJUDICATION_STYLES[outcome.exit_code]}]{outcome.value}[/]  {markup(reason)}")
 
 
 def _rounded(order: OrderSummary) -> str:
@@ -364,7 +364,7 @@ def show_summary(out: Console, summary: BundleSummary, compared: ComparedLine | 
         }
     show_facts(out, facts, ("script",) if compared is not None and compared.less else ())
     show_checks(out, summary.checks)
-    out.print(shown(summary.sentence))
+    out.print(markup(summary.sentence))
 
 
 def _shares(order: OrderSummary) -> str:
@@ -393,7 +393,7 @@ def show_calibration(out: Console, calibration: Calibration) -> None:
         largest = f"2^(E{math.log2(kind.largest):.1f})" if kind.largest else "none"
         headroom = f"{kind.headroom:.1f} bits" if kind.largest else ""
         margin = f"2^(E-{kind.margin_bits})"
-        table.add_row(shown(kind.kind), str(kind.sites), largest, margin, headroom, f"{kind.share_logged:.4%}")
+        table.add_row(markup(kind.kind), str(kind.sites), largest, margin, headroom, f"{kind.share_logged:.4%}")
     out.print(table)
     out.print(f"MeasuredStep over {calibration.steps} steps. Precision: {calibration.precision.describe()}.")
     if min((kind.headroom for kind in calibration.kinds), default=math.inf) < HEADROOM_BITS:
@@ -408,12 +408,12 @@ def show_panel(out: Console, report: PanelReport) -> None:
     group_of = {member: number for number, group in enumerate(report.groups, start=1) for member in group}
     for number, member in enumerate(report.members):
         group = str(group_of.get(number, "-"))
-        table.add_row(shown(member.name), group, member.standing.value, shown(member.trainer_key[:12]) or "-")
+        table.add_row(markup(member.name), group, member.standing.value, markup(member.trainer_key[:12]) or "-")
     out.print(table)
     for parting in report.partings:
-        out.print(shown(_parting(report, parting)))
+        out.print(markup(_parting(report, parting)))
     style = _PANEL_STYLES[report.outcome.exit_code]
-    out.print(f"[{style}]{report.outcome.value}[/]  {shown(report.reason)}")
+    out.print(f"[{style}]{report.outcome.value}[/]  {markup(report.reason)}")
 
 
 def _parting(report: PanelReport, parting: Parting) -> str:
@@ -474,7 +474,7 @@ def show_plan(out: Console, plan: Plan) -> None:
         )
     out.print(table)
     if plan.advice:
-        out.print(f"[bold yellow]NOTE[/]  {shown(plan.advice)}", soft_wrap=True)
+        out.print(f"[bold yellow]NOTE[/]  {markup(plan.advice)}", soft_wrap=True)
 
 
 def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
@@ -582,13 +582,13 @@ def show_afterwards(out: Console, said: Afterwards) -> None:
         out.print(f"[bold]REPLY[/]  of the trainer whose key signed the run, {reply.signed_at} by the trainer's clock:")
         show_quoted(out, reply.text)
     for sentence in said.ignored:
-        out.print(f"[yellow]{shown(sentence)}[/]", soft_wrap=True)
+        out.print(f"[yellow]{markup(sentence)}[/]", soft_wrap=True)
 
 
 def show_quoted(out: Console, text: str) -> None:
     """A text of somebody else's: each line behind a mark, so that none looks like ours."""
     for line in text.splitlines()[:MAX_QUOTED_LINES]:
-        out.print(f"  [dim]|[/] {shown(one_line(line, QUOTED_CHARACTERS))}", soft_wrap=True)
+        out.print(f"  [dim]|[/] {markup(one_line(line, QUOTED_CHARACTERS))}", soft_wrap=True)
     if len(text.splitlines()) > MAX_QUOTED_LINES:
         out.print("  [dim]|[/] ... (more in the file)")
 

@@ -16,7 +16,7 @@ from counterfoil.cli.options import JsonOption
 from counterfoil.cli.places import READS, READS_VERDICT
 from counterfoil.cli.reader import Reader
 from counterfoil.cli.signedfile import SignedStatement
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil_core.signing.keys import load_public_key
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def rules(
     written = ""
     with statement.open("rules", "the statement") as write:
         given = reader.verdicts(verdict, auditor_key)
-        digest, about, results = checked_rules(path, run, given, trainer_key, reader)
+        digest, about, results = check_run_rules(path, run, given, trainer_key, reader)
         if write is not None:
             from counterfoil.signing.kinds import RulesStatement
 
@@ -85,7 +85,7 @@ def rules(
     end_with(results)
 
 
-def checked_rules(
+def check_run_rules(
     rules: Path, run: Path, verdicts: list[GivenVerdict], trainer: Path | None, reader: Reader
 ) -> tuple[Digest, Subject, tuple[RuleResult, ...]]:
     """Check rules on a run; returns the digest of their file, the run, and what came out."""
@@ -114,7 +114,7 @@ def results_of(results: Sequence[RuleResult]) -> tuple[RuleFields, ...]:
 def show_results(out: Console, results: tuple[RuleResult, ...]) -> None:
     """Show what came out of each rule."""
     for each in results:
-        out.print(f"{_STYLES[each.outcome.value]}  {shown(each.rule)}: {shown(each.said)}", soft_wrap=True)
+        out.print(f"{_STYLES[each.outcome.value]}  {markup(each.rule)}: {markup(each.said)}", soft_wrap=True)
 
 
 def end_with(results: tuple[RuleResult, ...]) -> None:

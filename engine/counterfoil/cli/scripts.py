@@ -16,7 +16,7 @@ from counterfoil.base.descendants import ended_afterwards
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.stages import show_stages
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil_core.base.precision import PROFILES, AnyPrecision, profile_name
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class OrderCommands(typer.core.TyperGroup):
         return list(super().parse_args(ctx, args))
 
 
-def drafted(job: ClientJob, precision: AnyPrecision | None, segments: Segments | None) -> OrderDraft:
+def draft_order(job: ClientJob, precision: AnyPrecision | None, segments: Segments | None) -> OrderDraft:
     """Draft the order of a client's own job, with a bar for each stage."""
     with cancel_on_interrupt() as cancel:
         return show_stages(job.drafting(precision, segments, cancel))
@@ -65,13 +65,13 @@ def order_script(script: Path, arguments: Sequence[str], wanted: Wanted, segment
 
         def draft(job: ClientJob, profile: AnyPrecision | None) -> OrderDraft:
             done()
-            return drafted(job, profile, segments)
+            return draft_order(job, profile, segments)
 
         wanted.draft, wanted.tell, wanted.choose = draft, tell, _choose_profile
         with ended_afterwards():
             made = order_of_script(script, arguments, wanted)
     for note in made.notes:
-        console.print(shown(note), soft_wrap=True)
+        console.print(markup(note), soft_wrap=True)
     return made
 
 
@@ -127,7 +127,7 @@ def write_compared(
         if force:
             # What lies there is of the order that was replaced.
             comparison_path(out).unlink(missing_ok=True)
-        console.print(f"[bold yellow]NOTE[/]  {shown(NOT_COMPARED)}")
+        console.print(f"[bold yellow]NOTE[/]  {markup(NOT_COMPARED)}")
         return ComparedLine(NOT_COMPARED, less=True)
     ranges = ranges_of(compared.steps)
     made = Comparison(
@@ -141,8 +141,8 @@ def write_compared(
     )
     path = write_comparison(out, made, signer, force=force)
     line = ComparedLine(f"{compared_in(ranges, manifest.steps)}.", len(compared.steps) < manifest.steps)
-    console.print(f"{'[bold yellow]NOTE[/]  ' * line.less}{shown(line.said)}", soft_wrap=True)
-    console.print(f"Wrote {shown(str(path))}, which says so.", soft_wrap=True)
+    console.print(f"{'[bold yellow]NOTE[/]  ' * line.less}{markup(line.said)}", soft_wrap=True)
+    console.print(f"Wrote {markup(str(path))}, which says so.", soft_wrap=True)
     return line
 
 
@@ -170,5 +170,5 @@ def _choose_profile(question: str, profiles: Sequence[str]) -> AnyPrecision:
 
         return refuse_to_choose(question, profiles)
     console = terminal.console()
-    console.print(shown(question), soft_wrap=True)
+    console.print(markup(question), soft_wrap=True)
     return PROFILES[Prompt.ask("Precision profile", console=console, choices=list(profiles), default=profiles[0])]

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil.signer.client import Passphrase
 from counterfoil_core.base.errors import GivenFileError
 from counterfoil_core.base.sentence import say
@@ -80,19 +80,19 @@ def show_capsule(console: Console, path: Path, handed: HandedOut | None, judges:
     if judges:
         who = "one judge" if len(judges) == 1 else f"{len(judges)} judges"
         console.print(
-            f"Wrote {shown(str(path))}, sealed for {who}: 'counterfoil adjudicate --identity' opens it. Nobody else "
+            f"Wrote {markup(str(path))}, sealed for {who}: 'counterfoil adjudicate --identity' opens it. Nobody else "
             "can, you neither.",
             soft_wrap=True,
         )
         return
-    console.print(f"Wrote {shown(str(path))}. Anybody can check it with 'counterfoil adjudicate'.")
+    console.print(f"Wrote {markup(str(path))}. Anybody can check it with 'counterfoil adjudicate'.")
     if handed is not None:
         show_handed(console, handed)
 
 
 def show_handed(console: Console, handed: HandedOut) -> None:
     """Say what whoever gets a capsule can read in it, and how to seal it."""
-    said = " ".join(shown(sentence) for sentence in handed.sentences)
+    said = " ".join(markup(sentence) for sentence in handed.sentences)
     console.print(
         f"[bold yellow]NOTE[/]  {said} To let named judges alone open it, give their public sealing keys with "
         "--seal-for.",
@@ -100,7 +100,7 @@ def show_handed(console: Console, handed: HandedOut) -> None:
     )
 
 
-def judged_as(place: Path | Address) -> Path:
+def with_judged_name(place: Path | Address) -> Path:
     """Return a path with the name under which a capsule is judged that may be sealed."""
     from counterfoil.sealed.agefile import is_sealed, name_within
 
@@ -109,7 +109,7 @@ def judged_as(place: Path | Address) -> Path:
 
 
 @contextmanager
-def unsealed(path: Path, identity: Path | None, passphrase: Passphrase | None) -> Iterator[Path]:
+def open_capsule(path: Path, identity: Path | None, passphrase: Passphrase | None) -> Iterator[Path]:
     """Provide a capsule that can be read: as it was given, or opened for as long as the block runs.
 
     Args:
@@ -126,7 +126,7 @@ def unsealed(path: Path, identity: Path | None, passphrase: Passphrase | None) -
     if not is_sealed(path):
         if identity is not None:
             console = terminal.console(stderr=True)
-            console.print(f"{shown(str(path))} is not sealed: whoever has it can read it.", soft_wrap=True)
+            console.print(f"{markup(str(path))} is not sealed: whoever has it can read it.", soft_wrap=True)
         yield path
         return
     if identity is None or passphrase is None:
@@ -134,11 +134,11 @@ def unsealed(path: Path, identity: Path | None, passphrase: Passphrase | None) -
             say("{0} is sealed for judges.", path.name),
             remedy=say("Give the private sealing key of one of them: --identity judge.key."),
         )
-    from counterfoil.sealed.unseal import opened
+    from counterfoil.sealed.unseal import open_sealed
 
     with ExitStack() as stack:
         with cancel_on_interrupt() as cancel:
-            plain = stack.enter_context(opened(path, identity, passphrase, cancel, _showing))
+            plain = stack.enter_context(open_sealed(path, identity, passphrase, cancel, _showing))
         yield plain
 
 

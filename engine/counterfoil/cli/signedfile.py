@@ -14,7 +14,7 @@ from counterfoil.base.wholefiles import write_whole
 from counterfoil.cli.keys import open_key, with_chain
 from counterfoil.cli.options import ForceOption, KeyOption, NewFile
 from counterfoil.cli.places import OPENS_KEY, WRITES
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil.signer.client import SignerProcess
 from counterfoil.signer.environment import drop_passphrase
 
@@ -48,7 +48,7 @@ class SignedFile(NewFile):
 
     def signed(self, signer: SignerProcess) -> str:
         """Say that it was written."""
-        return f"Wrote {shown(str(self.out))}, signed with the key {signer.public.key_id}."
+        return f"Wrote {markup(str(self.out))}, signed with the key {signer.public.key_id}."
 
 
 @dataclass(frozen=True, kw_only=True)

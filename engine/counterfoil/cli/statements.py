@@ -14,7 +14,7 @@ from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import MAX_VERDICT_BYTES, CertificateOption, NewFile
 from counterfoil.cli.places import OPENS_KEY, READS, WRITES_KEYS
 from counterfoil.cli.signedfile import SignedFile
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil.signer.client import Passphrase, ask_passphrase, start_signer
 from counterfoil.talk.table import MOST_STATEMENT
 from counterfoil_core.base.errors import DataError
@@ -54,7 +54,9 @@ def keygen(
         key_id = made.public.key_id
     public = public_path(path)
     console = terminal.console()
-    console.print(f"Wrote {shown(str(path))} (private: keep it secret) and {shown(str(public))} (public: publish it).")
+    console.print(
+        f"Wrote {markup(str(path))} (private: keep it secret) and {markup(str(public))} (public: publish it)."
+    )
     console.print(f"Key id {key_id}")
 
 
@@ -66,7 +68,7 @@ def _make_sealing_key(path: Path, passphrase: Passphrase) -> None:
     public = recipients_path(path)
     console = terminal.console()
     console.print(
-        f"Wrote {shown(str(path))} (private: keep it secret) and {shown(str(public))} (public: give it to whoever "
+        f"Wrote {markup(str(path))} (private: keep it secret) and {markup(str(public))} (public: give it to whoever "
         "seals for you).",
         soft_wrap=True,
     )
@@ -91,7 +93,7 @@ def public_key(
     with open_key(key, "audit") as opened:
         write_whole(file.out, opened.pem.encode(), what="the public key")
         key_id = opened.public.key_id
-    terminal.console().print(f"Wrote {shown(str(file.out))} (public: publish it).")
+    terminal.console().print(f"Wrote {markup(str(file.out))} (public: publish it).")
     terminal.console().print(f"Key id {key_id}")
 
 

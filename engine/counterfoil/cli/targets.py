@@ -6,7 +6,7 @@ from pathlib import Path
 
 from counterfoil.base import wholefiles
 from counterfoil.cli import terminal
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil_core.base.errors import FileWriteError
 
 
@@ -17,5 +17,5 @@ def check_writable(path: Path, force: bool) -> None:
         raise FileWriteError(f"{path} exists already.", remedy="Choose another name, or add --force to replace it.")
     for part in wholefiles.remove_leftovers(path):
         terminal.console(stderr=True).print(
-            f"Removed {shown(str(part))}, which a stopped process left behind.", soft_wrap=True
+            f"Removed {markup(str(part))}, which a stopped process left behind.", soft_wrap=True
         )

@@ -1,7 +1,7 @@
 """The terminal: where the command line prints, what is safe to print, and progress.
 
-Whatever comes out of a file goes through :func:`shown`: it stays within its line, and has no colour and no codes of its
-own.
+Whatever comes out of a file goes through :func:`markup`: it stays within its line, and has no colour and no codes of
+its own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.text import Text
 
 from counterfoil.base.oneline import SENTENCE_CHARACTERS, one_line
-from counterfoil.cli.orderevents import ToldBar, told
+from counterfoil.cli.orderevents import ToldBar, report_target
 
 PLAIN_WIDTH = 110
 """Columns when the output goes to a file or a pipe, where no terminal says how wide it is."""
@@ -32,7 +32,7 @@ def console(*, stderr: bool = False) -> Console:
     return Console(file=stream, highlight=False, emoji=False, width=None if stream.isatty() else PLAIN_WIDTH)
 
 
-def shown(text: str) -> str:
+def markup(text: str) -> str:
     """Return a text that may be a stranger's, or quote one, as markup for a console: one line, without codes."""
     line = one_line(text, SENTENCE_CHARACTERS)
     # A backslash at the end would take the meaning from the markup behind it.
@@ -120,7 +120,7 @@ class _Lines:
         line = PLAIN_LINES if done >= self._steps else int(done * PLAIN_LINES / self._steps)
         if note and line > self._shown:
             self._shown = line
-            self._out.print(f"{self._title}: step {int(done)} of {self._steps}, {shown(note)}")
+            self._out.print(f"{self._title}: step {int(done)} of {self._steps}, {markup(note)}")
 
     def go_on_from(self, done: int) -> None:
         self._shown = int(done * PLAIN_LINES / self._steps)
@@ -135,7 +135,7 @@ def progress(title: str, out: Console, unit: str = "steps") -> Iterator[StepProg
         out: Where it is shown.
         unit: What is counted; the rate is in these per second.
     """
-    tell = told()
+    tell = report_target()
     if tell is not None:
         yield ToldBar(tell, title, unit)
         return

@@ -17,7 +17,7 @@ from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import Compute, DataOption, ForceOption, JsonOption, KeyOption, NewFile, numbered_files
 from counterfoil.cli.places import OPENS_NUMBERED_KEY, READS, RECORDS, WRITES, WRITES_LOG
 from counterfoil.cli.targets import check_writable
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil.distributed.launch import launch
 from counterfoil.signer.environment import drop_passphrase
 from counterfoil_core.base.errors import CancelledError, CounterfoilError
@@ -84,7 +84,7 @@ def calibrate(
         reports.show_calibration(console, found)
     if found.order is not None:
         console.print(f"Order digest {found.order.hex}")
-        console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")
+        console.print(f"Wrote {markup(str(out))}. Keep it, and give the trainer a copy.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +163,7 @@ def train(
     from counterfoil.training.recordingfolder import has_published
 
     out, force = file.out, file.force
-    written = monitor.written(out)
+    written = monitor.continuation(out)
     if not written.has(out) and _is_complete(order, out, resume=resume):
         return
     published = has_published(out)
@@ -215,7 +215,7 @@ def train(
             f"The order's rule ended the run: it has {finished.steps} of {finished.steps_ordered} ordered steps."
         )
     console.print(f"Run root {finished.run_root.hex}")
-    console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")
+    console.print(f"Wrote {markup(str(out))}, signed with the key {signing_key.public.key_id}.")
 
 
 def _is_complete(order: Path, out: Path, *, resume: bool) -> bool:
@@ -233,8 +233,8 @@ def _is_complete(order: Path, out: Path, *, resume: bool) -> bool:
         return False
     console = terminal.console()
     console.print(
-        f"Removed {shown(str(folder))}, which a training left behind that was ended at its very end: "
-        f"{shown(str(out))} is complete.",
+        f"Removed {markup(str(folder))}, which a training left behind that was ended at its very end: "
+        f"{markup(str(out))} is complete.",
         soft_wrap=True,
     )
     # The other ranks wait for this one, and end with it where it fails.
@@ -287,7 +287,7 @@ def _assist(order: Path, out: Path, party_files: Mapping[int, Path], compute: Co
     except CounterfoilError as error:
         if not isinstance(error, CancelledError):
             # With what can be done: where the ranks have not met, no other one says it.
-            line = f"Rank {started.rank}: {shown(str(error))}"
+            line = f"Rank {started.rank}: {markup(str(error))}"
             terminal.console(stderr=True).print(line, soft_wrap=True)
         raise ExitWith(outcome_of(error).exit_code) from error
 

@@ -15,7 +15,7 @@ from counterfoil.cli.options import JsonOption
 from counterfoil.cli.places import READS
 from counterfoil.cli.reader import Reader, show_lists
 from counterfoil.cli.signedfile import SignedFile
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import say
@@ -52,14 +52,14 @@ def show(reader: Reader, json: JsonOption = False) -> None:
     for key in store.keys:
         revoked = store.of(key.key_id)
         mark = "" if revoked is None else f"  [bold red]REVOKED[/] from {revoked.since} on ({revoked.cause.value})"
-        name = shown(key.name) if key.name else "(no name)"
+        name = markup(key.name) if key.name else "(no name)"
         out.print(f"{key.role.value:8}  {key.key_id}  {name}{mark}", soft_wrap=True)
     for listed in store.lists:
         for each in listed.revocations:
             if store.find(each.key_id) is None:
-                out.print(f"revoked   {each.key_id}  {shown(each.reason)}", soft_wrap=True)
+                out.print(f"revoked   {each.key_id}  {markup(each.reason)}", soft_wrap=True)
     for name, _ in store.later:
-        out.print(f"said of a verdict afterwards: {shown(name)}", soft_wrap=True)
+        out.print(f"said of a verdict afterwards: {markup(name)}", soft_wrap=True)
 
 
 @trust_app.command()
@@ -151,7 +151,7 @@ def take(
         envelope = read_input(path, "a statement", DataError, most=REVOCATIONS.most)
         if parse_statement(payload_of(envelope))["predicateType"] != REVOCATIONS.predicate:
             folder.take_later(envelope)
-            out.print(f"Took in {shown(path.name)}: it says something of a verdict.", soft_wrap=True)
+            out.print(f"Took in {markup(path.name)}: it says something of a verdict.", soft_wrap=True)
             continue
         claimed = claimed_key_ids(envelope)
         known = next((note.public for note in folder.keys().lists if note.key_id in claimed), "")
@@ -224,7 +224,7 @@ def revoke(
     console = terminal.console()
     console.print(f"Revoked {', '.join(each.key_id[:12] for each in new)}, from {when} on.")
     console.print(
-        f"Wrote {shown(str(file.out))}, number {number}, signed with the key {signer.public.key_id}.", soft_wrap=True
+        f"Wrote {markup(str(file.out))}, number {number}, signed with the key {signer.public.key_id}.", soft_wrap=True
     )
 
 

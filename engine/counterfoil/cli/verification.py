@@ -15,7 +15,7 @@ from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.certificate import AtOption, RootsOption, name_beside, show_name, verifying_key
 from counterfoil.cli.exits import SELF_SIGNED, ExitWith
-from counterfoil.cli.facts import TrainerKeyOption, counted_facts, show_run_facts
+from counterfoil.cli.facts import TrainerKeyOption, count_facts, show_run_facts
 from counterfoil.cli.jsonform import print_json
 from counterfoil.cli.locate import show_use
 from counterfoil.cli.notes import WeightsOption, digest_of
@@ -25,16 +25,16 @@ from counterfoil.cli.reader import Reader, show_validity
 from counterfoil.cli.rules import (
     AuditorKeyOption,
     VerdictOption,
-    checked_rules,
+    check_run_rules,
     end_with,
     results_of,
     show_results,
 )
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil_core.base.digest import PIECE_BYTES, Digest
 from counterfoil_core.base.errors import DataError, GivenFileError, ProofError, SignatureError
 from counterfoil_core.base.inputs import open_input, read_input
-from counterfoil_core.base.plaintext import quoted
+from counterfoil_core.base.plaintext import quote
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.timestamps import timestamp
 from counterfoil_core.signing import kinds
@@ -174,7 +174,7 @@ def _form(statement: dict[str, Any]) -> type[Said]:
         )
     if not isinstance(kind, str) or kind not in FORMS:
         raise SignatureError(
-            say("It is no statement of a kind that Counterfoil knows: {0}.", quoted(str(kind))),
+            say("It is no statement of a kind that Counterfoil knows: {0}.", quote(str(kind))),
             remedy=say("docs/statements.md lists them."),
         )
     return FORMS[kind]
@@ -266,7 +266,7 @@ def _trainer_of(said: Said) -> str:
 
 
 def _refuse(given: Given, why: str) -> NoReturn:
-    given.out.print(f"[bold red]NOT SO[/]  {shown(why)}", soft_wrap=True)
+    given.out.print(f"[bold red]NOT SO[/]  {markup(why)}", soft_wrap=True)
     raise ExitWith(Outcome.REFUSED.exit_code)
 
 
@@ -315,7 +315,7 @@ def _of_order(given: Given, form: type[SignedOrder | Acceptance | RunClaim]) -> 
             if isinstance(said, Acceptance) and reader.has_run:  # an order may be signed after it was accepted
                 check_same_client(said, open_client_signature(reader.order_signature(), reader.manifest))
         holds += f", and it is about {path.name}"
-    _ended(given, said, f"{shown(holds)}.")
+    _ended(given, said, f"{markup(holds)}.")
 
 
 def _later(given: Given, form: type[Withdrawal | Reply]) -> None:
@@ -358,7 +358,7 @@ def _verdict(given: Given, form: type[Said]) -> None:
         if facts is not UNSET:
             from counterfoil_core.statement.factfields import differing_facts
 
-            wrong = differing_facts(facts, counted_facts(bundle, given.trainer_key, ""))
+            wrong = differing_facts(facts, count_facts(bundle, given.trainer_key, ""))
             if wrong:
                 _refuse(given, f"The run shows something else of: {', '.join(wrong)}")
     from counterfoil.cli import reports
@@ -373,7 +373,7 @@ def _verdict(given: Given, form: type[Said]) -> None:
     else:
         console = terminal.console()
         reports.show_verdict(console, checked)
-        about = "".join(f", and is about {shown(str(bundle))}" for bundle in given.files)
+        about = "".join(f", and is about {markup(str(bundle))}" for bundle in given.files)
         console.print(f"The verdict's signature holds{about}.")
         if facts is not UNSET and given.files:
             console.print("The run shows each of the facts that it states.")
@@ -385,7 +385,7 @@ def _verdict(given: Given, form: type[Said]) -> None:
         reports.show_afterwards(console, found.later)
         show_validity(console, store, found, checked.kind)
     for sentence in (*unread, *found.later.damaged):
-        given.out.print(f"[yellow]{shown(sentence)}[/]", soft_wrap=True)
+        given.out.print(f"[yellow]{markup(sentence)}[/]", soft_wrap=True)
     if found.self_signed:
         reports.show_self_signed(terminal.console(stderr=True))
         raise ExitWith(SELF_SIGNED)
@@ -413,7 +413,7 @@ def _facts(given: Given, form: type[FactsStatement]) -> None:
     said = _opened(given, form)
     for run in given.files:
         given.reader.check_run(run)
-        wrong = differing_facts(said.facts, counted_facts(run, given.trainer_key, said.facts.energy_kwh))
+        wrong = differing_facts(said.facts, count_facts(run, given.trainer_key, said.facts.energy_kwh))
         if wrong:
             _refuse(given, f"The run shows something else of: {', '.join(wrong)}")
     show_run_facts(given.out, facts_from(said.facts))
@@ -455,7 +455,7 @@ def _note(given: Given, form: type[DataNote]) -> None:
     given.out.print("Whoever has that key says:")
     show_quoted(given.out, said.says)
     named = ", and names these weights" if weights is not None else ""
-    about = "".join(f" It is about the data of {shown(order.name)}{named}." for order in given.files)
+    about = "".join(f" It is about the data of {markup(order.name)}{named}." for order in given.files)
     _ended(given, said, f"The note's signature holds.{about} Whether it is true it does not prove.")
 
 
@@ -467,7 +467,7 @@ def _rules(given: Given, form: type[RulesStatement]) -> None:
         return
     verdicts = given.reader.verdicts(given.verdict, given.auditor_key)
     path, run = given.files
-    digest, about, results = checked_rules(path, run, verdicts, given.trainer_key, given.reader)
+    digest, about, results = check_run_rules(path, run, verdicts, given.trainer_key, given.reader)
     wrong = [
         what
         for what, same in (
@@ -485,7 +485,7 @@ def _rules(given: Given, form: type[RulesStatement]) -> None:
 
 
 def _rows(given: Given, form: type[RowsStatement]) -> None:
-    from counterfoil.delivery.rowuse import differing, take_again, uses_of
+    from counterfoil.delivery.rowuse import row_differences, take_again, uses_of
 
     if given.proof is not None and given.row is None:
         raise typer.BadParameter("--proof belongs to --row: the row itself is not in a proof.")
@@ -509,7 +509,7 @@ def _rows(given: Given, form: type[RowsStatement]) -> None:
         different = said.run.difference(found[0].about) if found else say("it has no such rows")
         if different:
             _refuse(given, f"The statement is about another run than that in {run.name}: {different}.")
-        wrong = differing(said, found)
+        wrong = row_differences(said, found)
         if wrong:
             _refuse(given, f"The run shows something else of: {', '.join(wrong)}")
         checked.append("The run shows the same.")
@@ -520,15 +520,15 @@ def _rows(given: Given, form: type[RowsStatement]) -> None:
 
 def _with_row(given: Given, said: RowsStatement, row: Path) -> list[str]:
     """Compare the statement, and the proofs of its places, with the row itself."""
-    from counterfoil.delivery.rowfile import fitting, packed, read_rows
+    from counterfoil.delivery.rowfile import fit_rows, read_rows, row_bytes
     from counterfoil.delivery.rowproof import MAX_BYTES, read_proofs, verify_row
 
     rows = read_rows(row)
     held: dict[Digest, bytes] = {}
     for use in said.rows:
-        fits = fitting(rows, use.dtype, use.shape)
+        fits = fit_rows(rows, use.dtype, use.shape)
         if fits is not None:
-            held |= {Digest.of(each): each for each in (one.tobytes() for one in packed(fits))}
+            held |= {Digest.of(each): each for each in (one.tobytes() for one in row_bytes(fits))}
     if not held:
         raise GivenFileError(f"The statement is about no row of dtype {rows.dtype.name} and shape {rows.shape}.")
     spoken = {use.row for use in said.rows}
@@ -580,7 +580,7 @@ def _release(given: Given, form: type[ReleaseList]) -> None:
 
 def _show_release(said: ReleaseList, check: ReleaseCheck, gone: list[str]) -> None:
     out = terminal.console()
-    out.print(f"Signed list of Counterfoil {shown(said.version)}, built from the commit {said.commit}")
+    out.print(f"Signed list of Counterfoil {markup(said.version)}, built from the commit {said.commit}")
     for word, names in (
         ("as signed", check.same),
         ("[bold red]CHANGED[/]", check.changed),
@@ -588,7 +588,7 @@ def _show_release(said: ReleaseList, check: ReleaseCheck, gone: list[str]) -> No
         ("[bold red]MISSING[/]", gone),
     ):
         for name in names:
-            out.print(f"  {word}  {shown(name)}", soft_wrap=True)
+            out.print(f"  {word}  {markup(name)}", soft_wrap=True)
     if not check.holds:
         out.print("Do not install them: they are not what was signed. Download them again, and tell the builder.")
     elif gone:

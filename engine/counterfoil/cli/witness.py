@@ -18,7 +18,7 @@ from counterfoil.cli.options import JsonOption, KeyOption, TrainerKeyOption
 from counterfoil.cli.places import READS, READS_RECORDING, READS_VERDICT, WRITES
 from counterfoil.cli.reader import Reader, refuse_invalid
 from counterfoil.cli.targets import check_writable
-from counterfoil.cli.terminal import shown
+from counterfoil.cli.terminal import markup
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.signing.keys import load_public_key
@@ -91,14 +91,14 @@ def watch(
                 console.print(f"{line.at}  no whole state lay there")
             if seen is not None:
                 console.print(
-                    f"{line.at}  state {seen.state_root.short}..., shard {shown(seen.tensor)}/{seen.chunk}",
+                    f"{line.at}  state {seen.state_root.short}..., shard {markup(seen.tensor)}/{seen.chunk}",
                     soft_wrap=True,
                 )
 
         with cancel_on_interrupt() as cancel, Witness(log, signer, every, told=told) as witness:
             console.print(f"Watching; a snapshot every {every:,} seconds on average. Ctrl-C ends it.", soft_wrap=True)
             watch_recording(run, order, witness, cancel, math.inf if for_ is None else for_)
-        console.print(f"Wrote {shown(str(log))}, signed with the key {signer.public.key_id}.", soft_wrap=True)
+        console.print(f"Wrote {markup(str(log))}, signed with the key {signer.public.key_id}.", soft_wrap=True)
 
 
 @witness_app.command("check")
@@ -179,9 +179,9 @@ def _show(out: Console, log: WitnessLog, found: Placement, unverified: list[str]
         name = "" if log.ending is None else log.ending.value
         out.print(f"[yellow]NOTE[/]  The log is not complete: {_ENDINGS[name]}", soft_wrap=True)
     for run in unverified:
-        out.print(f"[yellow]NOTE[/]  No verdict that was given verifies {shown(run)}.", soft_wrap=True)
+        out.print(f"[yellow]NOTE[/]  No verdict that was given verifies {markup(run)}.", soft_wrap=True)
     for each in placed:
-        steps = [f"step {seen.step:,} of {shown(seen.run)} (by {seen.by.value})" for seen in each.steps[:_LISTED]]
+        steps = [f"step {seen.step:,} of {markup(seen.run)} (by {seen.by.value})" for seen in each.steps[:_LISTED]]
         more = ", ..." if len(each.steps) > _LISTED else ""
         back = "  [yellow]earlier than a snapshot before it[/]" if each.backwards else ""
         out.print(

@@ -34,7 +34,7 @@ def cast(values: Array, dtype: str) -> Array:
     return one_nan(values)
 
 
-def widened(stored: Array, dtype: str) -> Array:
+def widen(stored: Array, dtype: str) -> Array:
     """Return numbers as they are stored (:data:`counterfoil.delivery.tensorfile.DTYPES`) as float32, which is exact."""
     if dtype == "F16":
         return one_nan(stored.view(np.float16).astype(np.float32))
@@ -88,7 +88,7 @@ def compare_tensor(tensor: StoredTensor, stored: Array, state: str, trained: Arr
         )
     relation = _CASTS[tensor.dtype]
     wanted = trained if relation is Relation.SAME else cast(trained, tensor.dtype)
-    found = compare_tensors(tensor.name, wanted, widened(stored, tensor.dtype))
+    found = compare_tensors(tensor.name, wanted, widen(stored, tensor.dtype))
     result = _compared(
         tensor, state, relation, found.differing, found.max_abs, found.index, found.trainer, found.replay
     )
@@ -115,7 +115,7 @@ def compare_merge(
     Returns:
         The finding, and the largest distance from the exact merge that an element may have.
     """
-    given = widened(stored, tensor.dtype)
+    given = widen(stored, tensor.dtype)
     low, high = (cast((exact + sign * bound).astype(np.float32), tensor.dtype) for sign in (-1, 1))
     if tensor.dtype == "F32":
         # Not rounded to float32 once more: the bound is that of the float32 number itself.

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from counterfoil.audit.values.location import LocateProgress, Place, StepWeights
 from counterfoil.delivery.comparison import compare_tensor, dtype_misfit
 from counterfoil.delivery.module import saved_names
-from counterfoil.delivery.rowfile import digests_of, fitting, places_of, read_rows
+from counterfoil.delivery.rowfile import digests_of, fit_rows, places_of, read_rows
 from counterfoil.delivery.signedrecords import signed_records
 from counterfoil.delivery.weights import DeliveredWeights
 from counterfoil.program.rowreads import positions_read
@@ -187,7 +187,7 @@ def locate_rows(
     given = read_rows(rows)
 
     def wanted(spec: ArraySpec) -> list[Digest] | None:
-        found = fitting(given, spec.dtype, spec.shape[1:])
+        found = fit_rows(given, spec.dtype, spec.shape[1:])
         return None if found is None else digests_of(found)
 
     uses = locate_digests(wanted, path, cancel, progress, data=data, trainer_key=trainer_key)

@@ -18,7 +18,7 @@ from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import FileChangedError
 from counterfoil_core.base.obstacles import file_changed
-from counterfoil_core.base.plaintext import quoted
+from counterfoil_core.base.plaintext import quote
 from counterfoil_core.base.sentence import say
 
 # The digest by which OpenSSF Model Signing names a folder: https://github.com/sigstore/model-transparency, version 1.
@@ -62,7 +62,7 @@ def model_digest(
         name = path.relative_to(root).as_posix()
         if compared is not None and name not in seen and name.lower().endswith(_HOLD_WEIGHTS):
             raise WeightsError(
-                say("The folder holds weights that were compared with nothing: {0}.", quoted(name)),
+                say("The folder holds weights that were compared with nothing: {0}.", quote(name)),
                 remedy=say("Take them out of the folder: its digest would stand for them too."),
             )
         if seen.pop(name, digest) != digest:

@@ -47,7 +47,7 @@ def read_rows(path: Path) -> Array:
         ) from error
 
 
-def fitting(given: Array, dtype: str, shape: tuple[int, ...]) -> Array | None:
+def fit_rows(given: Array, dtype: str, shape: tuple[int, ...]) -> Array | None:
     """Return rows as they would stand in an array, ``[rows, *shape]``; None where they are of another dtype or shape.
 
     Args:
@@ -60,7 +60,7 @@ def fitting(given: Array, dtype: str, shape: tuple[int, ...]) -> Array | None:
     return given.reshape(-1, *shape) if given.shape[1:] == shape and given.ndim == len(shape) + 1 else given[None]
 
 
-def packed(rows: Array) -> npt.NDArray[np.uint8]:
+def row_bytes(rows: Array) -> npt.NDArray[np.uint8]:
     """Return the little-endian bytes of each row in C order: uint8 ``[rows, bytes]``."""
     little = np.ascontiguousarray(rows.astype(rows.dtype.newbyteorder("<"), copy=False))
     return little.reshape(len(rows), -1).view(np.uint8) if little.size else np.zeros((len(rows), 0), np.uint8)
@@ -68,7 +68,7 @@ def packed(rows: Array) -> npt.NDArray[np.uint8]:
 
 def digests_of(rows: Array) -> list[Digest]:
     """Return the SHA-256 of the little-endian bytes of each row."""
-    return [Digest.of(row.tobytes()) for row in packed(rows)]
+    return [Digest.of(row.tobytes()) for row in row_bytes(rows)]
 
 
 def places_of(pieces: Iterator[Array], wanted: Sequence[Digest]) -> list[tuple[int, ...]]:
@@ -84,7 +84,7 @@ def places_of(pieces: Iterator[Array], wanted: Sequence[Digest]) -> list[tuple[i
     places: dict[bytes, list[int]] = {digest.value: [] for digest in wanted}
     first = 0
     for piece in pieces:
-        rows = packed(piece)
+        rows = row_bytes(piece)
         width = rows.shape[1]
         data = rows.reshape(-1).data if rows.size else memoryview(b"")
         for number in range(len(rows)):

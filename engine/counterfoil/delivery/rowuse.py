@@ -61,7 +61,7 @@ def take_again(
     return locate_digests(wanted, run, cancel, progress, data=data)
 
 
-def differing(said: RowsStatement, found: Sequence[RowUse]) -> list[str]:
+def row_differences(said: RowsStatement, found: Sequence[RowUse]) -> list[str]:
     """Return the rows of which a statement says otherwise than a run of the same root shows; empty where none. Pure.
 
     Args:

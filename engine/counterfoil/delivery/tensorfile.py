@@ -18,7 +18,7 @@ from counterfoil.base.joberrors import WeightsError
 from counterfoil_core.base import canonical
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.sentence import say
-from counterfoil_core.bundle.steady import SteadyFile, reading_bundle
+from counterfoil_core.bundle.steady import SteadyFile, bundle_errors
 
 MAX_HEADER = 16 * 2**20
 """Bytes of a header; one of 100,000 tensors takes about 12 MB."""
@@ -85,7 +85,7 @@ class TensorFile:
             ObstacleError: It cannot be read, or there is no memory for it.
         """
         what = say("the tensor {0}", repr(tensor.name))
-        with reading_bundle(what):
+        with bundle_errors(what):
             array = np.empty(tensor.shape, DTYPES[tensor.dtype])
         self.file.read_into(tensor.offset, array.reshape(-1).view(np.uint8).data, what)
         if tensor.dtype == "BOOL":

@@ -20,7 +20,7 @@ from typing import Any, Self
 import numpy as np
 
 from counterfoil.base.joberrors import RecordingError, TargetExistsError
-from counterfoil.base.wholefiles import open_log, writing
+from counterfoil.base.wholefiles import open_log, write_errors
 from counterfoil.delivery.snapshots import StateLayout, make_line, sign_line, take_snapshot
 from counterfoil.signing.kinds import MOST_GAP_SECONDS, Ending, Line, LineKind, Snapshot
 from counterfoil.training.recordingfolder import HEADER, check_files, reading_recording, recorded_run, recording_folder
@@ -93,7 +93,7 @@ class Witness:
         self._log, self._key, self._mean, self._told, self._wait = log, key, mean_seconds, told, wait
         self._before: bytes | None = None
         self._number = 0
-        with writing(log, say("the log")):
+        with write_errors(log, say("the log")):
             try:
                 self._file: io.FileIO | None = io.FileIO(open_log(log, new=True), "w")
             except FileExistsError as error:
@@ -174,7 +174,7 @@ class Witness:
             raise DataError(say("The witness has ended."), remedy=say("Begin another log."))
         line = make_line(kind, self._before, self._number, self._mean, snapshot, ending=ending, run=run)
         signed = sign_line(line, self._key)
-        with writing(self._log, say("the log")):
+        with write_errors(self._log, say("the log")):
             _append(self._file, signed + b"\n")
         self._before, self._number = signed, self._number + 1
         self._told(line)

@@ -242,10 +242,10 @@ def _gone(*ranks: int) -> RankError:
     gone = "is gone: it was killed, ran out of memory, or its machine was lost."
     if len(ranks) > 1:
         gone = "are gone: they were killed, ran out of memory, or their machines were lost."
-    return RankError(f"{named(ranks)} {gone}")
+    return RankError(f"{name_ranks(ranks)} {gone}")
 
 
-def named(ranks: Sequence[int]) -> str:
+def name_ranks(ranks: Sequence[int]) -> str:
     """Return ranks as the subject of a sentence: ``Rank 2``, ``Ranks 1, 2 and 5``."""
     texts = [str(rank) for rank in ranks]
     return f"Rank {texts[0]}" if len(texts) == 1 else f"Ranks {', '.join(texts[:-1])} and {texts[-1]}"

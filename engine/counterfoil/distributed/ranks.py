@@ -131,7 +131,7 @@ class _Groups:
 
 
 class Ranks:
-    """This rank among the others; made by :func:`joined`.
+    """This rank among the others; made by :func:`join_ranks`.
 
     Attributes:
         rank: Its number, from 0.
@@ -289,7 +289,7 @@ class Ranks:
 
 
 @contextmanager
-def joined(device: str, cancel: CancelToken | None) -> Iterator[Ranks | None]:
+def join_ranks(device: str, cancel: CancelToken | None) -> Iterator[Ranks | None]:
     """Join the other ranks that were started with this process; None where it was started alone.
 
     A process group that is there already is used and left as it is, as that of Ray Train.

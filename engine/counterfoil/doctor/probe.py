@@ -10,7 +10,7 @@ import importlib
 import time
 from collections.abc import Iterator
 
-from counterfoil.base.foreignerrors import told
+from counterfoil.base.foreignerrors import describe_error
 from counterfoil.doctor.observations import LOOKS, Broken, FormInUse, Kernels, Loaded, Seen, SelfTest
 from counterfoil.talk.line import Line
 from counterfoil.talk.table import LOOK_AT_KERNELS
@@ -39,14 +39,14 @@ def probe() -> Iterator[Seen]:
             # numba comes through the door that keeps it from settings in the folder that one is in.
             importlib.import_module("counterfoil_core.kernels.cache" if name == "numba" else name)
         except Exception as error:  # whatever a library raises that does not fit this machine
-            yield Broken(name, told(error), missing=isinstance(error, ModuleNotFoundError))
+            yield Broken(name, describe_error(error), missing=isinstance(error, ModuleNotFoundError))
             return
     try:
         yield from _computing()
     except CounterfoilError as error:
         yield Broken("kernels", error.sentence, error.remedy)
     except Exception as error:
-        yield Broken("kernels", told(error))
+        yield Broken("kernels", describe_error(error))
 
 
 def _computing() -> Iterator[Seen]:
@@ -106,7 +106,7 @@ def _forms(name: str) -> Iterator[FormInUse]:
         yield FormInUse(name, say("Exact products, {0} bits", bits), form)
     if loops_reach(device):
         loops_of_digests = (
-            say("hashlib") if sha256.compiled() is None else say("compiled loops over OpenSSL's functions")
+            say("hashlib") if sha256.compiled_loops() is None else say("compiled loops over OpenSSL's functions")
         )
         yield FormInUse(name, say("SHA-256 of states"), loops_of_digests)
 
@@ -121,5 +121,5 @@ def _tested(device: str, name: str) -> SelfTest:
     except CounterfoilError as error:
         return SelfTest(device, name, time.monotonic() - begun, error.sentence, error.remedy)
     except Exception as error:  # a kernel that cannot be compiled, a device that is gone
-        return SelfTest(device, name, time.monotonic() - begun, told(error))
+        return SelfTest(device, name, time.monotonic() - begun, describe_error(error))
     return SelfTest(device, name, time.monotonic() - begun)

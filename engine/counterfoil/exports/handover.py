@@ -22,7 +22,7 @@ from counterfoil_core.base.digest import PIECE_BYTES, Digest
 from counterfoil_core.base.errors import DataError, SignatureError
 from counterfoil_core.base.inputs import open_input, read_input
 from counterfoil_core.base.sentence import say
-from counterfoil_core.signing.publickeys import grouped, is_ed25519, key_id_of, pem_of
+from counterfoil_core.signing.publickeys import group_digits, is_ed25519, key_id_of, pem_of
 from counterfoil_core.statement.judgement import Adjudication, Verdict
 from counterfoil_core.values.trust import check_independent
 
@@ -204,7 +204,7 @@ def _key(given: HandOver, words: Callable[[str], str]) -> str:
                 "the key, by another way than the one on which this came. It must be:"
             )
         ),
-        f"  {grouped(given.said.key_id)}",
+        f"  {group_digits(given.said.key_id)}",
         words(say("This command prints the id of the key in the folder:")),
         f"    {_KEY_ID if is_ed25519(given.key) else _P256_KEY_ID}",
     )

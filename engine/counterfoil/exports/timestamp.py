@@ -14,7 +14,7 @@ from counterfoil.base.bounded import within
 from counterfoil.remote.reasons import reason_of
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import read_input
-from counterfoil_core.remote.address import Address, hushed
+from counterfoil_core.remote.address import Address, hush
 
 SECONDS = 30.0
 """How long an answer may take, the whole of it."""
@@ -34,7 +34,7 @@ def ask_server(url: str, query: bytes) -> bytes:
         shown = Address(url).shown
     except ValueError as error:
         raise DataError(
-            f"{hushed(url)!r} is no address of a time-stamping server.", remedy="Give one with http or https."
+            f"{hush(url)!r} is no address of a time-stamping server.", remedy="Give one with http or https."
         ) from error
     asked = urllib.request.Request(url, query, {"Content-Type": "application/timestamp-query"})
     try:

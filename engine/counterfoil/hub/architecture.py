@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from counterfoil.base.foreignerrors import text_of, theirs, told
+from counterfoil.base.foreignerrors import describe_error, text_of, theirs
 from counterfoil.training.huggingface.library import library, offline
 from counterfoil.training.huggingface.sizes import check_held
 from counterfoil_core.base.errors import DataError
@@ -249,7 +249,7 @@ def _expected(kind: Any, config: Mapping[str, Any]) -> _Expected:
 
 def _not_made(what: str, error: BaseException) -> DataError:
     return DataError(
-        say("The library transformers cannot make a {0} by config.json: {1}.", what, told(theirs(error))),
+        say("The library transformers cannot make a {0} by config.json: {1}.", what, describe_error(theirs(error))),
         remedy=_REMEDY,
         detail=text_of(error),
     )

@@ -37,7 +37,7 @@ from counterfoil.hub.source import (
 )
 from counterfoil.training.huggingface.library import library, offline
 from counterfoil.training.huggingface.order import RECIPE
-from counterfoil.training.huggingface.rows import padding
+from counterfoil.training.huggingface.rows import padding_token
 from counterfoil.trust.verdictfile import Judgement
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
@@ -285,7 +285,7 @@ def _padding(folder: Path) -> int:
     """The token that the order padded rows with: by it a classifier finds a row's end."""
     with offline():
         tokenizers = library("transformers", "A folder for a model hub").AutoTokenizer
-        return padding(tokenizers.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False))
+        return padding_token(tokenizers.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False))
 
 
 def _compared(

@@ -28,7 +28,7 @@ def alive(nodes: Sequence[Node], results: Iterable[Value]) -> list[Node]:
     return kept[::-1]
 
 
-def assembled(
+def assemble(
     nodes: Sequence[Node],
     inputs: tuple[Input, ...],
     input_numbers: Mapping[int, int],
@@ -53,8 +53,8 @@ def assembled(
     following = len(inputs)
     result = []
     for node in nodes:
-        args = tuple(renumbered(item, numbers) for item in node.args)
-        kwargs = tuple((key, renumbered(item, numbers)) for key, item in node.kwargs)
+        args = tuple(renumber(item, numbers) for item in node.args)
+        kwargs = tuple((key, renumber(item, numbers)) for key, item in node.kwargs)
         for position in range(len(node.outputs)):
             numbers[node.first_value + position] = following + position
         result.append(Node(node.operator, args, kwargs, node.outputs, following, node.module, node.phase))
@@ -66,10 +66,10 @@ def assembled(
     return Program(inputs, tuple(result), named(updates), Value(numbers[loss.number]), named(combined or {}))
 
 
-def renumbered(argument: Argument, numbers: Mapping[int, int]) -> Argument:
+def renumber(argument: Argument, numbers: Mapping[int, int]) -> Argument:
     """Return an argument with other numbers of values; raises KeyError where a value has none."""
     if isinstance(argument, Value):
         return Value(numbers[argument.number])
     if isinstance(argument, tuple):
-        return tuple(renumbered(item, numbers) for item in argument)
+        return tuple(renumber(item, numbers) for item in argument)
     return argument

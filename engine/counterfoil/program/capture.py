@@ -110,11 +110,11 @@ class _Step:
                 loss = loss * (1.0 / parts)
             # What has no gradient stays as it is, without weight decay, as with torch's optimizers.
             weights = {name: weight.detach() for name, weight in passed.weights.items() if name in gradients}
-            new = updated(self.rule, held, named, weights, gradients, around)
+            new = apply_optimizer(self.rule, held, named, weights, gradients, around)
         return Results(loss, {**passed.buffers, **new})
 
 
-def updated(
+def apply_optimizer(
     rule: UpdateRule,
     held: Held,
     named: Named,

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, fx
 
-from counterfoil.program.assembly import assembled
+from counterfoil.program.assembly import assemble
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.commit.state import tensor_digest
 from counterfoil_core.operators.catalogue import classify, is_allowed
@@ -83,7 +83,7 @@ def with_constants(
         numbered, key=lambda number: (numbered[number].kind != "state", _sort_name(numbered[number]), number)
     )
     renumbered = {old: new for new, old in enumerate(order)}
-    program = assembled(nodes, tuple(numbered[number] for number in order), renumbered, updates, loss, combined)
+    program = assemble(nodes, tuple(numbered[number] for number in order), renumbered, updates, loss, combined)
     return program, {name: constants[number][0] for number, name in named.items()}
 
 

@@ -269,7 +269,7 @@ def _index_put(x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accu
         return NotImplemented
     given = [(position, index) for position, index in enumerate(indices) if index is not None]
     if len(given) == 1 and given[0][1].dtype in (torch.bool, torch.uint8):
-        return masked(x, given[0][0], given[0][1], values)
+        return assign_masked(x, given[0][0], given[0][1], values)
     if any(index.dtype in (torch.bool, torch.uint8) for _, index in given):
         return NotImplemented
     places = _aten.index.Tensor(torch.arange(x.numel()).reshape(x.shape), list(indices))
@@ -277,7 +277,7 @@ def _index_put(x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accu
     return _aten.scatter.src(x.reshape(-1), 0, places.reshape(-1), written).reshape(x.shape)
 
 
-def masked(x: Tensor, position: int, mask: Tensor, values: Tensor) -> Any:
+def assign_masked(x: Tensor, position: int, mask: Tensor, values: Tensor) -> Any:
     """What ``x`` is after ``x[..., mask] = values``, where all places that the mask chooses get the same.
 
     Args:

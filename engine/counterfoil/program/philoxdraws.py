@@ -23,7 +23,7 @@ _next_draw: ContextVar[list[int] | None] = ContextVar("counterfoil_next_draw", d
 
 
 @contextmanager
-def counting_draws() -> Iterator[None]:
+def count_draws() -> Iterator[None]:
     """Number the draws of one captured step from 0."""
     token = _next_draw.set([0])
     try:

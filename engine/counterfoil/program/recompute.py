@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from typing import Literal
 
-from counterfoil.program.assembly import alive, assembled, renumbered
+from counterfoil.program.assembly import alive, assemble, renumber
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.operators.facts import OperatorClass
@@ -26,7 +26,7 @@ from counterfoil_core.program.limits import Estimate
 # Each tensor of the state updated as soon as its gradient is there, so that no gradient waits for the others.
 
 
-def updating_promptly(program: Program) -> Program:
+def move_updates_up(program: Program) -> Program:
     """Return the program with the operators of its update moved up, to where what they update from is there.
 
     The operators are the same, and so are their arguments: only the order in which they run changes. Where every update
@@ -51,7 +51,7 @@ def updating_promptly(program: Program) -> Program:
     order = _topological(wished, program.nodes, makers)
     numbers = {number: number for number in range(len(program.inputs))}
     nodes = [program.nodes[index] for index in order]
-    return assembled(nodes, program.inputs, numbers, program.updates, program.loss, program.combined)
+    return assemble(nodes, program.inputs, numbers, program.updates, program.loss, program.combined)
 
 
 def _topological(wished: Sequence[int], nodes: Sequence[Node], makers: dict[int, int]) -> list[int]:
@@ -112,7 +112,7 @@ class Recomputed:
     after: Estimate  #: What it takes.
 
 
-def recomputing(
+def recompute_activations(
     program: Program, segments: Segments, item_bytes: int, cancel: CancelToken | None = None
 ) -> Generator[tuple[int, int], None, Recomputed]:
     """Return a program that gives the same from the same, keeps fewer activations and computes them again.
@@ -146,7 +146,7 @@ def recomputing(
         changed = planned.with_segments(number)
         found.append(Recomputed(changed, before, estimate(changed, item_bytes)))
     best = _best(found)
-    prompt = updating_promptly(best.program)
+    prompt = move_updates_up(best.program)
     best = _best([best, Recomputed(prompt, before, estimate(prompt, item_bytes))])
     return plain if segments == AUTO and best.after.bytes >= before.bytes else best
 
@@ -167,7 +167,7 @@ def check_segments(segments: object) -> None:
     )
 
 
-def computed_again(program: Program) -> int:
+def count_recomputed(program: Program) -> int:
     """Return how many rounded operators of the backward pass repeat one of the forward pass, on the same values."""
     first: dict[object, Node] = {}
     same = {number: number for number in range(len(program.types))}
@@ -175,9 +175,9 @@ def computed_again(program: Program) -> int:
     for node in program.nodes:
         if node.phase == "update":
             continue
-        named = tuple((key, renumbered(item, same)) for key, item in node.kwargs)
+        named = tuple((key, renumber(item, same)) for key, item in node.kwargs)
         # The text tells 1 from 1.0 and from True.
-        arguments = repr((tuple(renumbered(item, same) for item in node.args), named))
+        arguments = repr((tuple(renumber(item, same) for item in node.args), named))
         known = first.setdefault((node.operator, arguments, node.outputs), node)
         if known is not node:
             for position in range(len(node.outputs)):
@@ -262,7 +262,7 @@ class _Plan:
         program = self._program
         numbers = {number: number for number in range(len(program.inputs))}
         used = alive(written, (*program.results, program.loss))
-        return assembled(used, program.inputs, numbers, program.updates, program.loss, program.combined)
+        return assemble(used, program.inputs, numbers, program.updates, program.loss, program.combined)
 
 
 @dataclass(frozen=True)
@@ -371,7 +371,5 @@ class _Copies:
 
     def renamed(self, node: Node) -> Node:
         """Return an operator that reads copies where there are some."""
-        args = tuple(renumbered(item, self._numbers) for item in node.args)
-        return replace(
-            node, args=args, kwargs=tuple((key, renumbered(item, self._numbers)) for key, item in node.kwargs)
-        )
+        args = tuple(renumber(item, self._numbers) for item in node.args)
+        return replace(node, args=args, kwargs=tuple((key, renumber(item, self._numbers)) for key, item in node.kwargs))

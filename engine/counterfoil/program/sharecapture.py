@@ -14,7 +14,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from counterfoil.program.capture import CapturedStep, batch_inputs, captured_step, scalar_inputs, updated
+from counterfoil.program.capture import CapturedStep, apply_optimizer, batch_inputs, captured_step, scalar_inputs
 from counterfoil.program.passes import Objective, Parts, Passes, Weigh, equal_parts
 from counterfoil.program.statetensors import Held, hold
 from counterfoil.program.steadily import Named, Results, Surroundings, Tracer
@@ -164,7 +164,7 @@ class _Update:
                 at_slot(name)
                 new[name] = _times(total, 1.0 / self.shares)
             weights = {name: named["state", name] for name in self.held.parameters if name in gradients}
-            new |= updated(self.rule, self.held, named, weights, gradients, around)
+            new |= apply_optimizer(self.rule, self.held, named, weights, gradients, around)
         return Results(loss, new)
 
     def _summed(self, value: Tensor) -> Tensor:

@@ -265,14 +265,14 @@ class Tracer:
             return [results.loss, *results.state.values(), *results.combined.values()]
 
         surroundings = tracing.without_values(ignore_autocast=self._ignore_autocast, notes=self.notes)
-        with tracing.explained(around.location), surroundings as mode:
+        with tracing.explain_errors(around.location), surroundings as mode:
             examples = [
                 mode.from_tensor(state[item.name])
                 if item.kind == "state"
                 else torch.empty(item.type.shape, dtype=TORCH_DTYPES[item.type.dtype])
                 for item in inputs
             ]
-            traced = tracing.written(flat, examples, exact=self._exact)
+            traced = tracing.trace_in_place(flat, examples, exact=self._exact)
             pure = None if again else tracing.without_mutations(traced, examples, exact=self._exact)
         return _Traced(traced, pure, new, combined, around.decisions, answers)
 

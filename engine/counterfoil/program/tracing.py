@@ -28,7 +28,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import checkpoint
 from torch.utils._python_dispatch import _disable_current_modes
 
-from counterfoil.base.foreignerrors import theirs, told
+from counterfoil.base.foreignerrors import describe_error, theirs
 from counterfoil.program import autocast, remedies, whereabouts
 from counterfoil.program.asked import Again
 from counterfoil.program.attribution import Location
@@ -37,11 +37,11 @@ from counterfoil.program.decompositions import DECOMPOSITIONS
 from counterfoil.program.expansions import EXPANSIONS, WRITING
 from counterfoil.program.lowering import changes_a_constant
 from counterfoil.program.moves import MADE, MOVES
-from counterfoil.program.philoxdraws import counting_draws
+from counterfoil.program.philoxdraws import count_draws
 from counterfoil.program.remedies import NoFormError, Notes
 from counterfoil.program.torchdraws import REPLACED, TRACED
 from counterfoil.program.unread import without_unread_changes
-from counterfoil.program.wrappers import left_out
+from counterfoil.program.wrappers import unwrap_calls
 from counterfoil_core.base.errors import CounterfoilError, ProgramError
 
 # What `torch.utils.checkpoint` is given, captured as if it were called: a program says what it computes again.
@@ -50,7 +50,7 @@ from counterfoil_core.base.errors import CounterfoilError, ProgramError
 
 
 @contextmanager
-def called_directly() -> Iterator[None]:
+def direct_checkpoints() -> Iterator[None]:
     """Let ``torch.utils.checkpoint.checkpoint`` call what it is given and keep what the backward pass needs.
 
     Both of its forms: what surrounds the call with ``use_reentrant=False``, and what makes it with ``True``.
@@ -221,8 +221,8 @@ def plainly(*, ignore_autocast: bool | Callable[[torch.dtype], bool], notes: Not
         _without_onednn(),
         _without_validation(),
         autocast.without_mixed_precision(autocast_too=ignore_autocast),
-        called_directly(),
-        left_out(notes or Notes()),
+        direct_checkpoints(),
+        unwrap_calls(notes or Notes()),
     ):
         yield
 
@@ -239,11 +239,11 @@ def without_values(*, ignore_autocast: bool, notes: Notes | None = None) -> Iter
         The mode, for tensors that have values.
     """
     surroundings = plainly(ignore_autocast=ignore_autocast, notes=notes)
-    with FakeTensorMode(allow_non_fake_inputs=True) as mode, surroundings, counting_draws():
+    with FakeTensorMode(allow_non_fake_inputs=True) as mode, surroundings, count_draws():
         yield mode
 
 
-def written(run: Callable[..., Any], examples: Sequence[Tensor], *, exact: bool) -> torch.fx.GraphModule:
+def trace_in_place(run: Callable[..., Any], examples: Sequence[Tensor], *, exact: bool) -> torch.fx.GraphModule:
     """Trace a function of tensors as it is written, with what it changes in place.
 
     Args:
@@ -257,14 +257,14 @@ def written(run: Callable[..., Any], examples: Sequence[Tensor], *, exact: bool)
 
 
 def without_mutations(traced: torch.fx.GraphModule, examples: Sequence[Tensor], *, exact: bool) -> torch.fx.Graph:
-    """Trace what was traced once more, without its mutations; the arguments as for :func:`written`."""
+    """Trace what was traced once more, without its mutations; the arguments as for :func:`trace_in_place`."""
     table = {**PORTABLE, **MOVES, **REPLACED, **WRITING, **({**COMPOSITES, **LAID_OUT} if exact else {})}
     with fx_traceback.preserve_node_meta():
         return make_fx(_functional(traced), decomposition_table=table)(*examples).graph
 
 
 @contextmanager
-def explained(location: Location) -> Iterator[None]:
+def explain_errors(location: Location) -> Iterator[None]:
     """Turn whatever ends a trace into a ProgramError that says where in the client's code it happened.
 
     Args:
@@ -296,7 +296,7 @@ def explained(location: Location) -> Iterator[None]:
         # The client's own code ran: whatever it raises becomes a sentence that says where.
         theirs(error)
         raise ProgramError(
-            f"{location.sentence} failed while the step was captured: {told(error)}"
+            f"{location.sentence} failed while the step was captured: {describe_error(error)}"
             f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
             remedy="Try the model and the objective on one batch outside Counterfoil, with fixed shapes.",
             detail=traceback.format_exc(),

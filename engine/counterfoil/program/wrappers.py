@@ -28,7 +28,7 @@ _SHARDING = {
 
 
 @contextmanager
-def left_out(notes: Notes) -> Iterator[None]:
+def unwrap_calls(notes: Notes) -> Iterator[None]:
     """Let wrappers call what they wrap, compiled functions what they were compiled from, and no kernel be chosen.
 
     Args:
@@ -55,13 +55,13 @@ def _put(changed: ExitStack, owner: Any, name: str, value: Any) -> None:
 
 def _calling(notes: Notes) -> Callable[..., Any]:
     def forward(self: Any, *args: Any, **named: Any) -> Any:
-        notes.add(taken_off(self))
+        notes.add(wrapper_note(self))
         return self.module(*args, **named)
 
     return forward
 
 
-def taken_off(wrapper: nn.Module) -> str:
+def wrapper_note(wrapper: nn.Module) -> str:
     """Return the note on a wrapper around a model.
 
     Raises:
@@ -90,7 +90,7 @@ def model_within(model: nn.Module, notes: Notes) -> nn.Module:
     while True:
         _check_whole(model)
         if isinstance(model, _AROUND):
-            notes.add(taken_off(model))
+            notes.add(wrapper_note(model))
             model = cast(nn.Module, model.module)
         elif isinstance(getattr(model, "_orig_mod", None), nn.Module):
             notes.add(_COMPILED)

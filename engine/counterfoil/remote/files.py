@@ -66,7 +66,7 @@ def near(address: Address, cancel: CancelToken | None = None, most: int = MOST_W
 
 
 @contextmanager
-def copied(address: Address, cancel: CancelToken | None = None, most: int = MOST_WHOLE) -> Iterator[Path]:
+def local_copy(address: Address, cancel: CancelToken | None = None, most: int = MOST_WHOLE) -> Iterator[Path]:
     """Provide a copy of a file that lies elsewhere; raises as :func:`near`."""
     transfer = open_transfer(address, cancel)
     try:

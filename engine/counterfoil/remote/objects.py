@@ -15,7 +15,7 @@ from counterfoil.remote.transfer import PIECE_BYTES, Patience, Transfer, Trouble
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CounterfoilError, GivenFileError
 from counterfoil_core.base.sentence import say
-from counterfoil_core.remote.address import Address, hushed
+from counterfoil_core.remote.address import Address, hush
 
 _MARKS = ("ETag", "LastModified", "VersionId", "created")
 """What a store says of an object that is another one when the object is."""
@@ -85,10 +85,10 @@ class StoredFile(Transfer):
             raise GivenFileError(say("There is no file {0}.", self.address.shown)) from error
         except PermissionError as error:
             raise GivenFileError(
-                say("The store does not let {0} be read: {1}.", self.address.shown, hushed(str(error))),
+                say("The store does not let {0} be read: {1}.", self.address.shown, hush(str(error))),
                 remedy=say("Set your credentials for the store, as its own tools take them."),
             ) from error
         except (CounterfoilError, TimeoutError):
             raise
         except Exception as error:  # each store's library has errors of its own
-            raise TroubleError(hushed(str(error)) or reason_of(error)) from error
+            raise TroubleError(hush(str(error)) or reason_of(error)) from error

@@ -111,7 +111,7 @@ def leave_open(why: str) -> Closed:
 
 
 @contextmanager
-def left_open(why: str) -> Iterator[None]:
+def without_box(why: str) -> Iterator[None]:
     """Say in the block why there is no box around this process."""
     before = _closed
     leave_open(why)

@@ -72,13 +72,13 @@ def seal_file(
         check_room(target.parent, size, what)
         with (
             whole_file(target, what=what, replace=replace) as sealed,
-            passing(Told(file, size, cancel, progress), Kept(sealed)) as (reading, writing),
+            pass_errors(Told(file, size, cancel, progress), Kept(sealed)) as (reading, writing),
         ):
             library().encrypt_io(reading, writing, keys)
 
 
 @contextmanager
-def passing(reading: Told, writing: Kept) -> Iterator[tuple[Told, Kept]]:
+def pass_errors(reading: Told, writing: Kept) -> Iterator[tuple[Told, Kept]]:
     """Let an error of the files pass through the library, which makes another of it."""
     try:
         yield reading, writing

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from counterfoil.base.joberrors import TargetExistsError
-from counterfoil.base.wholefiles import write_whole, writing
+from counterfoil.base.wholefiles import write_errors, write_whole
 from counterfoil.sealed.agefile import ARMORED, MAGIC, check_header, library
 from counterfoil.sealed.recipients import recipients_path
-from counterfoil.sealed.seal import Kept, OnProgress, Told, passing
+from counterfoil.sealed.seal import Kept, OnProgress, Told, pass_errors
 from counterfoil.signer.passphrase import Secret, ignore_signals, take_passphrase
 from counterfoil.signer.server import serve
 from counterfoil.talk.port import Port
@@ -183,12 +183,12 @@ def _open(
     age = library()
     check_header(sealed)
     what = say("what was sealed")
-    with writing(out, what), open_input(sealed, say("a sealed file"), GivenFileError) as source:
+    with write_errors(out, what), open_input(sealed, say("a sealed file"), GivenFileError) as source:
         told = Told(source, os.fstat(source.fileno()).st_size, cancel, progress)
         handle = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
         with io.BufferedWriter(io.FileIO(handle, "wb")) as target:
             try:
-                with passing(told, Kept(target)) as (reading, opened):
+                with pass_errors(told, Kept(target)) as (reading, opened):
                     age.decrypt_io(reading, opened, identities)
             except (age.DecryptError, OSError) as error:
                 if isinstance(error, OSError) and error.errno is not None:  # the system's; the library's have no number

@@ -65,7 +65,7 @@ def make_sealing_key(identity: Path, passphrase: Passphrase) -> str:
 
 
 @contextmanager
-def opened(
+def open_sealed(
     sealed: Path,
     identity: Path,
     passphrase: Passphrase,

@@ -242,7 +242,7 @@ class Process:
         """Do what the process asks, or refuse it where nobody waits for that any more."""
         said: Question
         try:
-            said = Returned(asked.number, answered(asked, offers))
+            said = Returned(asked.number, answer(asked, offers))
         except FormError as error:
             if offers:
                 raise self._broken(error) from error
@@ -379,7 +379,7 @@ class Process:
                 del self._errors[:-_KEPT_ERRORS]
 
 
-def answered(asked: Call, offers: Sequence[Offer]) -> object:
+def answer(asked: Call, offers: Sequence[Offer]) -> object:
     """Carry out what a process asks.
 
     Raises:

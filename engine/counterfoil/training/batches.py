@@ -10,7 +10,7 @@ import torch
 from torch.utils.data import DataLoader
 from torch.utils.data.distributed import DistributedSampler
 
-from counterfoil.base.foreignerrors import theirs, told
+from counterfoil.base.foreignerrors import describe_error, theirs
 from counterfoil.program.whereabouts import in_brackets, where_raised
 from counterfoil.training.leaves import leaves
 from counterfoil_core.base.errors import DataError
@@ -95,7 +95,8 @@ def _batches_of_epoch(loader: DataLoader[Any], read: int, *, drop: bool) -> Iter
     except BaseException as error:
         theirs(error)
         raise DataError(
-            f"Batch {read} of the job's DataLoader cannot be read: {told(error)}{in_brackets(where_raised(error))}.",
+            f"Batch {read} of the job's DataLoader cannot be read: {describe_error(error)}"
+            f"{in_brackets(where_raised(error))}.",
             remedy="Correct the Dataset, the sampler or collate_fn; they are called when the order is written.",
         ) from error
 

@@ -24,7 +24,7 @@ from counterfoil_core.arithmetic.compute.operation import Operation, native
 from counterfoil_core.arithmetic.grid.fingerprints import Kernels, step_key
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
 from counterfoil_core.arithmetic.machine import open_machine
-from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturb
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DataError
@@ -211,7 +211,7 @@ class _Measuring(RecordingRounder):
     def __init__(self, program: Program, precision: Precision, kernels: Kernels, measured: _Measured) -> None:
         super().__init__(program, precision, kernels)
         self._perturbed: list[Callable[[Operation, list[Any], dict[str, Any]], Any]] = [
-            perturbed(name) for name in PERTURBATIONS
+            perturb(name) for name in PERTURBATIONS
         ]
         self._others: list[list[Any]] = []
         self._measured = measured

@@ -18,7 +18,7 @@ from counterfoil.program.update.torchs import captured_within
 from counterfoil.training.division import WHOLE, Division
 from counterfoil.training.forms import Combination
 from counterfoil.training.rows import Rows
-from counterfoil.training.stages import CAPTURING, Preparing, staged
+from counterfoil.training.stages import CAPTURING, Preparing, run_stage
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.turns import Turns
 from counterfoil_core.bundle.schema import ModuleNames
@@ -174,10 +174,10 @@ def capture_forms(
     return Turns(captured, rows.forms.pattern)
 
 
-def foretelling(rule: UpdateRule, cancel: CancelToken | None) -> Iterator[Preparing]:
+def find_step_scalars(rule: UpdateRule, cancel: CancelToken | None) -> Iterator[Preparing]:
     """Find the per-step scalars of captured optimizers, and report how far that is; raises as they do."""
     for captured in captured_within(rule):
-        yield from staged("Making the optimizer's steps", "steps", captured.foretelling(cancel))
+        yield from run_stage("Making the optimizer's steps", "steps", captured.foretelling(cancel))
 
 
 # Captured steps that take turns in one order: one state for all of them.
@@ -198,7 +198,7 @@ class United:
     module: ModuleNames | None  #: How files of the module name its tensors.
 
 
-def united(captured: Mapping[str, CapturedStep]) -> United:
+def unite_turns(captured: Mapping[str, CapturedStep]) -> United:
     """Return the programs, the state of all of them, and how files of the module name its tensors.
 
     Constants that a program met have names by number (``constant.1``): where another program's of that name is

@@ -7,13 +7,13 @@ import traceback
 from collections.abc import Collection
 from pathlib import Path
 
-from counterfoil.base.foreignerrors import told
+from counterfoil.base.foreignerrors import describe_error
 
 
 def what_failed(error: BaseException) -> str:
     """Return an error as part of a sentence."""
     # The text of a SyntaxError repeats the place.
-    return f"{type(error).__name__}: {error.msg}" if isinstance(error, SyntaxError) else told(error)
+    return f"{type(error).__name__}: {error.msg}" if isinstance(error, SyntaxError) else describe_error(error)
 
 
 def place_failed(error: BaseException, runners: Collection[str]) -> str:

@@ -33,13 +33,13 @@ from counterfoil.program.update.rule import Wrapper
 from counterfoil.program.update.torchs import AnyRule, as_rule, optimizers_within, trained_names
 from counterfoil.signing.partykeys import Party
 from counterfoil.training.batches import Batches, Last
-from counterfoil.training.capture import capture_form, capture_forms, foretelling
-from counterfoil.training.division import Division, divided
+from counterfoil.training.capture import capture_form, capture_forms, find_step_scalars
+from counterfoil.training.division import Division, divide
 from counterfoil.training.forms import Combination
 from counterfoil.training.leaves import check_dtype
-from counterfoil.training.mixtailor import MIXTAILOR, drawn_pattern, interleaved, mixed_rules
+from counterfoil.training.mixtailor import MIXTAILOR, drawn_pattern, interleave, mixed_rules
 from counterfoil.training.order import OrderDraft, draft_order
-from counterfoil.training.padding import fitted
+from counterfoil.training.padding import fit_batches
 from counterfoil.training.rows import Keep, Rows, read_rows
 from counterfoil.training.schedules import (
     Every,
@@ -51,8 +51,8 @@ from counterfoil.training.schedules import (
     shuffled_epochs,
 )
 from counterfoil.training.stages import Preparing
-from counterfoil.training.windows import windowed
-from counterfoil.training.wrappers import taken_off
+from counterfoil.training.windows import find_windows
+from counterfoil.training.wrappers import unwrap_job
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import BundleError, DataError
@@ -220,12 +220,12 @@ def _mixing(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing, 
     drafts = {}
     for name in sorted(set(pattern)):
         drafts[name] = yield from _drafting(replace(job, aggregate=name), cancel)
-    return interleaved(drafts, pattern)
+    return interleave(drafts, pattern)
 
 
 def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing, None, OrderDraft]:
     notes = Notes()
-    job = taken_off(job, notes)
+    job = unwrap_job(job, notes)
     check_kinds(job)
     check_counts(job)
     check_model(job.model)
@@ -237,9 +237,9 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
     )
     count = check_data(rows.arrays)
     schedule = schedule_of(job, rows, count)
-    rows, stored = windowed(rows, job.steps // job.checkpoint_every + 1)
-    rows, padded = fitted(rows, job.model, job.objective, job.data, job.pad, schedule)
-    rows, schedule = divided(rows, schedule, division.shares)
+    rows, stored = find_windows(rows, job.steps // job.checkpoint_every + 1)
+    rows, padded = fit_batches(rows, job.model, job.objective, job.data, job.pad, schedule)
+    rows, schedule = divide(rows, schedule, division.shares)
 
     def capture_one(form: Combination | None) -> CapturedStep:
         with only_training(job.model, optimizer.trained):
@@ -257,7 +257,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
                 ignore_autocast=job.precision is not None,
             )
 
-    yield from foretelling(rule, cancel)
+    yield from find_step_scalars(rule, cancel)
     captured = yield from capture_forms(rows, capture_one, cancel)
     draft = draft_order(
         title=job.title,

@@ -159,7 +159,7 @@ def _not_divided(rows: int, shares: int, remedy: str) -> DataError:
     return DataError(f"A batch of {rows} rows cannot be divided into {shares} equal shares.", remedy=remedy)
 
 
-def divided(rows: Rows, schedule: Schedule, shares: int) -> tuple[Rows, Schedule]:
+def divide(rows: Rows, schedule: Schedule, shares: int) -> tuple[Rows, Schedule]:
     """Return a client's data with the forms of a share's batches, and which rows each share of each step reads.
 
     Args:

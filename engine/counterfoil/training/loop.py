@@ -35,7 +35,7 @@ from counterfoil.training.recordingevents import RecordingResumed, StepRecorded
 from counterfoil.training.recordingfolder import is_unfinished
 from counterfoil.training.rows import Keep
 from counterfoil.training.schedules import Every, Pace, SchedulerFactory
-from counterfoil.training.wrappers import STARTS, decay_of, taken_off
+from counterfoil.training.wrappers import STARTS, decay_of, unwrap_job
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.precision import AnyPrecision
 from counterfoil_core.base.stoprule import StopRule
@@ -157,7 +157,7 @@ class Loop:
         average: float | AveragedModel | None = None,
     ) -> None:
         self._notes = Notes()
-        job = taken_off(job, self._notes)
+        job = unwrap_job(job, self._notes)
         batches_of(job)
         self._epoch = steps_per_epoch(job)
         if epochs is not None:

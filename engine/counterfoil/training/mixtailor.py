@@ -66,7 +66,7 @@ def drawn_pattern(names: tuple[str, ...], steps: int, seed: int) -> tuple[str, .
     return found
 
 
-def interleaved(drafts: Mapping[str, OrderDraft], pattern: tuple[str, ...]) -> OrderDraft:
+def interleave(drafts: Mapping[str, OrderDraft], pattern: tuple[str, ...]) -> OrderDraft:
     """Return one order of several that differ in their programs alone, which take turns.
 
     Args:

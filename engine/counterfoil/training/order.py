@@ -14,11 +14,11 @@ from torch import Tensor
 
 from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.program.capture import CapturedStep
-from counterfoil.program.recompute import AUTO, Segments, recomputing
+from counterfoil.program.recompute import AUTO, Segments, recompute_activations
 from counterfoil.program.update import UpdateRule
 from counterfoil.signing.partykeys import Party, public_keys
-from counterfoil.training.capture import united
-from counterfoil.training.stages import Preparing, staged
+from counterfoil.training.capture import unite_turns
+from counterfoil.training.stages import Preparing, run_stage
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_steps
 from counterfoil_core.arithmetic.beforehand import check_exact
 from counterfoil_core.base.arrays import Array
@@ -105,7 +105,7 @@ class OrderDraft:
         profile they are on every machine.
 
         Args:
-            segments: See :func:`counterfoil.program.recompute.recomputing`; None leaves the order as it is.
+            segments: See :func:`counterfoil.program.recompute.recompute_activations`; None leaves the order as it is.
 
         Raises:
             DataError: ``segments`` is neither 2 to 1000 nor ``auto``.
@@ -130,8 +130,8 @@ class OrderDraft:
         item_bytes = TORCH_DTYPES[self.manifest.precision.compute].itemsize
         found = {}
         for name, program in self.programs.parts.items():
-            work = recomputing(program, segments, item_bytes, cancel)
-            found[name] = yield from staged("Recomputation", "plans", work)
+            work = recompute_activations(program, segments, item_bytes, cancel)
+            found[name] = yield from run_stage("Recomputation", "plans", work)
         made = Turns(found, self.programs.pattern)
         programs = made.map(lambda each: each.program)
         taken = Recomputation(
@@ -373,7 +373,7 @@ def draft_order(
     """
     scalars = np.array([rule.scalars(step, lr) for step, lr in enumerate(learning_rates, start=1)], np.float64)
     turns = captured if isinstance(captured, Turns) else Turns.alone(captured)
-    made = united(turns.parts)
+    made = unite_turns(turns.parts)
     return assemble_order(
         title=title,
         recipe=recipe,

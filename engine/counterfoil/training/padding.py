@@ -49,7 +49,7 @@ class Pad:
     left: bool = False  #: Whether it stands before what is there, and not behind it.
 
 
-def fitted(
+def fit_batches(
     rows: Rows,
     model: nn.Module,
     objective: Objective,

@@ -17,7 +17,7 @@ from torch import Tensor
 
 import counterfoil
 from counterfoil.base.joberrors import RankError, UnequalStatesError
-from counterfoil.distributed.liveness import named
+from counterfoil.distributed.liveness import name_ranks
 from counterfoil.distributed.ranks import Ranks
 from counterfoil.talk.messages import decode, encode
 from counterfoil_core.base.digest import Digest
@@ -194,14 +194,15 @@ def _compare(ranks: Ranks, step: int, state: Mapping[str, Tensor]) -> Digest:
         return root
     if len(different) < len(roots):
         its = "its machine computes" if len(different) == 1 else "their machines compute"
-        found = f"{named(different)} {'has' if len(different) == 1 else 'have'} another state after step {step}: {its} "
+        have = "has" if len(different) == 1 else "have"
+        found = f"{name_ranks(different)} {have} another state after step {step}: {its} "
         raise UnequalStatesError(
             f"{found}otherwise than {len(roots) - len(different)} others, or a memory or processor is broken.",
             remedy="Start without it.",
         )
     raise UnequalStatesError(
-        f"{named(different)} have different states after step {step}: the machine of one of them computes otherwise, "
-        "or its memory or processor is broken.",
+        f"{name_ranks(different)} have different states after step {step}: the machine of one of them computes "
+        "otherwise, or its memory or processor is broken.",
         remedy="Start with three ranks, or with more, to learn whose; or with other machines.",
     )
 

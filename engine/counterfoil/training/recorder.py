@@ -25,7 +25,7 @@ from counterfoil.base.joberrors import RecordingError, SignerError, UnequalState
 from counterfoil.base.wholefiles import check_room, check_target
 from counterfoil.bundle.writer import BundleWriter, order_bytes, run_bytes
 from counterfoil.commit.frontier import MerkleFrontier
-from counterfoil.distributed.ranks import joined
+from counterfoil.distributed.ranks import join_ranks
 from counterfoil.sandbox.box import sandbox
 from counterfoil.training.assistant import assist, record_started
 from counterfoil.training.execution import Executor, Recorded, Recorders, Restoring, open_executor, with_data
@@ -150,7 +150,7 @@ def record(
     """
     started, run_path = time.perf_counter(), Path(run_path)
     with ExitStack() as stack:
-        ranks = stack.enter_context(joined(device, cancel))
+        ranks = stack.enter_context(join_ranks(device, cancel))
         stack.enter_context(obstacles_noticed())
         machine = machines(device if ranks is None else ranks.device, threads)
         if ranks is None or not ranks.rank:

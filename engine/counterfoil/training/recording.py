@@ -24,7 +24,7 @@ from types import TracebackType
 from typing import Self
 
 from counterfoil.base.joberrors import RecordingError
-from counterfoil.base.wholefiles import lock, remove_folder, sync_folder, write_whole, writing
+from counterfoil.base.wholefiles import lock, remove_folder, sync_folder, write_errors, write_whole
 from counterfoil.commit.frontier import MerkleFrontier
 from counterfoil.training.recordingevents import RecordingChecked
 from counterfoil.training.recordingfolder import (
@@ -111,7 +111,7 @@ class Recording:
         self._state: io.FileIO | None = None
         self._synced_at = time.monotonic()
         self._pause = LEAST_SYNC_SECONDS
-        with writing(folder, WHAT):
+        with write_errors(folder, WHAT):
             held = self._stack.enter_context((folder / HEADER).open("rb"))
         if not lock(held.fileno()):
             raise in_use(folder)
@@ -136,11 +136,11 @@ class Recording:
                 remedy=say("Go on with it: add --resume. Or discard it: add --fresh."),
             )
         header = encode_header(manifest, key)
-        with writing(folder, WHAT):
+        with write_errors(folder, WHAT):
             folder.mkdir(exist_ok=True)
             clear(folder)
         write_whole(folder / HEADER, header, what=WHAT, replace=False)
-        with writing(folder, WHAT):
+        with write_errors(folder, WHAT):
             sync_folder(folder.parent)
         recording = cls(folder, manifest, header)
         recording._checked = True
@@ -346,7 +346,7 @@ class Recording:
         with reading_recording(path), path.open("rb") as file:
             arrays = read_state(file, initial)
         if arrays is None or state_root(arrays) != self._roots[step]:
-            with writing(path, WHAT):
+            with write_errors(path, WHAT):
                 path.unlink()
             raise self._damaged(say("the state after step {0}", step))
         return arrays
@@ -402,7 +402,7 @@ class Recording:
             FileWriteError: It cannot be written.
         """
         self._sync()
-        with writing(self.folder, WHAT), (self.folder / HEADS).open("ab") as file:
+        with write_errors(self.folder, WHAT), (self.folder / HEADS).open("ab") as file:
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
@@ -419,7 +419,7 @@ class Recording:
         assert all(size <= step + 1 for size in self.heads), "what was published is kept for good"
         self._close_files()
         ends = {first: end for done, first, end, _ in self._read(1) if done.record.step <= step}
-        with writing(self.folder, WHAT):
+        with write_errors(self.folder, WHAT):
             for first in self._step_files():
                 os.truncate(self._steps_path(first), ends.get(first, 0))
             for path in self.folder.glob("state-*"):
@@ -471,7 +471,7 @@ class Recording:
         files = [file for file in self._step_files() if file <= self.steps]
         kept = {self.folder / HEADER, self.folder / HEADS, self.folder / ACCEPTANCE, *map(self._steps_path, files)}
         kept.update(map(self._state_path, self._roots))
-        with writing(self.folder, WHAT):
+        with write_errors(self.folder, WHAT):
             for path in self.folder.iterdir():
                 if path not in kept and OURS.fullmatch(path.name):
                     path.unlink()
@@ -497,11 +497,11 @@ class Recording:
                 ) from error
             self.heads[head.size] = head
         if len(self.published) != len(data):
-            with writing(self.folder, WHAT):
+            with write_errors(self.folder, WHAT):
                 os.truncate(path, len(self.published))
 
     def _open(self, path: Path, mode: str = "wb") -> io.FileIO:
-        with writing(self.folder, WHAT):
+        with write_errors(self.folder, WHAT):
             return io.FileIO(path, mode.replace("b", ""))
 
     @property
@@ -515,7 +515,7 @@ class Recording:
     def _sync(self) -> None:
         """Wait until every finished step and the newest state are on the disk."""
         begun = time.monotonic()
-        with writing(self.folder, WHAT):
+        with write_errors(self.folder, WHAT):
             for file in self._unsynced:
                 os.fsync(file.fileno())
             sync_folder(self.folder)
@@ -620,6 +620,6 @@ def _remove(folder: Path) -> None:
 
 def _write(file: io.FileIO, data: bytes | memoryview, folder: Path) -> None:
     rest = memoryview(data)
-    with writing(folder, WHAT):
+    with write_errors(folder, WHAT):
         while rest:
             rest = rest[file.write(rest) :]

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from counterfoil.base.joberrors import RecordingError
-from counterfoil.base.wholefiles import lock, remove_folder, writing
+from counterfoil.base.wholefiles import lock, remove_folder, write_errors
 from counterfoil_core.base.obstacles import read_failure
 from counterfoil_core.base.sentence import say
 
@@ -72,11 +72,11 @@ def discard_recording(run_path: str | os.PathLike[str]) -> None:
     check_files(folder)
     with ExitStack() as stack:
         if is_unfinished(run_path):
-            with writing(folder, WHAT):
+            with write_errors(folder, WHAT):
                 held = stack.enter_context((folder / HEADER).open("rb"))
             if not lock(held.fileno()):
                 raise in_use(folder)
-        with writing(folder, WHAT):
+        with write_errors(folder, WHAT):
             (folder / HEADER).unlink(missing_ok=True)
             clear(folder)
             remove_folder(folder)

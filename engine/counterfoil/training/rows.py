@@ -16,7 +16,7 @@ import numpy.typing as npt
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset, default_collate
 
-from counterfoil.base.foreignerrors import theirs, told
+from counterfoil.base.foreignerrors import describe_error, theirs
 from counterfoil.program.whereabouts import in_brackets, where_raised
 from counterfoil.training.batches import Batches, check_whole, row_numbers, steps_of
 from counterfoil.training.forms import Forms, schedule_of_parts
@@ -234,7 +234,7 @@ def _length(data: Any) -> int:
     except BaseException as error:
         theirs(error)
         raise DataError(
-            f"The job's data ({kind}) has no length: {told(error)}.", remedy="Give it one (__len__)."
+            f"The job's data ({kind}) has no length: {describe_error(error)}.", remedy="Give it one (__len__)."
         ) from error
     if not length:
         raise DataError(f"The job's data ({kind}) has no rows.")
@@ -253,7 +253,8 @@ def _row(data: Any, number: int) -> Any:
     except BaseException as error:
         theirs(error)
         raise DataError(
-            f"Row {number} of the job's data cannot be read: {told(error)}{in_brackets(where_raised(error))}.",
+            f"Row {number} of the job's data cannot be read: {describe_error(error)}"
+            f"{in_brackets(where_raised(error))}.",
             remedy="Correct the Dataset; it is read row by row when the order is written.",
         ) from error
 

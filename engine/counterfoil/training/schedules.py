@@ -17,7 +17,7 @@ from torch import nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
-from counterfoil.base.foreignerrors import theirs, told
+from counterfoil.base.foreignerrors import describe_error, theirs
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.kernels.cpu.philox import philox4x32
 
@@ -183,7 +183,7 @@ def rates_of_groups(
         DataError: As :func:`from_scheduler`; or the scheduler is that of another optimizer.
     """
     if isinstance(scheduler, ReduceLROnPlateau):
-        raise waiting(scheduler)
+        raise metric_scheduler_error(scheduler)
     # Copies, in which a number stands for each parameter.
     known: dict[int, Any] = {id(p): nn.Parameter(torch.zeros(())) for g in optimizer.param_groups for p in g["params"]}
     known[id(optimizer.state)] = defaultdict(dict)
@@ -217,12 +217,12 @@ def _made(make: SchedulerFactory, optimizer: Optimizer) -> LRScheduler:
     except BaseException as error:
         theirs(error)
         raise DataError(
-            f"The learning-rate scheduler cannot be made: {told(error)}.",
+            f"The learning-rate scheduler cannot be made: {describe_error(error)}.",
             remedy="It is called with one argument, an optimizer like the job's; it has one parameter group where the "
             "rule is no optimizer of torch.",
         ) from error
     if isinstance(scheduler, ReduceLROnPlateau):
-        raise waiting(scheduler)
+        raise metric_scheduler_error(scheduler)
     if not isinstance(scheduler, LRScheduler):
         raise DataError(
             f"The scheduler's factory returned {type(scheduler).__name__}, which is not a scheduler of "
@@ -232,7 +232,7 @@ def _made(make: SchedulerFactory, optimizer: Optimizer) -> LRScheduler:
     return scheduler
 
 
-def waiting(scheduler: ReduceLROnPlateau) -> DataError:
+def metric_scheduler_error(scheduler: ReduceLROnPlateau) -> DataError:
     """Return the error for a scheduler that waits for a metric."""
     return DataError(
         f"The scheduler {type(scheduler).__name__} sets the learning rate from the losses of the training, but an "
@@ -258,7 +258,8 @@ def _driven(scheduler: LRScheduler, optimizer: Optimizer, pace: Pace) -> list[li
                 except BaseException as error:
                     theirs(error)
                     raise DataError(
-                        f"The scheduler {name} fails after step {step - 1} of {len(pace.moves)}: {told(error)}.",
+                        f"The scheduler {name} fails after step {step - 1} of {len(pace.moves)}: "
+                        f"{describe_error(error)}.",
                         remedy="Make it for as many steps as the job has, or for as many epochs, and say "
                         "scheduler_every='epoch'.",
                     ) from error

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from counterfoil.base.foreignerrors import theirs, told
+from counterfoil.base.foreignerrors import describe_error, theirs
 from counterfoil.program.recompute import Segments
 from counterfoil.talk.line import Line
 from counterfoil.talk.port import Port
@@ -127,7 +127,7 @@ def programs_of(_process: None, source: Source, paths: tuple[str, ...]) -> tuple
     except CounterfoilError as error:
         raise DataError(error.sentence) from error
     except BaseException as error:
-        raise DataError(told(theirs(error))) from error
+        raise DataError(describe_error(theirs(error))) from error
 
 
 DRAFTS = Port[None](programs_of, given="_process")

@@ -46,7 +46,7 @@ COMPARING = "Comparing the order with the script"
 """The stages of a script's order, each of which counts steps; of the first nobody may know how many there are."""
 
 
-def staged(
+def run_stage(
     stage: str, unit: str, work: Generator[tuple[int, int], None, _Result]
 ) -> Generator[Preparing, None, _Result]:
     """Run a stage that reports what is done and its total, and return what it returns.

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from counterfoil.base.joberrors import TargetExistsError
-from counterfoil.base.wholefiles import check_target, open_log, write_whole, writing
+from counterfoil.base.wholefiles import check_target, open_log, write_errors, write_whole
 from counterfoil.commit.frontier import MerkleFrontier
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.sentence import say
@@ -47,7 +47,7 @@ class TreeHeadFile:
         check_target(self.path, what=_WHAT)
         if not published:
             return
-        with writing(self.path, _WHAT):
+        with write_errors(self.path, _WHAT):
             found = self.path.read_bytes() if self.path.exists() else b""
         if not published.startswith(found):
             raise TargetExistsError(
@@ -73,7 +73,7 @@ class TreeHeadFile:
             write_whole(self.path, line, what=_WHAT)
             self._open()
             return
-        with writing(self.path, _WHAT):
+        with write_errors(self.path, _WHAT):
             size = self._file.seek(0, os.SEEK_END)
             try:
                 rest = memoryview(line)
@@ -86,7 +86,7 @@ class TreeHeadFile:
                 raise
 
     def _open(self) -> None:
-        with writing(self.path, _WHAT):
+        with write_errors(self.path, _WHAT):
             self._file = FileIO(open_log(self.path, new=False), "w")
 
 

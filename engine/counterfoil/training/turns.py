@@ -23,7 +23,7 @@ from counterfoil.program.recompute import Segments
 from counterfoil.program.remedies import Notes
 from counterfoil.program.update import UpdateRule
 from counterfoil.program.update.torchs import AnyRule, optimizers_within, trained_names
-from counterfoil.training.capture import capture_form, foretelling, united
+from counterfoil.training.capture import capture_form, find_step_scalars, unite_turns
 from counterfoil.training.custom import (
     RECIPE,
     ClientJob,
@@ -45,7 +45,7 @@ from counterfoil.training.order import OrderDraft, assemble_order, describe_opti
 from counterfoil.training.rows import Keep, Rows, Schedule, read_rows
 from counterfoil.training.schedules import Every, Pace, SchedulerFactory
 from counterfoil.training.stages import CAPTURING, Preparing
-from counterfoil.training.wrappers import taken_off
+from counterfoil.training.wrappers import unwrap_job
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import BundleError, DataError, ProgramError
 from counterfoil_core.base.precision import AnyPrecision, is_exact
@@ -142,7 +142,7 @@ def order_turns(job: TurnsJob) -> OrderDraft:
 
 def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[Preparing, None, OrderDraft]:
     notes = Notes()
-    job = taken_off(job, notes)
+    job = unwrap_job(job, notes)
     check_kinds(job)
     for turn in job.turns:
         check_kinds(turn)
@@ -165,10 +165,10 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[Preparing,
     schedule = schedule_of(whole, rows, check_data(rows.arrays))
     for name, turn in turns.parts.items():
         with _about(turn):
-            yield from foretelling(optimizers[name].rule, cancel)
+            yield from find_step_scalars(optimizers[name].rule, cancel)
     yield CAPTURING
     captured = _programs(job, turns, optimizers, rows, schedule)
-    made = united(captured.parts)
+    made = unite_turns(captured.parts)
     names, scalars = _scalars(job.steps, turns, optimizers)
     described = (
         f"{name}: {describe_optimizer(captured.of(turns.first(name)), optimizers[name].rule)}" for name in turns.parts

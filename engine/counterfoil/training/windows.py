@@ -47,7 +47,7 @@ class _Windows:
     sequence: Array  #: The sequence, as far as a window lies over it.
 
 
-def windowed(rows: Rows, checkpoints: int) -> tuple[Rows, tuple[str, ...]]:
+def find_windows(rows: Rows, checkpoints: int) -> tuple[Rows, tuple[str, ...]]:
     """Return data whose rows may be windows over one sequence with that sequence in their place, and what was done.
 
     Args:

@@ -31,7 +31,7 @@ STARTS = (
 """The note on an average that has averaged nothing yet."""
 
 
-def taken_off(job: _Job, notes: Notes) -> _Job:
+def unwrap_job(job: _Job, notes: Notes) -> _Job:
     """Return a job with its own model, objective, optimizer and scheduler; each of its turns likewise.
 
     Args:

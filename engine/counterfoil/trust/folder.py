@@ -18,7 +18,7 @@ from pathlib import Path
 import platformdirs
 
 from counterfoil.base.joberrors import TrustError
-from counterfoil.base.wholefiles import claimed, write_whole
+from counterfoil.base.wholefiles import claim_file, write_whole
 from counterfoil.signing.kinds import RevocationList
 from counterfoil.trust.keyfile import MAX_BYTES, KeyFile, ListNote, decode_keys, encode_keys
 from counterfoil.trust.store import TrustStore
@@ -252,7 +252,7 @@ class TrustFolder:
         with ExitStack() as stack:
             while True:
                 try:
-                    stack.enter_context(claimed(self.path / KEYS))
+                    stack.enter_context(claim_file(self.path / KEYS))
                 except FileWriteError:
                     if time.monotonic() > until:
                         raise

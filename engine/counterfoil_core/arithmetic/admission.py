@@ -14,7 +14,7 @@ from counterfoil_core.program.estimate import estimate
 from counterfoil_core.program.graph import Program
 from counterfoil_core.program.guards import check_guarded
 from counterfoil_core.program.limits import Limits, check_estimate
-from counterfoil_core.program.resulttypes import undecided
+from counterfoil_core.program.resulttypes import undecided_operators
 
 # The runs of a referee and of a panel have one program: while anybody holds it, it is not read again.
 _admitted: WeakValueDictionary[tuple[Digest, AnyPrecision | str, Limits], Program] = WeakValueDictionary()
@@ -73,7 +73,7 @@ def check_types(program: Program, compute: str, cancel: CancelToken | None = Non
         ProgramError: The message names the operator and its module.
         CancelledError: ``cancel`` was set.
     """
-    remaining = undecided(program, compute, cancel)
+    remaining = undecided_operators(program, compute, cancel)
     if remaining:
         from counterfoil_core.arithmetic.compute.metatypes import check_by_library  # with the library
 

@@ -21,7 +21,7 @@ from counterfoil_core.arithmetic.compute.interpreter import Interpreter
 from counterfoil_core.arithmetic.compute.operation import Compute, native
 from counterfoil_core.arithmetic.grid.chains import run_chain
 from counterfoil_core.arithmetic.grid.fingerprints import Kernels
-from counterfoil_core.arithmetic.otherwise.perturbation import exactly_perturbed, perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import exactly_perturbed, perturb
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision
 from counterfoil_core.kernels import buffers
 from counterfoil_core.kernels.exact.forms import Profile
@@ -89,7 +89,7 @@ class Machine:
         if isinstance(precision, ExactPrecision):
             profile = Profile.on(self.device, precision.bits)
             return exactly(profile) if perturbation is None else exactly_perturbed(perturbation, profile)
-        return native if perturbation is None else perturbed(perturbation)
+        return native if perturbation is None else perturb(perturbation)
 
     @contextmanager
     def kernels(self) -> Iterator[Kernels]:

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.compute.draws import drawn
+from counterfoil_core.arithmetic.compute.draws import draw_numbers
 from counterfoil_core.arithmetic.compute.interpreter import Draws, StepInputs, StepResult
-from counterfoil_core.arithmetic.grid.directions import judged
+from counterfoil_core.arithmetic.grid.directions import apply_directions
 from counterfoil_core.arithmetic.grid.log import SiteLog, decode, encode
 from counterfoil_core.arithmetic.knownproducts import products_are_right
 from counterfoil_core.arithmetic.machine import Machine
@@ -219,7 +219,7 @@ def _draws_as_defined(device: torch.device) -> bool:
 
 
 def _draw_digest(operator: str, device: torch.device) -> str:
-    elements = drawn(operator, (_DRAWN,), dtype=torch.float32, device=device, **_DRAWN_WITH)
+    elements = draw_numbers(operator, (_DRAWN,), dtype=torch.float32, device=device, **_DRAWN_WITH)
     return Digest.of(elements.cpu().numpy().astype("<f4").tobytes()).hex
 
 
@@ -277,7 +277,9 @@ def _test_rules(machine: Machine) -> None:
     program, precision = chain_program(), Precision()
     own = (1.0 + np.arange(4.0) * 2.0 ** (24 - precision.margin_bits)) * (1.0 + 2.0**-24)
     grid = Grid(0, precision.significand_bits, precision.guard_bits, precision.margin_bits)
-    counts, after, _ = judged(own, own.astype(np.float32).astype(np.float64), np.zeros(4, np.bool_), grid, 0.75)
+    counts, after, _ = apply_directions(
+        own, own.astype(np.float32).astype(np.float64), np.zeros(4, np.bool_), grid, 0.75
+    )
     if (counts.corrections, counts.contradictions) != (2, 1) or np.count_nonzero(after > own) != 1:
         raise _failed(say("logged directions"), f"{counts}")
     interpreter = machine.interpreter(program, precision)

@@ -96,7 +96,7 @@ def _written(value: Any) -> bytes:
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def without_collection() -> Iterator[None]:
     """Let no garbage be looked for: among millions of new values without a cycle that takes most of the time."""
     enabled = gc.isenabled()
     gc.disable()
@@ -184,7 +184,7 @@ def _loaded(data: bytes, **hooks: Any) -> Any:
     Python's reader guesses other encodings of bytes, in which quotes and brackets look otherwise.
     """
     try:
-        with uncollected():
+        with without_collection():
             return json.loads(data.decode(), **hooks)
     except (ValueError, RecursionError) as error:
         raise CanonicalError(say("A record is not JSON."), detail=str(error)) from error

@@ -6,7 +6,7 @@ from typing import Any
 
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError
-from counterfoil_core.base.plaintext import quoted
+from counterfoil_core.base.plaintext import quote
 from counterfoil_core.base.sentence import say
 
 
@@ -94,4 +94,4 @@ class Fields:
     def end(self) -> None:
         """Refuse what nobody took."""
         if self._value:
-            raise self._error(say("The {0} has the unknown field {1}.", self._what, quoted(min(self._value))))
+            raise self._error(say("The {0} has the unknown field {1}.", self._what, quote(min(self._value))))

@@ -18,7 +18,7 @@ ELLIPSIS = "\u2026"
 _NAME_CHARACTERS = frozenset(string.ascii_letters + string.digits + "_.:/[]-")
 
 
-def spelled(text: str, limit: int = LINE_CHARACTERS) -> str:
+def spell(text: str, limit: int = LINE_CHARACTERS) -> str:
     r"""Return a name of a stranger's for a sentence that somebody else signs: it cannot be read as words of theirs.
 
     What is no letter, digit or sign of a name, a space too, becomes its code, as in ``conv\x20one``.
@@ -33,9 +33,9 @@ def spelled(text: str, limit: int = LINE_CHARACTERS) -> str:
     return shown if len(shown) <= limit else cut(shown, limit)
 
 
-def quoted(text: str, limit: int = QUOTED_CHARACTERS) -> str:
-    """Return a text of a stranger's as :func:`spelled`, in quotes."""
-    return f"'{spelled(text, limit)}'"
+def quote(text: str, limit: int = QUOTED_CHARACTERS) -> str:
+    """Return a text of a stranger's as :func:`spell`, in quotes."""
+    return f"'{spell(text, limit)}'"
 
 
 def cut(text: str, limit: int) -> str:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from counterfoil_core.base.errors import BundleError
 from counterfoil_core.base.fields import Fields
-from counterfoil_core.base.plaintext import quoted
+from counterfoil_core.base.plaintext import quote
 from counterfoil_core.base.sentence import say
 
 _WHAT = "precision"
@@ -53,7 +53,7 @@ class Precision:
         limits = _LIMITS.get(self.compute)
         if limits is None:
             raise BundleError(
-                say("The compute dtype {0} is not supported; float64 and float32 are.", quoted(self.compute))
+                say("The compute dtype {0} is not supported; float64 and float32 are.", quote(self.compute))
             )
         low, high = limits.significand_bits
         if not low <= self.significand_bits <= high:

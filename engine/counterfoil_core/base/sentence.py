@@ -70,13 +70,13 @@ def enumeration(parts: Sequence[str]) -> Sentence:
     return say("{0} and {1}", joined(*before, between=", "), last) if before else joined(last)
 
 
-def packed(value: Value) -> Value | list[Any]:
+def pack_sentence(value: Value) -> Value | list[Any]:
     """Return a sentence as lists of numbers and strings, for a file or a pipe; any other value as it is."""
-    return [value.template, *map(packed, value.values)] if isinstance(value, Sentence) else value
+    return [value.template, *map(pack_sentence, value.values)] if isinstance(value, Sentence) else value
 
 
-def unpacked(value: Any) -> Value:
-    """Return what :func:`packed` took apart.
+def unpack_sentence(value: Any) -> Value:
+    """Return what :func:`pack_sentence` took apart.
 
     Raises:
         TypeError: It holds something else than lists, numbers and strings.
@@ -85,7 +85,7 @@ def unpacked(value: Any) -> Value:
     if not isinstance(value, list):
         return value  # type: ignore[no-any-return]
     template, *values = value
-    return Sentence(template, tuple(map(unpacked, values)))
+    return Sentence(template, tuple(map(unpack_sentence, values)))
 
 
 def fill(template: str, values: tuple[Value, ...], show: Callable[[Value, str], str] = format) -> str:

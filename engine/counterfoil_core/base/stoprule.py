@@ -15,7 +15,7 @@ from typing import Any
 from counterfoil_core.base.canonical import float_text
 from counterfoil_core.base.errors import BundleError
 from counterfoil_core.base.fields import Fields
-from counterfoil_core.base.plaintext import quoted
+from counterfoil_core.base.plaintext import quote
 from counterfoil_core.base.sentence import say
 
 MAX_PATIENCE = 10_000_000
@@ -75,9 +75,9 @@ class StopRule:
         try:
             rule = cls(patience, float.fromhex(text))
         except (ValueError, OverflowError) as error:
-            raise BundleError(say("The rule to stop early asks for a fall of {0}.", quoted(text))) from error
+            raise BundleError(say("The rule to stop early asks for a fall of {0}.", quote(text))) from error
         if rule.to_json() != value:
-            raise BundleError(say("The fall of the rule to stop early, {0}, is not in canonical form.", quoted(text)))
+            raise BundleError(say("The fall of the rule to stop early, {0}, is not in canonical form.", quote(text)))
         return rule
 
 

@@ -19,7 +19,7 @@ from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import DIGEST_BYTES
 from counterfoil_core.base.dtypes import tensor_bytes
 from counterfoil_core.base.errors import BundleError, CommitmentError, GivenFileError, RefusedError
-from counterfoil_core.base.plaintext import quoted
+from counterfoil_core.base.plaintext import quote
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle import layout
 from counterfoil_core.bundle.hdf5.format import DTYPES
@@ -41,7 +41,7 @@ def _missing_data(manifest: OrderManifest) -> BundleError:
         say(
             "The order keeps {0} in a data file, {1}, and none was given.",
             _named(manifest.outside),
-            quoted(str(manifest.data_file)),
+            quote(str(manifest.data_file)),
         ),
         remedy=say(
             "Give it with --data FILE, or choose it in the window. The client wrote it together with the order."

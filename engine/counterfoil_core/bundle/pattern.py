@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from counterfoil_core.base.errors import BundleError
-from counterfoil_core.base.plaintext import quoted
+from counterfoil_core.base.plaintext import quote
 from counterfoil_core.base.sentence import say
 
 MAX_PATTERN = 1_000_000
@@ -60,6 +60,6 @@ def pattern_from_json(written: list[Any] | str, names: Iterable[str]) -> tuple[s
     signs = dict(zip(CHARACTERS, sorted(names), strict=False))
     for unknown in sorted(set(written) - signs.keys()):
         raise BundleError(
-            say("The pattern of the order's programs holds {0}, which stands for none of them.", quoted(unknown))
+            say("The pattern of the order's programs holds {0}, which stands for none of them.", quote(unknown))
         )
     return tuple(map(signs.__getitem__, written))

@@ -17,7 +17,7 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.dtypes import DATA_DTYPES
 from counterfoil_core.base.errors import BundleError
 from counterfoil_core.base.fields import Fields
-from counterfoil_core.base.plaintext import quoted
+from counterfoil_core.base.plaintext import quote
 from counterfoil_core.base.precision import AnyPrecision, precision_from_json
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.stoprule import StopRule
@@ -58,7 +58,7 @@ def check_name(name: str) -> str:
         BundleError: It cannot: it is empty, long, or holds a character that could be a path.
     """
     if not isinstance(name, str) or not NAME_PATTERN.fullmatch(name) or name in (".", ".."):
-        raise BundleError(say("The name {0} is not allowed in a bundle.", quoted(str(name))))
+        raise BundleError(say("The name {0} is not allowed in a bundle.", quote(str(name))))
     return name
 
 
@@ -70,7 +70,7 @@ def check_file_name(name: Any) -> str:
     """
     good = isinstance(name, str) and 1 <= len(name) <= 200 and name.isprintable() and not set(name) & set("/\\:")
     if not good or name in (".", ".."):
-        raise BundleError(say("A data file cannot be called {0}: that is not a plain file name.", quoted(str(name))))
+        raise BundleError(say("A data file cannot be called {0}: that is not a plain file name.", quote(str(name))))
     return str(name)
 
 
@@ -123,7 +123,7 @@ class ArraySpec:
         fields.end()
         if dtype not in dtypes:
             raise BundleError(
-                say("The {0} has the dtype {1}; supported are {2}.", what, quoted(dtype), ", ".join(dtypes))
+                say("The {0} has the dtype {1}; supported are {2}.", what, quote(dtype), ", ".join(dtypes))
             )
         if len(shape) > 16 or not all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**40 for n in shape):
             raise BundleError(say("The shape of the {0} is not a list of lengths.", what))
@@ -370,7 +370,7 @@ def _check_turns(programs: Turns[Digest], steps: int) -> None:
         if name in programs.parts:
             raise BundleError(say("The pattern of the order's programs never names {0}.", repr(name)))
         raise BundleError(
-            say("The pattern of the order's programs names {0}, which is none of them.", quoted(str(name)))
+            say("The pattern of the order's programs names {0}, which is none of them.", quote(str(name)))
         )
 
 
@@ -450,10 +450,10 @@ class StepRecord:
         try:
             loss = None if text is None else float.fromhex(text)
         except (ValueError, OverflowError) as error:
-            raise BundleError(say("The loss of a step record is not a number: {0}.", quoted(text))) from error
+            raise BundleError(say("The loss of a step record is not a number: {0}.", quote(text))) from error
         result = cls(step, digests["state_root"], digests["log"], digests["fingerprints"], loss, shares)
         if result.to_json() != value:
-            raise BundleError(say("The loss of a step record, {0}, is not in canonical form.", quoted(str(text))))
+            raise BundleError(say("The loss of a step record, {0}, is not in canonical form.", quote(str(text))))
         return result
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import BundleError
 from counterfoil_core.base.fields import Fields
-from counterfoil_core.base.plaintext import quoted
+from counterfoil_core.base.plaintext import quote
 from counterfoil_core.base.sentence import say
 
 MAX_FILE_BYTES = 2**53 - 1
@@ -64,7 +64,7 @@ def check_source_text(text: Any) -> str:
         BundleError: It is empty, longer than 200 characters, or holds what cannot be printed on a line.
     """
     if not isinstance(text, str) or not 1 <= len(text) <= MAX_TEXT or not text.isprintable():
-        raise BundleError(say("A source of the order cannot be called {0}.", quoted(str(text))))
+        raise BundleError(say("A source of the order cannot be called {0}.", quote(str(text))))
     return text
 
 

@@ -99,7 +99,7 @@ class SteadyFile(OpenFile):
         Where the times differ and the file was hashed, it is hashed again, so that one that was only touched or renamed
         passes.
         """
-        with reading_bundle(say("the file")):
+        with bundle_errors(say("the file")):
             now = os.fstat(self._handle.fileno())
         same = (now.st_size, now.st_mtime_ns) == (self.size, self._opened.st_mtime_ns)
         if self.digest is not None and now.st_size == self.size:
@@ -132,7 +132,7 @@ class SteadyFile(OpenFile):
                 data += more
             return data
         except (OSError, ValueError, MemoryError):
-            with reading_bundle(say("its structure")):
+            with bundle_errors(say("its structure")):
                 raise
 
     def read_into(self, offset: int, target: memoryview, what: str) -> None:
@@ -175,7 +175,7 @@ class SteadyFile(OpenFile):
 
     def _fill(self, offset: int, target: memoryview, what: str) -> None:
         """Read from the disk, which may give other bytes each time."""
-        with reading_bundle(what):
+        with bundle_errors(what):
             if target:  # without data there is no place either
                 self._handle.seek(offset)
             while target:
@@ -212,7 +212,7 @@ def block_size(size: int) -> int:
 
 
 @contextmanager
-def reading_bundle(what: str) -> Iterator[None]:
+def bundle_errors(what: str) -> Iterator[None]:
     """Turn what a damaged or closed file gives into a BundleError, and failures of the system into an ObstacleError."""
     try:
         yield

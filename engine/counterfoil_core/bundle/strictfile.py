@@ -24,7 +24,7 @@ from counterfoil_core.bundle.hdf5.source import ByteSource
 from counterfoil_core.bundle.hdf5.walk import StoredDataset, walk
 from counterfoil_core.bundle.kind import BUNDLE, FileKind, check_mark
 from counterfoil_core.bundle.openfile import OpenFile
-from counterfoil_core.bundle.steady import SteadyFile, reading_bundle
+from counterfoil_core.bundle.steady import SteadyFile, bundle_errors
 from counterfoil_core.commit.state import StreamedDigest, tensor_digest
 
 BLOCK_BYTES = 8 * 2**20
@@ -110,7 +110,7 @@ class CheckedFile:
                 )
             offset += first * row_bytes(info.dtype, shape)
             shape = (count, *shape[1:])
-        with reading_bundle(path):
+        with bundle_errors(path):
             # Zeros that nobody looks at take no memory.
             new = np.zeros if stored.left_out else np.empty
             array = new(shape, DTYPES[info.dtype]) if into is None else into
@@ -153,7 +153,7 @@ class CheckedFile:
         if not info.shape:
             whole = self._read(path)
             return whole, tensor_digest(name, whole)
-        with reading_bundle(path):
+        with bundle_errors(path):
             array = np.empty(info.shape, DTYPES[info.dtype])
         digest = StreamedDigest(name, info.dtype, info.shape)
         for first, count in _row_blocks(info, cancel):

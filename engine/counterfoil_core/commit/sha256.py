@@ -43,7 +43,7 @@ class Loops(NamedTuple):
 
 def loops_for(count: int) -> Loops:
     """Return what to hash so many bytes with."""
-    return (compiled() if count >= _LEAST_BYTES else None) or PLAIN
+    return (compiled_loops() if count >= _LEAST_BYTES else None) or PLAIN
 
 
 def _leaves(data: Bytes, chunk_bytes: int, out: Bytes) -> None:
@@ -68,7 +68,7 @@ PLAIN = Loops(_leaves, _reduce)
 
 
 @cache
-def compiled() -> Loops | None:
+def compiled_loops() -> Loops | None:
     """Return the compiled loops; None where OpenSSL's functions are not at hand or do not do what hashlib does."""
     addresses = _addresses()
     if addresses is None:

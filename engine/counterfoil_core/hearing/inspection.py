@@ -23,7 +23,7 @@ from counterfoil_core.base.errors import (
     RefusedError,
 )
 from counterfoil_core.base.generators import ByPercent, relay
-from counterfoil_core.base.plaintext import quoted
+from counterfoil_core.base.plaintext import quote
 from counterfoil_core.base.precision import ExactPrecision, exact_bits
 from counterfoil_core.base.sentence import joined, say
 from counterfoil_core.base.trouble import obstacles_noticed
@@ -245,7 +245,7 @@ def _check_contents(
                 "Program, schedule, scalars and the initial state match the order. The data ({0}) lie in the data "
                 "file {1}, which is checked before a replay.",
                 names,
-                quoted(str(manifest.data_file)),
+                quote(str(manifest.data_file)),
             ),
         )
     arrays = len(manifest.data)
@@ -426,7 +426,7 @@ def _check_columns(inspection: Inspection) -> None:
             )
 
 
-def recorded(reader: BundleReader) -> Recorded:
+def trainer_columns(reader: BundleReader) -> Recorded:
     """Return the columns of the step table that the trainer filled."""
     return Recorded.of(reader.losses(), reader.log_sizes(), reader.log_entries())
 

@@ -16,7 +16,7 @@ from counterfoil_core.base.errors import (
     CounterfoilError,
     ProgressError,
 )
-from counterfoil_core.base.sentence import Sentence, packed, say, unpacked
+from counterfoil_core.base.sentence import Sentence, pack_sentence, say, unpack_sentence
 from counterfoil_core.bundle.schema import MAX_STEPS
 from counterfoil_core.hearing.knowledge import Judged, Known
 from counterfoil_core.values.report import Kept
@@ -187,13 +187,13 @@ def audit_of(body: bytes) -> KeptAudit:
 
 
 def _packed(value: Any) -> Any:
-    return value.value if isinstance(value, Digest) else packed(value)
+    return value.value if isinstance(value, Digest) else pack_sentence(value)
 
 
 def _unpacked(kind: type, value: Any) -> Sentence | Digest:
     if kind is Digest:
         return Digest(value)
-    found = unpacked(value)
+    found = unpack_sentence(value)
     if kind is not Sentence or not isinstance(found, Sentence):
         raise TypeError(f"{kind.__name__} expected")
     return found

@@ -30,7 +30,7 @@ from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.bundle.steady import SteadyFile
 from counterfoil_core.hearing.company import Company
-from counterfoil_core.hearing.inspection import Inspection, file_digest, make_checks, recorded
+from counterfoil_core.hearing.inspection import Inspection, file_digest, make_checks, trainer_columns
 from counterfoil_core.hearing.keptaudit import Basis, KeptAudit, misfit
 from counterfoil_core.hearing.knowledge import Ledger, all_checks
 from counterfoil_core.hearing.outside import Helpers, Keeper, Nonce, Outside
@@ -187,7 +187,7 @@ class _Audit:
             environment = tuple(sorted((*environment, (IMITATION, machine.imitates))))
         self._learn(environment=environment)
         machine.check_memory(order.all_programs, order.manifest.precision, order.combining_bytes()[1])
-        self._learn(steps=StepTable(recorded(inspection.reader)))
+        self._learn(steps=StepTable(trainer_columns(inspection.reader)))
         return order, claim, machine
 
     def _check_shares(self, manifest: OrderManifest) -> None:

@@ -47,7 +47,7 @@ from counterfoil_core.operators.judge import exact_output
 from counterfoil_core.operators.judging.numbers import NotExactError
 from counterfoil_core.program.graph import Program
 from counterfoil_core.program.places import PlaceSort
-from counterfoil_core.replay.replayer import Job, NoResult, ReplayedStep, StepReplayer, differing_places, reached
+from counterfoil_core.replay.replayer import Job, NoResult, ReplayedStep, StepReplayer, differing_places, replay_result
 from counterfoil_core.replay.shares import State, first_draw
 from counterfoil_core.values.dispute import Finding
 from counterfoil_core.values.events import Event
@@ -103,7 +103,7 @@ def arbitrate(
             break
         number = int(differing[0])
         site = program.places[number].site
-        seen = yield from reached(steps.replay(claimed, state, logs, forced=forced, observe=number))
+        seen = yield from replay_result(steps.replay(claimed, state, logs, forced=forced, observe=number))
         if (seen.observation or seen.watched) is None:  # it ended before
             return Arbitration(findings.machine_wavers())
         if site in forced or seen.fingerprints[number] == fingerprints[number]:
@@ -119,14 +119,14 @@ def arbitrate(
         assert judged.trainer is not None
         if not judged.conforming:
             values = {**forced, site: Values(judged.indices, judged.trainer)}
-            led = yield from reached(steps.replay(claimed, state, logs, forced=values))
+            led = yield from replay_result(steps.replay(claimed, state, logs, forced=values))
             found = _borne_out(judged, claimed, current, led, fingerprints)
             return Arbitration(findings.after(found, rounded))
         rounded.append(judged)
         if sum(elements.proven for elements in rounded) == MOST_OMISSIONS:
             return Arbitration(findings.too_many_omissions(rounded))
         forced[site] = Values(judged.indices, judged.trainer)
-        then = yield from reached(steps.replay(claimed, state, logs, forced=forced))
+        then = yield from replay_result(steps.replay(claimed, state, logs, forced=forced))
         if isinstance(then, NoResult) and isinstance(current, ReplayedStep):
             # The step came to a result without these values, so they do not lead to what the trainer signed.
             return Arbitration(findings.leads_elsewhere(rounded))
@@ -137,7 +137,7 @@ def arbitrate(
         return Arbitration(findings.does_not_follow())
     if current.leaf != leaf_hash(claimed.to_bytes()):
         return Arbitration(findings.leads_elsewhere(rounded))
-    return Arbitration(findings.explained(rounded), current)
+    return Arbitration(findings.explained_finding(rounded), current)
 
 
 def judge_end(program: Program, compute: str, end: NoResult) -> Finding:
@@ -200,10 +200,10 @@ def _borne_out(
         fingerprints: uint64 ``[places]``: the trainer's fingerprints.
     """
     if isinstance(led, NoResult):
-        return findings.undecided(judged)
+        return findings.undecided_finding(judged)
     later = set(differing_places(fingerprints, current)[1:].tolist())
     right = later - set(differing_places(fingerprints, led).tolist()) or led.leaf == leaf_hash(claimed.to_bytes())
-    return findings.wrong_values(judged) if right else findings.undecided(judged)
+    return findings.wrong_values(judged) if right else findings.undecided_finding(judged)
 
 
 def _judge(program: Program, compute: str, seen: Observation, trainer: int, log: SiteLog) -> Finding | Elements:
@@ -221,7 +221,7 @@ def _judge(program: Program, compute: str, seen: Observation, trainer: int, log:
     if not is_explained(log.exponent, seen.scale):
         return findings.wrong_scale(elements)
     if elements.trainer is None:
-        return findings.undecided(elements) if elements.open else findings.other_values(elements)
+        return findings.undecided_finding(elements) if elements.open else findings.other_values(elements)
     if not elements.conforming:
         # One value that explains the difference may fit by chance, where conforming machines may differ in others.
         return elements if elements.open else findings.wrong_values(elements)

@@ -30,7 +30,7 @@ from counterfoil_core.operators.judge import defined_output
 from counterfoil_core.operators.judging.numbers import NotExactError
 from counterfoil_core.operators.node import Node
 from counterfoil_core.program.places import PlaceSort
-from counterfoil_core.replay.replayer import NoResult, ReplayedStep, StepReplayer, differing_places, reached
+from counterfoil_core.replay.replayer import NoResult, ReplayedStep, StepReplayer, differing_places, replay_result
 from counterfoil_core.replay.shares import State, first_draw
 from counterfoil_core.values.dispute import Finding
 from counterfoil_core.values.events import Event
@@ -69,7 +69,7 @@ def arbitrate_exactly(
     if not len(differing):
         return _judge_end(outcome, precision.bits) if isinstance(outcome, NoResult) else findings.does_not_follow()
     number = int(differing[0])
-    seen = yield from reached(steps.replay(claimed, state, (), observe=number))
+    seen = yield from replay_result(steps.replay(claimed, state, (), observe=number))
     watched, program = seen.watched, steps.job.programs.of(claimed.step)
     if watched is None or seen.fingerprints[number] != outcome.fingerprints[number]:
         return findings.machine_wavers()

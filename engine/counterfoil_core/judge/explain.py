@@ -100,7 +100,7 @@ def changed_alone(values: npt.NDArray[Any], key: int, difference: int) -> tuple[
     for start in range(0, len(values), _BLOCK):
         block = values[start : start + _BLOCK].astype(np.float64 if floating else np.int64)
         indices = np.arange(start, start + len(block), dtype=np.int64)
-        bits = unmixed_bits(mixed(block, indices, key) + np.uint64(difference), indices, key)
+        bits = unmix_bits(mix(block, indices, key) + np.uint64(difference), indices, key)
         others = bits.view(block.dtype)
         fits = _holds(others, values.dtype)
         found += [
@@ -116,19 +116,19 @@ def _holds(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[np.boo
     return np.asarray(narrowed.astype(values.dtype) == values)
 
 
-def mixed(values: npt.NDArray[Any], indices: Int64Array, key: int) -> UInt64Array:
+def mix(values: npt.NDArray[Any], indices: Int64Array, key: int) -> UInt64Array:
     """Return the fingerprint terms of single elements, float64 or int64, as uint64 ``[k]``."""
     z = (values.view(np.uint64) ^ np.uint64(key)) + (indices.astype(np.uint64) + np.uint64(1)) * _GOLDEN
     z = (z ^ (z >> np.uint64(32))) * _MULTIPLIER
     return np.asarray(z ^ (z >> np.uint64(29)))
 
 
-def unmixed(terms: UInt64Array, indices: Int64Array, key: int) -> FloatArray:
-    """Return the values whose fingerprint terms these are: the inverse of :func:`mixed`."""
-    return np.asarray(unmixed_bits(terms, indices, key).view(np.float64))
+def unmix(terms: UInt64Array, indices: Int64Array, key: int) -> FloatArray:
+    """Return the values whose fingerprint terms these are: the inverse of :func:`mix`."""
+    return np.asarray(unmix_bits(terms, indices, key).view(np.float64))
 
 
-def unmixed_bits(terms: UInt64Array, indices: Int64Array, key: int) -> UInt64Array:
+def unmix_bits(terms: UInt64Array, indices: Int64Array, key: int) -> UInt64Array:
     """Return the bits of these values."""
     z = terms ^ (terms >> np.uint64(29)) ^ (terms >> np.uint64(58))
     z = z * _INVERSE
@@ -142,7 +142,7 @@ def _single(after: FloatArray, grid: Grid, key: int, difference: int) -> Values:
     for start in range(0, len(after), _BLOCK):
         block = after[start : start + _BLOCK]
         indices = np.arange(start, start + len(block), dtype=np.int64)
-        values = unmixed(mixed(block, indices, key) + np.uint64(difference), indices, key)
+        values = unmix(mix(block, indices, key) + np.uint64(difference), indices, key)
         fits = on_grid(values, grid)
         found_indices.append(indices[fits])
         found_values.append(values[fits])
@@ -151,7 +151,7 @@ def _single(after: FloatArray, grid: Grid, key: int, difference: int) -> Values:
 
 def _changes(indices: Int64Array, other: FloatArray, after: FloatArray, key: int) -> UInt64Array:
     """Return what rounding each of these elements to the other side adds to the fingerprint."""
-    return np.asarray(mixed(other[indices], indices, key) - mixed(after[indices], indices, key))
+    return np.asarray(mix(other[indices], indices, key) - mix(after[indices], indices, key))
 
 
 def subsets(changes: UInt64Array, difference: int) -> list[Int64Array]:

@@ -386,7 +386,7 @@ def contradiction(elements: Elements) -> Finding:
     )
 
 
-def undecided(elements: Elements) -> Finding:
+def undecided_finding(elements: Elements) -> Finding:
     """It is not known which values differ, and some may."""
     return elements.finding(
         Right.UNKNOWN,
@@ -442,7 +442,7 @@ def too_many_omissions(rounded: Sequence[Elements]) -> Finding:
     )
 
 
-def explained(rounded: Sequence[Elements]) -> Finding:
+def explained_finding(rounded: Sequence[Elements]) -> Finding:
     """With values rounded to the other side the step comes out as the trainer signed it."""
     missing = [elements for elements in rounded if elements.proven]
     if missing:

@@ -92,7 +92,7 @@ def judge_sum(order: Digest, whole: StepRecord, added: AddedTensor, place: int) 
             say("What the shares in the capsule give of {0} is infinite or not a number.", repr(name)),
             remedy=say("Ask for a capsule about the share that gives it."),
         ) from error
-    total = sums.added(added.given, exponent, sum_bits(count))
+    total = sums.sum_of_shares(added.given, exponent, sum_bits(count))
     if total is None:
         end = NoResult(None, 0, np.zeros(0, np.uint64))
         return Judgement(None, SecondLook(True, findings.sum_without_result(name, step), end=end, part=part))

@@ -43,7 +43,7 @@ def common_exponent(shares: Floats) -> int | None:
     return (largest >> 23) - 126 if largest >> 23 else largest.bit_length() + _LEAST
 
 
-def added(shares: Floats, exponent: int | None, bits: int) -> Floats | None:
+def sum_of_shares(shares: Floats, exponent: int | None, bits: int) -> Floats | None:
     """Return the sum of shares, rounded once; None where an element is beyond float32's range.
 
     Args:

@@ -137,7 +137,7 @@ class Arena:
                 return place
         for length in sorted({max(self._region, size), max(_REGION, size)}, reverse=True):
             try:
-                memory = mapped(length)
+                memory = map_memory(length)
                 break
             except (OSError, ValueError, OverflowError):  # the system does not reserve so much
                 continue
@@ -177,7 +177,7 @@ def _reserved() -> int:
         return _REGION
 
 
-def mapped(length: int) -> mmap.mmap:
+def map_memory(length: int) -> mmap.mmap:
     """Reserve memory of this process alone, of which only what is touched counts; OSError where there is none."""
     if hasattr(mmap, "MAP_PRIVATE"):
         memory = mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

@@ -68,7 +68,7 @@ __all__ = [
     "keep_place",
     "kept_folders",
     "kernel",
-    "lacking",
+    "lacks_kernels",
     "numba",
     "sources",
     "types",
@@ -221,7 +221,7 @@ def compile_ahead() -> None:
         made.compile(types_given)
 
 
-def lacking() -> bool:
+def lacks_kernels() -> bool:
     """Whether nothing is kept yet of a module whose kernels were declared in this process."""
     return any(folder is None or not folder.is_dir() for folder in kept_folders())
 
@@ -232,13 +232,13 @@ def kept_folders() -> list[Path | None]:
 
 
 def keep_place() -> bool:
-    """Make the folders of what :func:`lacking` looks at, so that it does not lack again; False where that fails."""
+    """Make the folders that :func:`lacks_kernels` looks for, so that it finds them next; False where that fails."""
     try:
         for folder in filter(None, map(folder_of, _declared)):
             folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         _LOG.info("Compiled kernels are not kept: %s", error)
-    return not lacking()
+    return not lacks_kernels()
 
 
 def folder_of(module: Path) -> Path | None:

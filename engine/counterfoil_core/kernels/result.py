@@ -51,7 +51,7 @@ NOTHING = Counts()
 """What most sites show: the very object, which adding up may pass over."""
 
 
-def added(counts: Iterable[Counts]) -> Counts:
+def add_counts(counts: Iterable[Counts]) -> Counts:
     """Add several up."""
     return sum((some for some in counts if some is not NOTHING), NOTHING)
 

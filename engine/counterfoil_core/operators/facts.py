@@ -132,7 +132,7 @@ def exact(reason: str, names: str, *traits: Trait, **more: Any) -> Iterator[Oper
     return _declared(names, OperatorClass.EXACT, reason, traits, more)
 
 
-def rounded(scale: str, bound: BoundRule, names: str, *traits: Trait, **more: Any) -> Iterator[Operator]:
+def rounded_operators(scale: str, bound: BoundRule, names: str, *traits: Trait, **more: Any) -> Iterator[Operator]:
     """Declare rounded operators of one scale rule (:mod:`.arithmetic.families`) and one error bound."""
     reason = "computed by a library whose last bits depend on the hardware"
     return _declared(names, OperatorClass.ROUNDED, reason, traits, {"scale": scale, "bound": bound, **more})

@@ -27,7 +27,7 @@ from counterfoil_core.operators.judging.forms import (
     ExactOutput,
     Rule,
 )
-from counterfoil_core.operators.judging.ieee import SINGLE, converted, fraction_of, rounded, wrapped
+from counterfoil_core.operators.judging.ieee import SINGLE, convert_element, fraction_of, round_to, wrap
 from counterfoil_core.operators.judging.numbers import MP, NotExactError, Number, number
 from counterfoil_core.operators.losses import judge as losses
 from counterfoil_core.operators.moves import judge as moves
@@ -49,10 +49,10 @@ def _integers(exact_form: Rule, call: Call) -> Element:
     """The exact integer modulo 2^n; arguments are converted to the result's dtype first."""
     for name, value in call.arguments.items():
         if isinstance(value, np.ndarray) and name not in ("index", "indices"):
-            changed = [converted(item, call.dtype) for item in value.reshape(-1).tolist()]
+            changed = [convert_element(item, call.dtype) for item in value.reshape(-1).tolist()]
             call.arguments[name] = np.array(changed, np.int64).reshape(value.shape)
     exact = exact_form(call).element
-    return lambda index: wrapped(int(exact(index)), call.dtype)
+    return lambda index: wrap(int(exact(index)), call.dtype)
 
 
 _EXACT_FORMS = {kind: rule for family in _FAMILIES for kind, rule in family.JUDGE.exact_forms.items()}
@@ -153,7 +153,7 @@ def defined_output(node: Node, arguments: Arguments, output: int, bits: int) -> 
 
 
 def _once_rounded(exact: ExactOutput) -> Element:
-    return lambda index: rounded(fraction_of(exact.element(index)), SINGLE) + 0.0
+    return lambda index: round_to(fraction_of(exact.element(index)), SINGLE) + 0.0
 
 
 def _function(
@@ -163,10 +163,10 @@ def _function(
     described = node.outputs[output]
     assert described is not None
     operands = [_spread(arguments[name], described.shape) for name in names]
-    return lambda index: function(*(converted(operand[index].item(), SINGLE) for operand in operands))
+    return lambda index: function(*(convert_element(operand[index].item(), SINGLE) for operand in operands))
 
 
 def _spread(given: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """The elements of an operand for each place of the result."""
-    array = given.detach().cpu().numpy() if isinstance(given, Tensor) else np.array(converted(given, SINGLE))
+    array = given.detach().cpu().numpy() if isinstance(given, Tensor) else np.array(convert_element(given, SINGLE))
     return np.broadcast_to(array, shape).reshape(-1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from counterfoil_core.base.plaintext import spelled
+from counterfoil_core.base.plaintext import spell
 from counterfoil_core.operators.catalogue import classify
 from counterfoil_core.operators.facts import Operator
 
@@ -81,5 +81,5 @@ class Node:
     @property
     def where(self) -> str:
         """The node in words, for messages: operator, pass and module."""
-        module = f" of {spelled(self.module)}" if self.module else ""
+        module = f" of {spell(self.module)}" if self.module else ""
         return f"{self.operator} ({self.phase}{module})"

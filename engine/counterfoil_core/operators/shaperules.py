@@ -173,7 +173,7 @@ def each(numbers: Any, count: int) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def resized(elements: int, size: Sequence[Any]) -> tuple[int, ...]:
+def resize_lengths(elements: int, size: Sequence[Any]) -> tuple[int, ...]:
     """Return the lengths that a shape of so many elements asks for, where -1 stands for what is left."""
     known = math.prod(length for length in size if length != -1)
     require(all(type(length) is int and length >= -1 for length in size) and list(size).count(-1) <= 1 and known > 0)
@@ -186,6 +186,6 @@ def same(*names: str) -> ShapeRule:
     return lambda arguments: [alike(arguments, *names)[0]]
 
 
-def masked(results: Results, mask: Sequence[Any]) -> Results:
+def masked_results(results: Results, mask: Sequence[Any]) -> Results:
     """Return results of which only those are computed that are asked for."""
     return [result if wanted else None for result, wanted in zip(results, mask, strict=True)]

@@ -18,7 +18,7 @@ from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.dtypes import STATE_DTYPES
 from counterfoil_core.base.errors import ProgramError
-from counterfoil_core.base.plaintext import quoted
+from counterfoil_core.base.plaintext import quote
 from counterfoil_core.base.sentence import say
 from counterfoil_core.operators.catalogue import is_allowed
 from counterfoil_core.operators.facts import OperatorClass
@@ -208,7 +208,7 @@ class Program:
         # Keys stand between quotes that no text can hold, so this counts nodes without parsing anything.
         check_operators(data.count(b'"op":'), limits)
         try:
-            with canonical.uncollected():
+            with canonical.without_collection():
                 program = _Parser(cancel).program(
                     canonical.decode(
                         data,
@@ -311,7 +311,7 @@ _KEYWORDS = {
 def _shown(value: Any) -> str:
     """A value of a stranger for a sentence: no longer than a few words."""
     # A number or a truth value is no words of a stranger's.
-    return str(value) if isinstance(value, (bool, int)) else quoted(value if isinstance(value, str) else repr(value))
+    return str(value) if isinstance(value, (bool, int)) else quote(value if isinstance(value, str) else repr(value))
 
 
 class _Parser:

@@ -25,7 +25,7 @@ _EMPTY = ("save_mean", "save_invstd")
 """What an honest program has without elements: a batch norm in evaluation saves nothing."""
 
 
-def undecided(program: Program, compute: str, cancel: CancelToken | None = None) -> list[int]:
+def undecided_operators(program: Program, compute: str, cancel: CancelToken | None = None) -> list[int]:
     """Return the operators of a program, by their index, of which no rule knows that they give what it declares.
 
     One stands for all that have the same arguments: a layer's for those of the layers like it.

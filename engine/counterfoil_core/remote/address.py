@@ -75,7 +75,7 @@ def _is_name(name: str) -> bool:
     return name not in ("", "..") and name.isprintable() and len(os.fsencode(name)) <= _LONGEST_NAME
 
 
-def hushed(text: str) -> str:
+def hush(text: str) -> str:
     """Return what a library says without what may be secret in the addresses that it names."""
     return _QUERY.sub("?...", _USER.sub("//", text))
 

@@ -31,7 +31,7 @@ from counterfoil_core.commit.fingerprints import fingerprints_digest
 from counterfoil_core.commit.merkle import leaf_hash
 from counterfoil_core.commit.state import state_root
 from counterfoil_core.commit.statedigest import root_on_device
-from counterfoil_core.kernels.result import Counts, added
+from counterfoil_core.kernels.result import Counts, add_counts
 from counterfoil_core.program.graph import Program
 from counterfoil_core.replay.shares import AnyLogs, Logs, SharedLogs, ShareJob, State, UpdateJob
 from counterfoil_core.values.events import Event, OperatorDone
@@ -96,7 +96,7 @@ class ReplayedStep:
     @property
     def total(self) -> Counts:
         """What following the log showed, over all rounding sites."""
-        return added(self.counts)
+        return add_counts(self.counts)
 
 
 @dataclass(frozen=True)
@@ -306,19 +306,19 @@ class StepReplayer:
             # Operators that are computed together are not in the order of the program.
             return compute(operation, args, kwargs)
 
-        first = yield from reached(self.replay(claimed, state, logs, keep_log=True, compute=in_turn))
+        first = yield from replay_result(self.replay(claimed, state, logs, keep_log=True, compute=in_turn))
         if not isinstance(first, NoResult):
             return None
         otherwise = self._machine.compute(self.job.manifest.precision, _CONFIRMATION)
         own = (*first.own_log, *logs[len(first.own_log) :])
-        other = yield from reached(self.replay(claimed, state, own, own_log=True, compute=otherwise))
+        other = yield from replay_result(self.replay(claimed, state, own, own_log=True, compute=otherwise))
         if not isinstance(other, NoResult) or (first.node, first.known) != (other.node, other.known):
             return None
         same = np.array_equal(first.fingerprints[: first.known], other.fingerprints[: other.known])
         return first if same else None
 
 
-def reached(
+def replay_result(
     replaying: Generator[Event, None, ReplayedStep],
 ) -> Generator[Event, None, ReplayedStep | NoResult]:
     """Return what a replay of a step comes to, be it no result."""

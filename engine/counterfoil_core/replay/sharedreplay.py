@@ -27,7 +27,7 @@ from counterfoil_core.bundle.shares import ShareRecord, SharesRoot
 from counterfoil_core.bundle.stepshares import StepShares, exponents_digest
 from counterfoil_core.commit.merkle import MerkleTree, leaf_hash
 from counterfoil_core.commit.statedigest import root_of
-from counterfoil_core.kernels.result import Counts, added
+from counterfoil_core.kernels.result import Counts, add_counts
 from counterfoil_core.order.sharerecord import share_record
 from counterfoil_core.replay.replayer import (
     Digests,
@@ -150,7 +150,7 @@ class SharedReplayer(StepReplayer):
         own = SharesRoot(root, None, None)
         if self._sums:
             own = SharesRoot(root, exponents_digest(np.array(exponents, np.int32)), root_of(together))
-        of_shares = tuple(added(counts) for counts in zip(*(counts for _, counts in done), strict=True))
+        of_shares = tuple(add_counts(counts) for counts in zip(*(counts for _, counts in done), strict=True))
         return replace(
             outcome,
             without_root=replace(outcome.without_root, shares=own),

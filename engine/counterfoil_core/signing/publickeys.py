@@ -76,7 +76,7 @@ def key_id_in(pem: str) -> str:
     return key_id_of(point_of(pem)) if pem else ""
 
 
-def grouped(key_id: str) -> str:
+def group_digits(key_id: str) -> str:
     """Return a key id in groups of four digits, for people who compare it."""
     return " ".join(key_id[place : place + 4] for place in range(0, len(key_id), 4))
 

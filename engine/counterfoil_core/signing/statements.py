@@ -16,7 +16,7 @@ from msgspec import structs
 
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError
-from counterfoil_core.base.plaintext import quoted
+from counterfoil_core.base.plaintext import quote
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.timestamps import read_timestamp, timestamp
 from counterfoil_core.signing.envelope import open_statement, sign_statement
@@ -135,5 +135,5 @@ def _words(error: msgspec.ValidationError) -> str:
     place = _PLACE.search(str(error))
     said, where = (str(error)[: place.start()], place[0]) if place else (str(error), "")
     if repeats := _REPEATS.fullmatch(said):
-        said = f"{repeats[1]} {quoted(repeats[2].strip('`' + chr(39)))}"
+        said = f"{repeats[1]} {quote(repeats[2].strip('`' + chr(39)))}"
     return (said.partition(" matching regex ")[0] + where).replace("`", "'")

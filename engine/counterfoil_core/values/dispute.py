@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from counterfoil_core.base.digest import Digest
-from counterfoil_core.base.plaintext import spelled
+from counterfoil_core.base.plaintext import spell
 from counterfoil_core.base.sentence import Sentence, enumeration, joined, say
 from counterfoil_core.commit.merkle import MerkleComparison
 from counterfoil_core.signing.publickeys import key_id_of
@@ -88,7 +88,7 @@ class DisputedOperator:
     @property
     def where(self) -> str:
         """Name, pass and module in words."""
-        return f"{self.name} ({self.phase}{f' of {spelled(self.module)}' if self.module else ''})"
+        return f"{self.name} ({self.phase}{f' of {spell(self.module)}' if self.module else ''})"
 
 
 SHARE, COMBINE, UPDATE = "share ", "combine", "update"

@@ -91,8 +91,9 @@ def test_a_kernel_of_other_rules_is_noticed(tmp_path: Path, file: str, rule: str
     script = (
         "import torch\nfrom counterfoil_core.arithmetic import selftest\n"
         "from counterfoil_core.base.precision import Precision\n"
-        "from counterfoil_core.commit.sha256 import compiled\nfrom counterfoil_core.arithmetic.machine import Machine\n"
-        "assert compiled(), 'SHA-256 wrongly'\n"
+        "from counterfoil_core.commit.sha256 import compiled_loops\n"
+        "from counterfoil_core.arithmetic.machine import Machine\n"
+        "assert compiled_loops(), 'SHA-256 wrongly'\n"
         "print(selftest.run_selftest(Machine(torch.device('cpu'), 1), Precision()))"
     )
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}

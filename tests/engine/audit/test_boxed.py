@@ -286,7 +286,7 @@ def test_nonsense_out_of_the_box_is_refused(says: str, digits_job: Job, monkeypa
         command = [sys.executable, "-c", textwrap.dedent(SAYS).format(says) + "\nsys.stdin.read()"]
         return process.Process(REPLAY, ReplayWords(), process.Start(command))
 
-    monkeypatch.setattr(session, "started", started)
+    monkeypatch.setattr(session, "replay_process", started)
     with open_session() as box, pytest.raises(CounterfoilError, match="may not say"):
         list(box.audit(request_of(digits_job), CancelToken()))
 
@@ -312,7 +312,7 @@ def asking(answers: Answers) -> Asking:
         def ask(self, port: Port[Any], question: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
             asked = decode(encode(port.call(question, arguments, named)), Call)
             try:
-                found = process.answered(asked, [(port, answers)])
+                found = process.answer(asked, [(port, answers)])
             except (CounterfoilError, OSError) as error:
                 raise Failure.of(error).error from error
             return decode(encode(found), port.form(asked.name).brings)

@@ -16,7 +16,7 @@ from counterfoil_core.judge.arbiter import judge_end
 from counterfoil_core.judge.judgement import look_at_end, look_at_state
 from counterfoil_core.judge.looks import judge
 from counterfoil_core.order.executable import LoadedOrder
-from counterfoil_core.replay.replayer import NoResult, StepReplayer, reached, read_log
+from counterfoil_core.replay.replayer import NoResult, StepReplayer, read_log, replay_result
 from counterfoil_core.replay.sharedreplay import step_replayer
 from counterfoil_core.values.dispute import Right
 from counterfoil_core.values.outcome import Outcome
@@ -44,7 +44,7 @@ def huge_step(digits_job: Job):
 
 def ended(huge_step) -> NoResult:
     steps, record, state, logs, *_ = huge_step
-    found = finish(reached(steps.replay(record, state, logs, keep_log=True)))
+    found = finish(replay_result(steps.replay(record, state, logs, keep_log=True)))
     assert isinstance(found, NoResult)
     return found
 

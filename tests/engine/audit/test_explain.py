@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from counterfoil_core.arithmetic.grid.neighbours import Values, neighbours, on_grid, quanta
 from counterfoil_core.judge import explain as module
-from counterfoil_core.judge.explain import explain, mixed, pair_or_triple, subsets, unmixed
+from counterfoil_core.judge.explain import explain, mix, pair_or_triple, subsets, unmix
 from counterfoil_core.kernels.cpu.rounding import CpuKernel, mix_values
 from counterfoil_core.kernels.grid import Grid
 from support import kernelrules as rules
@@ -53,9 +53,9 @@ def told(before: np.ndarray, after: np.ndarray, trainer: np.ndarray, logged: np.
 def test_it_is_that_of_the_kernel_and_can_be_undone(values, key):
     array = np.array(values)
     indices = np.arange(len(values), dtype=np.int64)
-    terms = mixed(array, indices, key)
+    terms = mix(array, indices, key)
     assert int(terms.sum(dtype=np.uint64)) == int(mix_values(array, indices, np.uint64(key)))
-    assert unmixed(terms, indices, key).tobytes() == array.tobytes()
+    assert unmix(terms, indices, key).tobytes() == array.tobytes()
 
 
 # The neighbours.

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 import counterfoil
-from counterfoil.audit.capsulecontents import handed_out, handed_out_by
+from counterfoil.audit.capsulecontents import count_contents, count_file_contents
 from counterfoil.audit.values.capsulecontents import HandedOut, HandedRows
 from counterfoil_core.bundle.capsule import CapsuleContents
 from counterfoil_core.commit.state import CHUNK_BYTES
@@ -94,7 +94,7 @@ def test_a_capsule_of_a_share_has_the_rows_of_the_share_alone(shared: Job, share
     own = step_rows(shared)[share_rows(contents.manifest, share)]
     assert len(own) == BATCH // SHARES
     assert rows_in(path, shared) == set(own)
-    assert handed_out(contents).rows[0] == HandedRows("x", len(set(own)), len(set(own)), ROWS)
+    assert count_contents(contents).rows[0] == HandedRows("x", len(set(own)), len(set(own)), ROWS)
 
 
 @pytest.mark.parametrize("about", [UPDATE, "gradient:weight"])
@@ -103,7 +103,7 @@ def test_a_capsule_of_an_update_or_of_a_sum_has_no_row(shared: Job, about: str, 
     path = rejected(contents, tmp_path / "c.cfoil")
     assert rows_in(path, shared) == set()
     assert contents.part.data == {}
-    found = handed_out(contents)
+    found = count_contents(contents)
     assert found.rows == ()
     assert found.tensors > 0
     assert "rows of" not in str(found.sentences[0])
@@ -113,7 +113,7 @@ def test_rows_that_share_a_chunk_with_those_of_the_step_are_counted(trainer_key:
     job = job_of(tmp_path, trainer_key, 6, None)
     path = rejected(crafted(job.run, STEP), tmp_path / "c.cfoil")
     needed = len(set(step_rows(job)))
-    found = handed_out_by(path)
+    found = count_file_contents(path)
     assert found.rows == (HandedRows("x", needed, ROWS, ROWS), HandedRows("y", needed, ROWS, ROWS))
     assert rows_in(path, job) == set(range(ROWS)), "as it is counted"
     assert f"{ROWS} of {ROWS} rows of x" in str(found.sentences[0])
@@ -127,7 +127,7 @@ def test_a_row_that_lies_across_chunks_is_counted_once(trainer_key: SigningKey, 
     own = set(step_rows(job))
     # A row has one chunk and a half: with it comes half of the one before or behind.
     expected = {each for row in own for each in ((row, row + 1) if row % 2 == 0 else (row - 1, row))}
-    (x, y) = handed_out(contents).rows
+    (x, y) = count_contents(contents).rows
     assert (x.read, x.shown) == (len(own), len(expected))
     assert rows_in(path, job) == expected
     assert y.shown == ROWS

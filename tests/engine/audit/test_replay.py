@@ -23,7 +23,7 @@ from counterfoil_core.arithmetic.compute.operation import native
 from counterfoil_core.arithmetic.grid.fingerprints import Kernels, step_key
 from counterfoil_core.arithmetic.grid.log import SiteLog, decode
 from counterfoil_core.arithmetic.grid.replayrounder import ReplayingRounder
-from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturb
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError
@@ -153,8 +153,8 @@ def test_control_without_the_log_other_hardware_gives_another_run(larger_job):
     report = audited(larger_job.run, larger_job.order, perturbation="reversed").report
     assert report.outcome is Outcome.VERIFIED
     assert report.corrections > 0
-    assert differing_steps(larger_job, perturbed("reversed"), lambda log: log) == []
-    assert differing_steps(larger_job, perturbed("reversed"), without_entries)
+    assert differing_steps(larger_job, perturb("reversed"), lambda log: log) == []
+    assert differing_steps(larger_job, perturb("reversed"), without_entries)
     # The same hardware needs no log.
     assert differing_steps(larger_job, native, without_entries) == []
 

@@ -20,7 +20,7 @@ from counterfoil_core.arithmetic.compute.interpreter import Interpreter
 from counterfoil_core.arithmetic.compute.operation import native
 from counterfoil_core.arithmetic.families.magnitude import largest
 from counterfoil_core.arithmetic.families.table import SCALES
-from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturb
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.hearing import session
 from counterfoil_core.values.outcome import Outcome
@@ -207,7 +207,7 @@ def test_control_the_operators_are_there_and_come_out_different(jobs, name):
 
     def compute(operation: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         result = native(operation, args, kwargs)
-        pairs = zip(_listed(result), _listed(perturbed("reversed")(operation, args, kwargs)), strict=True)
+        pairs = zip(_listed(result), _listed(perturb("reversed")(operation, args, kwargs)), strict=True)
         if any(a is not None and a.is_floating_point() and not torch.equal(a, b) for a, b in pairs):
             different.add(operation.node.entry.kind)
         return result
@@ -249,7 +249,7 @@ def test_control_without_the_grid_the_gradient_of_a_bias_before_batch_norm_is_no
     def compute(operation: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         result = native(operation, args, kwargs)
         if operation.node.entry.kind == "convolution_backward":
-            gradients.extend([result[2], perturbed("reversed")(operation, args, kwargs)[2]])
+            gradients.extend([result[2], perturb("reversed")(operation, args, kwargs)[2]])
         return result
 
     Interpreter(order.program, torch.device("cpu")).run(order.inputs(1, order.initial), compute=compute)

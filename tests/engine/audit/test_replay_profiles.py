@@ -18,7 +18,7 @@ from counterfoil_core.arithmetic.grid.fingerprints import Kernels, step_key
 from counterfoil_core.arithmetic.grid.log import SiteLog, decode
 from counterfoil_core.arithmetic.grid.replayrounder import ReplayingRounder
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
-from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturb
 from counterfoil_core.base.precision import PROFILES, AnyPrecision, Precision
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.program.torchdtypes import TORCH_DTYPES
@@ -78,7 +78,7 @@ def follow(job: Job, perturbation: str, *, with_log: bool) -> tuple[list[bool], 
             if not with_log:
                 logs = tuple(SiteLog(log.exponent, log.indices[:0], log.ups[:0]) for log in logs)
             rounder.follow(step_key(manifest.digest, step), logs)
-            state = interpreter.run(order.inputs(step, state), rounder=rounder, compute=perturbed(perturbation)).state
+            state = interpreter.run(order.inputs(step, state), rounder=rounder, compute=perturb(perturbation)).state
             corrections += sum(count.corrections for count in rounder.counts)
             if manifest.extent.is_checkpoint(step):
                 stored = reader.checkpoint(step)

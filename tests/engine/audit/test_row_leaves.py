@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 import counterfoil
-from counterfoil.audit.capsulecontents import handed_out
+from counterfoil.audit.capsulecontents import count_contents
 from counterfoil.audit.values.capsulecontents import HandedRows
 from counterfoil.training.order import sign_order_file
 from counterfoil_core.base.errors import BundleError, DataError
@@ -74,8 +74,8 @@ def test_a_dispute_hands_out_the_rows_of_its_step_alone(
     assert len(own) == 8
     assert images_in(path, cheat.order) == own
     assert len(images_in(cheat.order, cheat.order)) == ROWS, "a row that is there is found"
-    assert handed_out(evidence).rows == (HandedRows("images", 8, 8, ROWS), HandedRows("labels", 8, 8, ROWS))
-    assert len(handed_out(evidence).sentences) == 1
+    assert count_contents(evidence).rows == (HandedRows("images", 8, 8, ROWS), HandedRows("labels", 8, 8, ROWS))
+    assert len(count_contents(evidence).sentences) == 1
     # The same dispute of an order whose leaves are chunks: the neighbours are found.
     chunked = record_cheat(tmp_path, digits_order(), trainer_key)
     with_neighbours = save(evidence_of(chunked.run), tmp_path / "b.cfoil")
@@ -222,7 +222,7 @@ def test_a_dispute_about_a_log_that_cannot_be_decoded_has_no_row(
     assert report.outcome is AdjudicationOutcome.CONFIRMED, report.reason
     assert f"The rounding log of step {STEP} cannot be read" in report.reason
     assert images_in(path, honest.order) == set()
-    assert handed_out(contents).rows == ()
+    assert count_contents(contents).rows == ()
     # Control: a step that is replayed takes its rows.
     assert images_in(save(crafted(honest.run, STEP), tmp_path / "b.cfoil"), honest.order) >= steps_rows(
         honest.order, STEP

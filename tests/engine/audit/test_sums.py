@@ -34,7 +34,7 @@ def test_a_sum_is_the_one_that_the_definition_gives_in_fractions(rows: list[list
     assert (exponent is None) == (largest == 0)
     if exponent is not None:
         assert Fraction(2) ** exponent > largest >= Fraction(2) ** (exponent - 1)
-    own = sums.added(shares, exponent, bits)
+    own = sums.sum_of_shares(shares, exponent, bits)
     try:
         expected = np.array(rules.combined(rows), np.float32)
     except OverflowError:
@@ -54,20 +54,20 @@ def test_a_sum_is_the_one_that_the_kernels_give(scale: float) -> None:
     total = torch.zeros(shares.shape[1:], dtype=torch.int64)
     for share in shares:
         combine.quantise_into(total, torch.from_numpy(share), exponent, bits)
-    own = sums.added(shares, sums.common_exponent(shares), bits)
+    own = sums.sum_of_shares(shares, sums.common_exponent(shares), bits)
     assert own is not None
     assert own.tobytes() == combine.combined(total, exponent, bits).numpy().tobytes()
     wrong = shares.copy()
     wrong[0, 0, 0] += np.float32(scale)
-    other = sums.added(wrong, sums.common_exponent(wrong), bits)
+    other = sums.sum_of_shares(wrong, sums.common_exponent(wrong), bits)
     assert other is None or other.tobytes() != own.tobytes(), "the control"
 
 
 def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     shares = np.random.default_rng(4).standard_normal((3, 100)).astype(np.float32)
-    whole = sums.added(shares, sums.common_exponent(shares), 52)
+    whole = sums.sum_of_shares(shares, sums.common_exponent(shares), 52)
     monkeypatch.setattr(sums, "_BLOCK", 7)
-    pieces = sums.added(shares, sums.common_exponent(shares), 52)
+    pieces = sums.sum_of_shares(shares, sums.common_exponent(shares), 52)
     assert whole is not None
     assert pieces is not None
     assert whole.tobytes() == pieces.tobytes()
@@ -77,7 +77,7 @@ def test_zeros_have_no_exponent_and_no_elements_none() -> None:
     assert sums.common_exponent(np.zeros((2, 3), np.float32)) is None
     assert sums.common_exponent(np.zeros((2, 0), np.float32)) is None
     assert (combine.ZERO, NO_EXPONENT) == (NO_EXPONENT, combine.ZERO)
-    scalars = sums.added(np.array([-0.0, 0.0], np.float32), None, 52)
+    scalars = sums.sum_of_shares(np.array([-0.0, 0.0], np.float32), None, 52)
     assert scalars is not None
     assert (scalars.shape, scalars.tobytes()) == ((), bytes(4))
 

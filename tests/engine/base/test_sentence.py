@@ -13,7 +13,7 @@ from counterfoil.audit.progressfile import decode, encode
 from counterfoil.talk import messages
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import BundleError, ProgressError
-from counterfoil_core.base.sentence import Sentence, enumeration, fill, joined, packed, say, unpacked
+from counterfoil_core.base.sentence import Sentence, enumeration, fill, joined, pack_sentence, say, unpack_sentence
 from counterfoil_core.hearing.keptaudit import Basis, KeptAudit
 from counterfoil_core.values.dispute import Dispute, Finding, Right, named_parts
 from counterfoil_core.values.sampling import Sample, SegmentRequest, Selection
@@ -24,7 +24,7 @@ NESTED = say("{0} {1:.3g} of {2:,} in {3}.", say("Step {0}", 4), 0.12345, 100000
 
 def parts(sentence: object) -> object:
     """What a sentence was made of, down to its plain values."""
-    return packed(sentence) if isinstance(sentence, Sentence) else sentence
+    return pack_sentence(sentence) if isinstance(sentence, Sentence) else sentence
 
 
 def test_a_sentence_is_its_text() -> None:
@@ -92,13 +92,13 @@ def test_a_sentence_survives_a_copy_and_another_process() -> None:
 
 
 def test_a_sentence_survives_json() -> None:
-    found = unpacked(json.loads(json.dumps(packed(NESTED))))
+    found = unpack_sentence(json.loads(json.dumps(pack_sentence(NESTED))))
     assert found == NESTED
     assert parts(found) == parts(NESTED)
-    assert unpacked(packed("plain")) == "plain"
+    assert unpack_sentence(pack_sentence("plain")) == "plain"
     for damaged in ([], [1], ["{0}"], ["{0}", {}], ["{0}", None]):
         with pytest.raises((TypeError, ValueError)):
-            unpacked(damaged)
+            unpack_sentence(damaged)
 
 
 def test_msgpack_writes_no_sentence_unasked() -> None:

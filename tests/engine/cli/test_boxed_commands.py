@@ -16,7 +16,7 @@ import pytest
 import typer
 
 from counterfoil.base.joberrors import TargetExistsError
-from counterfoil.cli.commands import PLACES, declared
+from counterfoil.cli.commands import PLACES, load_command
 from counterfoil.cli.monitor import Monitor
 from counterfoil.cli.places import (
     OPENS_KEY,
@@ -85,7 +85,7 @@ REPLAYING = ("audit", "merge", "follow", "adjudicate")
 def names() -> Iterator[str]:
     """The commands of the table, each of a group by itself, but for those that read what is the user's own."""
     for name, place in PLACES.items():
-        found = declared(place)
+        found = load_command(place)
         if not isinstance(found, typer.Typer):
             yield from [name] if not place.open or name in REPLAYING else []
             continue

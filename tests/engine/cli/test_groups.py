@@ -10,9 +10,9 @@ from typing import Annotated
 import pytest
 import typer
 
-from counterfoil.cli.commands import PLACES, declared
+from counterfoil.cli.commands import PLACES, load_command
 from counterfoil.cli.groups import Defaults, flat
-from counterfoil.cli.places import READS, guarded
+from counterfoil.cli.places import READS, guard
 
 Steps = Annotated[int, typer.Option(min=1, help="How many.")]
 
@@ -67,7 +67,7 @@ def test_a_command_gets_its_groups() -> None:
 
 def test_typer_reads_it_and_paths_in_groups_are_compared(tmp_path: Path) -> None:
     app = typer.Typer()
-    app.command()(guarded(flat(train)))
+    app.command()(guard(flat(train)))
     place = tmp_path / "s"
     typer.main.get_command(app)(["a", "--source", str(place), "--rate", "0.25"], standalone_mode=False)
     assert got["job"] == Job(source=place, pace=Pace(steps=7, rate=0.25), quick=True)
@@ -92,7 +92,7 @@ def test_no_option_stands_twice() -> None:
 
 @pytest.mark.parametrize("name", PLACES)
 def test_every_command_can_be_read(name: str) -> None:
-    found = declared(PLACES[name])
+    found = load_command(PLACES[name])
     commands = [part.callback for part in found.registered_commands] if isinstance(found, typer.Typer) else [found]
     for command in commands:
         options = inspect.signature(command, eval_str=True).parameters.values()

@@ -15,14 +15,14 @@ from counterfoil_core.commit.state import tensor_digest
 
 @pytest.fixture
 def anew() -> Iterator[None]:
-    module.compiled.cache_clear()
+    module.compiled_loops.cache_clear()
     yield
-    module.compiled.cache_clear()
+    module.compiled_loops.cache_clear()
 
 
 LOOPS = [
     module.PLAIN,
-    pytest.param(module.compiled(), marks=pytest.mark.skipif(not module.compiled(), reason="hidden")),
+    pytest.param(module.compiled_loops(), marks=pytest.mark.skipif(not module.compiled_loops(), reason="hidden")),
 ]
 
 
@@ -39,7 +39,7 @@ def test_leaves_and_root_are_those_of_the_definition(loops: module.Loops, data: 
 
 
 def test_little_is_hashed_without_loading_anything(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "compiled", lambda: pytest.fail("loaded"))
+    monkeypatch.setattr(module, "compiled_loops", lambda: pytest.fail("loaded"))
     assert module.loops_for(1000) is module.PLAIN
 
 
@@ -48,16 +48,16 @@ def test_where_the_functions_are_hidden_hashlib_gives_the_same(monkeypatch: pyte
     array = np.random.default_rng(0).integers(0, 256, 2**21 + 5).astype(np.uint8)
     usual = tensor_digest("a", array)
     monkeypatch.setattr(module, "_FUNCTIONS", (*module._FUNCTIONS, "SHA256_of_no_library"))
-    module.compiled.cache_clear()
+    module.compiled_loops.cache_clear()
     assert module.loops_for(2**21) is module.PLAIN
     assert tensor_digest("a", array) == usual
 
 
 @pytest.mark.usefixtures("anew")
 def test_functions_that_do_something_else_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not module.compiled():
+    if not module.compiled_loops():
         pytest.skip("OpenSSL's functions are hidden here")
     found = module._checked
     monkeypatch.setattr(module, "_checked", lambda loops: found(loops) if loops is module.PLAIN else (b"", b""))
-    module.compiled.cache_clear()
+    module.compiled_loops.cache_clear()
     assert module.loops_for(2**21) is module.PLAIN

@@ -11,7 +11,7 @@ import pytest
 
 from counterfoil.base.joberrors import RankError
 from counterfoil.distributed import ranks
-from counterfoil.distributed.ranks import StoreAddress, joined, store_address
+from counterfoil.distributed.ranks import StoreAddress, join_ranks, store_address
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError
 
@@ -127,5 +127,5 @@ def test_ranks_look_before_torch_waits(free: socket.socket, monkeypatch: pytest.
     port = str(free.getsockname()[1])
     for name, value in {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}.items():
         monkeypatch.setenv(name, value)
-    with pytest.raises(RankError, match="nobody listens there"), joined("cpu", None):
+    with pytest.raises(RankError, match="nobody listens there"), join_ranks("cpu", None):
         pass

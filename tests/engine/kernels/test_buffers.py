@@ -102,7 +102,7 @@ def test_where_the_system_reserves_nothing_the_library_does(monkeypatch: pytest.
     def refuse(length: int) -> None:
         raise OSError(12, "Cannot allocate memory")
 
-    monkeypatch.setattr(buffers, "mapped", refuse)
+    monkeypatch.setattr(buffers, "map_memory", refuse)
     arena = Arena()
     assert arena.empty(LARGE).fill_(7).sum() == 7 * 1024 * 512
     assert arena.used == arena.extent == 0

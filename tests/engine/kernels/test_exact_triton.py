@@ -27,7 +27,7 @@ from counterfoil_core.kernels.exact.geometry import Geometry, runs
 from counterfoil_core.kernels.exact.limits import sum_bits
 from counterfoil_core.kernels.exact.products import Form
 from counterfoil_core.kernels.exact.quantise import exponents_of, quantise
-from counterfoil_core.kernels.exact.refusals import Noted, noting
+from counterfoil_core.kernels.exact.refusals import Noted, note_refusals
 from counterfoil_core.kernels.exact.single import from_int64
 from support import definite_reference as reference, kernelrules as rules
 from support.definite_reference import bits_of, same_bits, wild
@@ -117,7 +117,7 @@ def test_what_is_not_finite_is_refused(device: str, bad: float) -> None:
 def test_what_is_not_finite_is_noted_for_later(device: str) -> None:
     x, y = wild((5, 6), 1).to(device), wild((6, 4), 2).to(device)
     noted = Noted()
-    with noting(noted):
+    with note_refusals(noted):
         products.matmul(x, y, 20, Form.KARATSUBA)
         quantise(x, 20, (1,))
         assert [bool(wrong) for wrong in noted.raised()] == [False]
@@ -125,7 +125,7 @@ def test_what_is_not_finite_is_noted_for_later(device: str) -> None:
         products.matmul(x, y, 20, Form.KARATSUBA)
         assert [bool(wrong) for wrong in noted.raised()] == [True]
     by_torch = Noted()
-    with noting(by_torch):
+    with note_refusals(by_torch):
         exponents_of(x)
     assert [bool(wrong) for wrong in by_torch.raised()] == [True]
     with pytest.raises(NonFiniteError):
@@ -272,7 +272,7 @@ def test_nothing_waits_for_the_device(device: str) -> None:
         evaluate("rsqrt", x.abs())
         elementwise.multiply(x, 0.1)
 
-    with noting(Noted()):
+    with note_refusals(Noted()):
         step()
         torch.cuda.set_sync_debug_mode("error")
         try:
@@ -347,7 +347,7 @@ def test_values_that_meet(device: str) -> None:
     assert same_bits(sums.total_by_place(values.to(device), places.to(device), 4, 3).cpu(), expected)
     with pytest.raises(AssertionError, match="more values meet than the 2 "):
         sums.total_by_place(values.to(device), places.to(device), 4, 2)
-    with noting(noted := Noted()):
+    with note_refusals(noted := Noted()):
         sums.total_by_place(values.to(device), places.to(device), 4, 2)
     assert [bool(wrong) for wrong in noted.raised()] == [True]
 

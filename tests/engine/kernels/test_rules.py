@@ -13,12 +13,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.grid.directions import judged
+from counterfoil_core.arithmetic.grid.directions import apply_directions
 from counterfoil_core.kernels import devices
 from counterfoil_core.kernels.cpu.philox import philox4x32, words, words_by_torch
 from counterfoil_core.kernels.cpu.rounding import CpuKernel, mix_values
 from counterfoil_core.kernels.exact import digitproducts
-from counterfoil_core.kernels.exact.digits import KARATSUBA_BLOCK, digit_count, recombined, split
+from counterfoil_core.kernels.exact.digits import KARATSUBA_BLOCK, digit_count, recombine, split
 from counterfoil_core.kernels.exact.products import Form, matmul
 from counterfoil_core.kernels.exact.quantise import quantise
 from counterfoil_core.kernels.grid import Grid
@@ -181,7 +181,7 @@ def test_logged_directions(grid: Grid) -> None:
     ups = np.arange(own.size) % 2 == 1
     expected = [rules.directed(value, up, grid) for value, up in zip(own.tolist(), ups.tolist(), strict=True)]
     rounded = np.array([value if math.isinf(value) else rules.rounded(value, grid).value for value in own.tolist()])
-    counts, after, changed = judged(own, rounded, ups, grid, 0.75)
+    counts, after, changed = apply_directions(own, rounded, ups, grid, 0.75)
     assert [value.hex() for value in after.tolist()] == [value.hex() for value in expected]
     assert changed.tolist() == [here != there for here, there in zip(rounded.tolist(), expected, strict=True)]
     assert grid.exponent == -32768 or min(counts.corrections, counts.contradictions) > 100
@@ -276,7 +276,7 @@ def test_digits(count: int) -> None:
     for dtype in (torch.int32, torch.int64):
         digits = split(torch.tensor(integers, dtype=dtype), bits)
         assert [list(row) for row in zip(*(digit.tolist() for digit in digits), strict=True)] == rows
-        assert recombined(digits).tolist() == integers
+        assert recombine(digits).tolist() == integers
     planes = [list(plane) for plane in zip(*rows, strict=True)]
     planes += [[a + b for a, b in zip(*two, strict=True)] for two in itertools.combinations(planes, 2)]
     # In units of 2^-bits; a magnitude of 1 would make the unit twice as large.

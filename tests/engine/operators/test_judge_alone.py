@@ -30,7 +30,7 @@ from counterfoil_core.kernels.exact.truth import nearest_single
 from counterfoil_core.operators.draws.judge import drawn_element
 from counterfoil_core.operators.facts import EXPONENTIAL, NORMAL, UNIFORM
 from counterfoil_core.operators.judge import defined_output
-from counterfoil_core.operators.judging.ieee import rounded
+from counterfoil_core.operators.judging.ieee import round_to
 from counterfoil_core.operators.judging.quantisation import exponents_of, quantised, terms_bits
 from counterfoil_core.operators.node import Node, TensorType
 from counterfoil_core.operators.pointwise.judge.singles import FUNCTION_KINDS, value_of
@@ -105,11 +105,11 @@ def test_terms_keep_as_many_bits_as_the_page_says(count: int) -> None:
 def test_the_maker_rounds_fractions_as_the_judge_does(value: Fraction, exponent: int) -> None:
     """By way of float64 rounded to odd; the judge divides by the spacing."""
     scaled = value * Fraction(2) ** exponent
-    assert nearest_single(scaled) + 0.0 == rounded(scaled, "float32") + 0.0
-    held = Fraction(rounded(scaled, "float32")) if abs(scaled) < 2**127 else Fraction(1)
+    assert nearest_single(scaled) + 0.0 == round_to(scaled, "float32") + 0.0
+    held = Fraction(round_to(scaled, "float32")) if abs(scaled) < 2**127 else Fraction(1)
     # And halfway between two numbers.
     beside = Fraction(float(np.nextafter(np.float32(held), np.float32(np.inf))))
-    assert nearest_single((held + beside) / 2) == rounded((held + beside) / 2, "float32")
+    assert nearest_single((held + beside) / 2) == round_to((held + beside) / 2, "float32")
 
 
 # The maker is broken, or absent.

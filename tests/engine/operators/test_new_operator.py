@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 
 from counterfoil_core.operators.bounds import FUNCTION, constant
-from counterfoil_core.operators.facts import Trait, rounded
+from counterfoil_core.operators.facts import Trait, rounded_operators
 from counterfoil_core.operators.pointwise import facts
 
 if sys.argv[2] == "declared":
-    facts.FACTS += tuple(rounded("output", constant(FUNCTION), "erfinv.default", Trait.LAST_BIT))
+    facts.FACTS += tuple(rounded_operators("output", constant(FUNCTION), "erfinv.default", Trait.LAST_BIT))
 
 import numpy as np
 import torch

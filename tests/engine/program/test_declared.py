@@ -12,7 +12,7 @@ from counterfoil_core.base.errors import CancelledError
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.operators.node import Node, TensorType, Value
 from counterfoil_core.program.graph import Input, Program
-from counterfoil_core.program.resulttypes import undecided
+from counterfoil_core.program.resulttypes import undecided_operators
 
 TESTS = Path(__file__).parents[2]
 FILES = [
@@ -33,13 +33,13 @@ def programs(path: Path) -> tuple[list[Program], str]:
 def test_no_operator_of_an_order_is_left_to_the_library(path: Path) -> None:
     found, compute = programs(path)
     for program in found:
-        assert [program.nodes[index].where for index in undecided(program, compute)] == []
-        assert undecided(program, "float32" if compute == "float64" else "float64") == []
+        assert [program.nodes[index].where for index in undecided_operators(program, compute)] == []
+        assert undecided_operators(program, "float32" if compute == "float64" else "float64") == []
 
 
 def test_no_operator_of_a_step_with_every_rounded_kind_is_left_to_the_library() -> None:
     (program,) = every_operator(2).programs.all
-    assert [program.nodes[index].where for index in undecided(program, "float64")] == []
+    assert [program.nodes[index].where for index in undecided_operators(program, "float64")] == []
 
 
 def chained(*operators: str) -> Program:
@@ -54,11 +54,13 @@ def chained(*operators: str) -> Program:
 
 def test_one_stands_for_all_that_have_the_same_arguments() -> None:
     # No rule answers for what the catalogue does not list.
-    assert undecided(chained("aten.neg.default", "aten.erfinv.default", "aten.erfinv.default"), "float64") == [1]
+    assert undecided_operators(
+        chained("aten.neg.default", "aten.erfinv.default", "aten.erfinv.default"), "float64"
+    ) == [1]
 
 
 def test_who_stops_gets_none() -> None:
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(CancelledError):
-        undecided(chained("aten.neg.default"), "float64", cancel)
+        undecided_operators(chained("aten.neg.default"), "float64", cancel)

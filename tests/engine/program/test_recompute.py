@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from counterfoil.program.capture import CapturedStep, capture
-from counterfoil.program.recompute import AUTO, computed_again, recomputing, updating_promptly
+from counterfoil.program.recompute import AUTO, count_recomputed, move_updates_up, recompute_activations
 from counterfoil.program.update import AdamW, Sgd, UpdateRule
 from counterfoil_core.arithmetic.admission import read_program
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
@@ -93,14 +93,14 @@ def unlike(program: Program) -> Counter[str]:
 @pytest.mark.parametrize("name", MODELS)
 def test_state_and_loss_are_the_same_bit_for_bit(name, segments):
     step = captured(name)
-    made = finish(recomputing(step.program, segments, 8))
+    made = finish(recompute_activations(step.program, segments, 8))
     # Others read it strictly, and what it needs was estimated as they do.
     read = read_program(made.program.to_bytes(), Precision())
     assert read.to_bytes() == made.program.to_bytes()
     assert (estimate(step.program), estimate(read)) == (made.before, made.after)
     assert made.after.bytes <= made.before.bytes
     # Cut between any two operators, a forward pass keeps all that it has.
-    again = computed_again(read) - computed_again(step.program)
+    again = count_recomputed(read) - count_recomputed(step.program)
     assert segments == 100 or (made.after.bytes < made.before.bytes and again > 0)
     assert executed(step, read) == executed(step, step.program)
 
@@ -108,7 +108,7 @@ def test_state_and_loss_are_the_same_bit_for_bit(name, segments):
 @pytest.mark.parametrize("operator", [UNIFORM, "aten.tanh.default", "aten.addmm.default"])
 def test_control_a_copy_that_computes_something_else_is_noticed(operator):
     step = captured("dropout")
-    program = finish(recomputing(step.program, 3, 8)).program
+    program = finish(recompute_activations(step.program, 3, 8)).program
     changed = 0
     for index, node in enumerate(program.nodes):
         if node.operator == operator and node.phase == "backward":
@@ -130,7 +130,10 @@ def _other(node: Node) -> Node:
 
 
 def test_a_copy_draws_what_was_drawn():
-    before, after = captured("dropout").program, finish(recomputing(captured("dropout").program, 3, 8)).program
+    before, after = (
+        captured("dropout").program,
+        finish(recompute_activations(captured("dropout").program, 3, 8)).program,
+    )
     drawn = [[node.args for node in program.nodes if node.operator == UNIFORM] for program in (before, after)]
     assert set(drawn[0]) == set(drawn[1])
     assert len(drawn[0]) < len(drawn[1])
@@ -138,7 +141,7 @@ def test_a_copy_draws_what_was_drawn():
 
 def test_running_statistics_are_updated_once():
     before = captured("batch norm, micro-batches").program
-    after = finish(recomputing(before, 3, 8)).program
+    after = finish(recompute_activations(before, 3, 8)).program
     for name, value in after.updates.items():
         if "running" in name:
             (maker,) = [n for n in after.nodes if 0 <= value.number - n.first_value < len(n.outputs)]
@@ -151,7 +154,7 @@ def test_running_statistics_are_updated_once():
 
 def test_the_last_segment_is_kept_and_nothing_is_computed_thrice():
     step = captured("dropout")
-    program = finish(recomputing(step.program, 3, 8)).program
+    program = finish(recompute_activations(step.program, 3, 8)).program
     more = unlike(program) - unlike(step.program)
     assert not unlike(step.program) - unlike(program)
     # Of six layers in three segments two are kept, and the first layer's product is not read by its own gradient.
@@ -165,7 +168,7 @@ def test_the_last_segment_is_kept_and_nothing_is_computed_thrice():
 @pytest.mark.slow
 def test_a_deep_model_takes_a_fraction_of_the_memory():
     step = capture_on(deep(nn.Tanh, lambda: nn.Dropout(0.1), layers=40, width=4), (256, 4))
-    made = finish(recomputing(step.program, AUTO, 8))
+    made = finish(recompute_activations(step.program, AUTO, 8))
     assert made.before.bytes / made.after.bytes >= 4
     assert least_memory(step.program, 8) / least_memory(made.program, 8) >= 3
     # At most the forward pass again.
@@ -174,7 +177,7 @@ def test_a_deep_model_takes_a_fraction_of_the_memory():
 
 def test_where_nothing_is_saved_nothing_is_recomputed():
     program = capture_on(nn.Linear(40, 2, bias=False), (2, 40)).program
-    made = finish(recomputing(program, AUTO, 8))
+    made = finish(recompute_activations(program, AUTO, 8))
     assert made.program is program
     assert made.before == made.after
 
@@ -182,13 +185,13 @@ def test_where_nothing_is_saved_nothing_is_recomputed():
 @pytest.mark.parametrize("segments", [0, 1, -3, 1001, 2.0, True, "some", None])
 def test_other_numbers_of_segments_are_refused(segments):
     with pytest.raises(DataError, match="segments"):
-        finish(recomputing(captured("dropout").program, segments, 8))
+        finish(recompute_activations(captured("dropout").program, segments, 8))
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_updates_follow_their_gradients(name):
     step = captured(name)
-    program = updating_promptly(step.program)
+    program = move_updates_up(step.program)
     assert unlike(program) == unlike(step.program)
     assert read_program(program.to_bytes(), Precision()).to_bytes() == program.to_bytes()
     assert executed(step, program) == executed(step, step.program)
@@ -201,13 +204,13 @@ def test_what_all_parameters_share_is_there_for_the_first_of_them():
     """Under exact profiles a factor of the weight decay is one operator for all parameters."""
     torch.manual_seed(1)
     step = capture(deep(nn.GELU), squared, AdamW(weight_decay=0.1), BATCH, exact=True)
-    program = updating_promptly(step.program)
+    program = move_updates_up(step.program)
     assert unlike(program) == unlike(step.program)
     assert executed(step, program) == executed(step, step.program)
     assert "ub" in "".join(node.phase[0] for node in program.nodes)
     shared = [node for node in program.nodes if node.phase == "update" and node.outputs[0].shape == ()]
     assert shared, "nothing is shared by the parameters"
-    made = finish(recomputing(step.program, 3, 8))
+    made = finish(recompute_activations(step.program, 3, 8))
     assert read_program(made.program.to_bytes(), ExactPrecision(20)).to_bytes() == made.program.to_bytes()
     assert executed(step, made.program) == executed(step, step.program)
 
@@ -223,7 +226,7 @@ def test_what_is_needed_earlier_is_not_moved_behind():
         Node("aten.add.Tensor", (Value(2), Value(4)), (), (whole,), 5, "", "update"),
         Node("aten.sum.default", (Value(3),), (), (one,), 6, "", "forward"),
     )
-    program = updating_promptly(Program(inputs, nodes, {"s": Value(5)}, Value(6)))
+    program = move_updates_up(Program(inputs, nodes, {"s": Value(5)}, Value(6)))
     assert [node.operator for node in program.nodes] == [node.operator for node in nodes]
     made = {0, 1}
     for node in program.nodes:
@@ -234,11 +237,11 @@ def test_what_is_needed_earlier_is_not_moved_behind():
 def test_a_wide_model_does_not_keep_all_gradients_at_once():
     program = capture_on(deep(nn.ReLU, layers=8, width=32), (2, 32), rule=Sgd(momentum=0.9)).program
     weights = 8 * 8 * (32 * 32 + 32)
-    assert estimate(program).bytes - estimate(updating_promptly(program)).bytes >= 0.6 * weights
+    assert estimate(program).bytes - estimate(move_updates_up(program)).bytes >= 0.6 * weights
 
 
 def test_operands_of_a_copy_are_kept_or_copies():
-    program = finish(recomputing(captured("skipping, clipped").program, 3, 8)).program
+    program = finish(recompute_activations(captured("skipping, clipped").program, 3, 8)).program
     made = set(range(len(program.inputs)))
     for node in program.nodes:
         assert {value.number for value in node_values(node)} <= made

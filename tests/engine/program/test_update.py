@@ -93,7 +93,7 @@ def trained(rule: UpdateRule, parts: int = 1) -> tuple[State, list[float]]:
     state: Mapping[str, Tensor] = {name: tensor.double() for name, tensor in captured.initial_state.items()}
     losses = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(interpreter, "stored", lambda tensor, described: tensor)
+        patch.setattr(interpreter, "stored_tensor", lambda tensor, described: tensor)
         for step in range(STEPS):
             scalars = dict(zip(rule.scalar_names, rule.scalars(step + 1, RATES[step]), strict=True))
             batch = {"x": BATCHES[step], "y": TARGETS[step]}
@@ -265,7 +265,7 @@ def test_accumulation_adds_exactly_as_torch_does():
     captured = capture(model, lambda m, b: m(b["x"]).square().sum(), Sgd(), types, micro_batches=2)
     inputs = StepInputs(captured.initial_state, {"x": BATCHES[0][:4]}, {"lr": 1.0}, Draws(0, 1))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(interpreter, "stored", lambda tensor, described: tensor)
+        patch.setattr(interpreter, "stored_tensor", lambda tensor, described: tensor)
         state = Interpreter(captured.program, torch.device("cpu")).run(inputs).state
     model.double()
     for half in BATCHES[0][:4].double().chunk(2):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from counterfoil_core.base.errors import GivenFileError
-from counterfoil_core.remote.address import Address, hushed, is_address, place_of, shown_place
+from counterfoil_core.remote.address import Address, hush, is_address, place_of, shown_place
 
 SECRET = "https://me:secret@example.org:8443/runs/my%20run.cfoil?X-Amz-Signature=abc#part"
 
@@ -33,7 +33,7 @@ def test_what_may_be_secret_in_an_address_is_not_shown() -> None:
     assert address.shown == "https://example.org:8443/runs/my%20run.cfoil"
     assert address.name == "my run.cfoil"
     assert shown_place(address) == address.shown
-    assert hushed(f"Cannot connect to {SECRET}, twice") == (
+    assert hush(f"Cannot connect to {SECRET}, twice") == (
         "Cannot connect to https://example.org:8443/runs/my%20run.cfoil?..., twice"
     )
     assert shown_place(Path("run.cfoil")) == "run.cfoil"

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 import fsspec
 import pytest
 
-from counterfoil.remote.files import copied, near, open_transfer
+from counterfoil.remote.files import local_copy, near, open_transfer
 from counterfoil.remote.transfer import Transfer
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, FileChangedError, FileReadError, GivenFileError
@@ -186,7 +186,7 @@ def test_a_file_that_is_too_large_to_be_read_whole_is_refused(length: bool) -> N
 
 
 def test_a_copy_is_made_of_a_file_that_is_read_whole_anyhow() -> None:
-    with serving(DATA) as served, copied(Address(served.url)) as path:
+    with serving(DATA) as served, local_copy(Address(served.url)) as path:
         assert path.read_bytes() == DATA
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from counterfoil.remote.files import copied, open_transfer
+from counterfoil.remote.files import local_copy, open_transfer
 from counterfoil.remote.objects import StoredFile
 from counterfoil.remote.transfer import Patience
 from counterfoil_core.base.errors import FileChangedError, FileReadError, GivenFileError
@@ -81,7 +81,7 @@ def test_an_object_of_s3_is_read_in_pieces(s3, monkeypatch: pytest.MonkeyPatch) 
         assert file.fetch([(5, 10), (2000, 3)]) == [DATA[5:15], DATA[2000:2003]]
         assert sorted(served.pieces) == [(5, 10), (2000, 3)]
         assert served.sent == 13
-        with copied(Address("s3://bucket/run.cfoil")) as path:
+        with local_copy(Address("s3://bucket/run.cfoil")) as path:
             assert path.read_bytes() == DATA
         served.tag = '"two"'
         with pytest.raises(FileChangedError):

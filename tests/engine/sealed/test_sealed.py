@@ -15,7 +15,7 @@ from counterfoil.sealed import unseal
 from counterfoil.sealed.agefile import MOST_HEADER_BYTES, can_seal, is_sealed
 from counterfoil.sealed.recipients import MOST_RECIPIENTS, read_recipients, recipients_path
 from counterfoil.sealed.seal import check_recipients, seal_file
-from counterfoil.sealed.unseal import make_sealing_key, opened, private_folder
+from counterfoil.sealed.unseal import make_sealing_key, open_sealed, private_folder
 from counterfoil.signer.client import Passphrase
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, CounterfoilError, FileWriteError, GivenFileError, KeyFileError
@@ -52,7 +52,7 @@ def test_a_judge_opens_what_was_sealed_and_nothing_is_left(sealed: Path, judge: 
     assert not is_sealed(tmp_path / "c.cfoil")
     assert PLAIN[:64] not in sealed.read_bytes()
     assert PLAIN[-64:] not in sealed.read_bytes()
-    with opened(sealed, judge, NO_PASSPHRASE) as path:
+    with open_sealed(sealed, judge, NO_PASSPHRASE) as path:
         assert path.name == "c.cfoil"
         assert path.read_bytes() == PLAIN
         assert path.is_relative_to(tmp_path / "runtime")
@@ -62,7 +62,7 @@ def test_a_judge_opens_what_was_sealed_and_nothing_is_left(sealed: Path, judge: 
 
 @posix
 def test_nobody_else_can_read_what_was_opened_or_the_key(sealed: Path, judge: Path) -> None:
-    with opened(sealed, judge, NO_PASSPHRASE) as path:
+    with open_sealed(sealed, judge, NO_PASSPHRASE) as path:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
         assert stat.S_IMODE(path.parent.parent.stat().st_mode) == 0o700
@@ -83,7 +83,7 @@ def test_the_program_age_opens_it_and_seals_for_the_same_key(sealed: Path, judge
     assert found == PLAIN
     theirs = tmp_path / "theirs.age"
     subprocess.run(["age", "-R", recipients_path(judge), "-o", theirs, tmp_path / "c.cfoil"], check=True)
-    with opened(theirs, judge, NO_PASSPHRASE) as path:
+    with open_sealed(theirs, judge, NO_PASSPHRASE) as path:
         assert path.read_bytes() == PLAIN
 
 
@@ -95,7 +95,7 @@ def test_a_key_of_age_keygen_is_one_of_ours(tmp_path: Path) -> None:
     public = subprocess.run(["age-keygen", "-y", key], check=True, capture_output=True).stdout
     recipients_path(key).write_bytes(b"# of a judge\n\n" + public)
     seal_file(source, tmp_path / "c.age", read_recipients([recipients_path(key)]))
-    with opened(tmp_path / "c.age", key, NO_PASSPHRASE) as path:
+    with open_sealed(tmp_path / "c.age", key, NO_PASSPHRASE) as path:
         assert path.read_bytes() == PLAIN
 
 
@@ -103,7 +103,7 @@ def test_another_key_does_not_open_it(sealed: Path, tmp_path: Path) -> None:
     make_sealing_key(tmp_path / "other.key", NO_PASSPHRASE)
     with (
         pytest.raises(KeyFileError, match=r"c\.cfoil\.age was not sealed for the key in other.key"),
-        opened(sealed, tmp_path / "other.key", NO_PASSPHRASE),
+        open_sealed(sealed, tmp_path / "other.key", NO_PASSPHRASE),
     ):
         pytest.fail("it was opened")
     assert not any((tmp_path / "runtime").iterdir())
@@ -116,9 +116,9 @@ def test_each_of_several_judges_opens_it_and_is_not_named(tmp_path: Path) -> Non
     seal_file(tmp_path / "c", tmp_path / "c.age", read_recipients([recipients_path(key) for key in keys[:2]] * 2))
     assert not any(name.encode() in (tmp_path / "c.age").read_bytes() for name in names)
     for key in keys[:2]:
-        with opened(tmp_path / "c.age", key, NO_PASSPHRASE) as path:
+        with open_sealed(tmp_path / "c.age", key, NO_PASSPHRASE) as path:
             assert path.read_bytes() == PLAIN
-    with pytest.raises(KeyFileError), opened(tmp_path / "c.age", keys[2], NO_PASSPHRASE):
+    with pytest.raises(KeyFileError), open_sealed(tmp_path / "c.age", keys[2], NO_PASSPHRASE):
         pytest.fail("it was opened")
 
 
@@ -129,7 +129,7 @@ def test_one_flipped_bit_is_refused(sealed: Path, judge: Path, place: int, tmp_p
     sealed.write_bytes(data)
     with (
         pytest.raises((GivenFileError, KeyFileError), match=r"damaged|was not sealed for"),
-        opened(sealed, judge, NO_PASSPHRASE),
+        open_sealed(sealed, judge, NO_PASSPHRASE),
     ):
         pytest.fail("it was opened")
     assert not any((tmp_path / "runtime").iterdir())
@@ -138,7 +138,7 @@ def test_one_flipped_bit_is_refused(sealed: Path, judge: Path, place: int, tmp_p
 @pytest.mark.parametrize("length", [0, 10, 100, 65_700, -1, -70_000])
 def test_what_is_cut_off_is_refused(sealed: Path, judge: Path, length: int) -> None:
     sealed.write_bytes(sealed.read_bytes()[:length])
-    with pytest.raises((GivenFileError, KeyFileError)), opened(sealed, judge, NO_PASSPHRASE):
+    with pytest.raises((GivenFileError, KeyFileError)), open_sealed(sealed, judge, NO_PASSPHRASE):
         pytest.fail("it was opened")
 
 
@@ -147,7 +147,7 @@ def test_a_header_without_an_end_is_not_given_to_the_library(judge: Path, tmp_pa
     (tmp_path / "long.age").write_bytes(long + b"--- x\n")
     with (
         pytest.raises(GivenFileError, match="not a sealed file, or its header is damaged"),
-        opened(tmp_path / "long.age", judge, NO_PASSPHRASE),
+        open_sealed(tmp_path / "long.age", judge, NO_PASSPHRASE),
     ):
         pytest.fail("it was opened")
 
@@ -159,10 +159,10 @@ def test_a_passphrase_protects_the_key_as_age_does(tmp_path: Path) -> None:
     assert recipient in pyrage.passphrase.decrypt(key.read_bytes(), "old shoes").decode()
     (tmp_path / "c").write_bytes(PLAIN)
     seal_file(tmp_path / "c", tmp_path / "c.age", [recipient])
-    with opened(tmp_path / "c.age", key, Passphrase.given("old shoes")) as path:
+    with open_sealed(tmp_path / "c.age", key, Passphrase.given("old shoes")) as path:
         assert path.read_bytes() == PLAIN
     for wrong, sentence in ((Passphrase.given("new shoes"), "is wrong"), (NO_PASSPHRASE, "needs its passphrase")):
-        with pytest.raises(KeyFileError, match=sentence), opened(tmp_path / "c.age", key, wrong):
+        with pytest.raises(KeyFileError, match=sentence), open_sealed(tmp_path / "c.age", key, wrong):
             pytest.fail("it was opened")
 
 
@@ -250,6 +250,6 @@ def test_without_the_library_it_is_said_what_to_install(
     monkeypatch.setitem(__import__("sys").modules, "pyrage", None)
     with (
         pytest.raises(CounterfoilError, match=r"pip install 'counterfoil\[sealing\]'"),
-        opened(sealed, judge, NO_PASSPHRASE),
+        open_sealed(sealed, judge, NO_PASSPHRASE),
     ):
         pytest.fail("it was opened")

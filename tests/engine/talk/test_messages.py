@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from counterfoil.talk.messages import MAX_SPOKEN, FormError, decode, encode
 from counterfoil_core.base.digest import Digest
-from counterfoil_core.base.sentence import Sentence, packed, say
+from counterfoil_core.base.sentence import Sentence, pack_sentence, say
 from counterfoil_core.program.limits import LARGE, Limits
 from counterfoil_core.values.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil_core.values.steptable import Recorded
@@ -75,7 +75,7 @@ def test_any_numbers_and_texts(value: Any) -> None:
     found = decode(encode(value), str)
     assert found == value
     if isinstance(value, Sentence):
-        assert packed(found) == packed(value)
+        assert pack_sentence(found) == pack_sentence(value)
 
 
 @pytest.mark.parametrize("array", [np.arange(6.0).reshape(2, 3), np.zeros((0, 2)), np.array(0.5)])

@@ -17,7 +17,7 @@ import torch
 
 from counterfoil.cli import main
 from counterfoil.program.capture import capture
-from counterfoil.program.recompute import computed_again, recomputing
+from counterfoil.program.recompute import count_recomputed, recompute_activations
 from counterfoil.program.update import Sgd
 from counterfoil.training.huggingface import (
     FineTuning,
@@ -207,7 +207,7 @@ def test_a_model_with_gradient_checkpointing_is_captured_as_without(models: Path
 
     plain = made(False)
     assert made(True).to_bytes() == plain.to_bytes()
-    assert computed_again(finish(recomputing(plain, 3, 8)).program) > 0
+    assert count_recomputed(finish(recompute_activations(plain, 3, 8)).program) > 0
 
 
 @pytest.mark.slow

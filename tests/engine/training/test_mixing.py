@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 import counterfoil
-from counterfoil.training.mixtailor import MIXED, drawn_pattern, interleaved, mixed_rules
+from counterfoil.training.mixtailor import MIXED, drawn_pattern, interleave, mixed_rules
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.signing.keys import SigningKey
@@ -84,7 +84,7 @@ def test_orders_that_differ_in_more_than_their_rule_are_not_mixed() -> None:
     one = counterfoil.order_custom(job(aggregate="median"))
     other = replace(one, manifest=replace(one.manifest, seed=5))
     with pytest.raises(DataError, match="came out otherwise for each rule"):
-        interleaved({"median": one, "krum": other}, ("median", "krum"))
-    several = interleaved({"median": one, "krum": one}, ("median", "krum"))
+        interleave({"median": one, "krum": other}, ("median", "krum"))
+    several = interleave({"median": one, "krum": one}, ("median", "krum"))
     with pytest.raises(DataError, match="take turns already"):
-        interleaved({"median": several, "krum": several}, ("median", "krum"))
+        interleave({"median": several, "krum": several}, ("median", "krum"))

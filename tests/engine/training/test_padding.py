@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader
 
 from counterfoil.training import padding
 from counterfoil.training.custom import order_custom
-from counterfoil.training.padding import Pad, fitted
+from counterfoil.training.padding import Pad, fit_batches
 from counterfoil.training.rows import read_rows
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.generators import finish
@@ -34,7 +34,7 @@ def fit(data: DataLoader[Any], *, pad: Any = None, model: nn.Module | None = Non
     torch.manual_seed(1)
     rows = finish(read_rows(data, steps, lambda count: np.zeros((1, 1), np.int64)))
     assert rows.schedule is not None
-    return rows, *fitted(rows, model or Reader(), objective, data, pad, rows.schedule)
+    return rows, *fit_batches(rows, model or Reader(), objective, data, pad, rows.schedule)
 
 
 def test_lengths_are_padded_as_the_collation_pads_and_that_is_said() -> None:
@@ -177,7 +177,7 @@ def test_generators_and_model_are_left_alone() -> None:
     rows = finish(read_rows(data, 4, lambda count: np.zeros((1, 1), np.int64)))
     assert rows.schedule is not None
     drawn = torch.get_rng_state()
-    fitted(rows, model, objective, data, None, rows.schedule)
+    fit_batches(rows, model, objective, data, None, rows.schedule)
     assert torch.equal(torch.get_rng_state(), drawn)
     assert model.training
     assert model.norm.training

@@ -17,7 +17,7 @@ from counterfoil.training import custom
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.rows import Rows, read_rows
-from counterfoil.training.windows import START, windowed
+from counterfoil.training.windows import START, find_windows
 from counterfoil_core.base.generators import finish
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.signing.keys import SigningKey
@@ -45,7 +45,7 @@ class Characters(Dataset[Any]):
 def read(data: Any, rows: Any = None, checkpoints: int = 1) -> tuple[Rows, Rows, tuple[str, ...]]:
     chosen = np.arange(len(data)) if rows is None else np.array(rows)
     before = finish(read_rows(data, len(chosen), lambda count: chosen[:, None]))
-    return before, *windowed(before, checkpoints)
+    return before, *find_windows(before, checkpoints)
 
 
 def assert_the_same(before: Rows, after: Rows) -> None:
@@ -127,7 +127,7 @@ def test_batches_as_they_come_hold_what_is_twice_in_them_once(ahead: int, said: 
 
     data = DataLoader(Characters(stride=BLOCK, ahead=ahead), 5, collate_fn=collate)  # type: ignore[arg-type]
     before = finish(read_rows(data, 4, lambda count: np.zeros((1, 1), np.int64)))
-    after, (note,) = windowed(before, 1)
+    after, (note,) = find_windows(before, 1)
     assert note == f"y {said} x in all rows, and is not stored beside it."
     assert {name: array.shape for name, array in after.arrays.items()} == {"x": (20, BLOCK + ahead)}
     given = after.batch({"x": torch.from_numpy(after.arrays["x"])})
@@ -137,7 +137,7 @@ def test_batches_as_they_come_hold_what_is_twice_in_them_once(ahead: int, said: 
 def test_arrays_that_the_client_names_stay_as_they_are() -> None:
     rows = np.arange(40).reshape(10, 4)
     given = finish(read_rows({"x": rows, "y": rows.copy()}, 2, lambda count: np.zeros((1, 1), np.int64)))
-    assert windowed(given, 1) == (given, ())
+    assert find_windows(given, 1) == (given, ())
 
 
 def small_gpt() -> nn.Module:

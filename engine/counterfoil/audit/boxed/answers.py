@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from counterfoil.audit.boxed.compilation import compile_kernels
-from counterfoil.audit.boxed.farrun import FarRun, unasked
+from counterfoil.audit.boxed.farrun import FarRun, refusal
 from counterfoil.audit.boxed.files import CAPSULE_NAME, KEPT_NAME
 from counterfoil.audit.outside import KeptNonce
 from counterfoil.audit.parts.executor import Executor
@@ -99,13 +99,13 @@ class Answers(FarRun):
     def remove(self) -> str:
         """Remove the progress and the nonce of the audit, which has come to its end; returns what could not be."""
         if self._asked.retain:
-            raise unasked()
+            raise refusal()
         return Shelf().remove(self.leftover)
 
     def place(self) -> None:
         """Put the dispute capsule, which lies in the shared folder, where the user wants it."""
         if self._target is None:
-            raise unasked()
+            raise refusal()
         take(self._scratch, CAPSULE_NAME, self._target, say("the dispute capsule"))
 
     def keep(self, body: bytes) -> None:
@@ -156,32 +156,32 @@ class Answers(FarRun):
     @property
     def _asked(self) -> AuditRequest:
         if self._request is None:
-            raise unasked()
+            raise refusal()
         return self._request
 
     @property
     def _place(self) -> Path:
         if self._asked.progress is None:
-            raise unasked()
+            raise refusal()
         return self._asked.progress
 
     def _crew(self, worker: int = 1) -> Executor:
         if self._workers is None or not 1 <= worker <= self._workers.count:
-            raise unasked()
+            raise refusal()
         return self._workers
 
     def _nonce_of(self, order: Digest, run_root: Digest) -> KeptNonce:
         if not self._asked.segments.draws:
-            raise unasked()
+            raise refusal()
         nonce = KeptNonce(self._place, order, run_root, self._asked.segments)
         if self._nonce is not None and self._nonce.path != nonce.path:
-            raise unasked()
+            raise refusal()
         self._nonce = self._nonce or nonce
         return self._nonce
 
     def _held(self, basis: Basis, find: Callable[[], KeptAudit | None]) -> bytes | None:
         if self._basis not in (None, basis):
-            raise unasked()
+            raise refusal()
         self._basis = basis
         found = find()
         if found is None:

@@ -28,7 +28,7 @@ class FarRun:
     def open_run(self) -> int:
         """Open it; returns its length."""
         if self._address is None:
-            raise unasked()
+            raise refusal()
         from counterfoil.remote.files import open_transfer  # with the libraries for networks
 
         self.close_run()
@@ -40,7 +40,7 @@ class FarRun:
         run = self._opened_run
         total = sum(count for _, count in spans)
         if any(not 0 <= start < start + count <= run.size for start, count in spans) or total > MOST_FETCHED:
-            raise unasked()
+            raise refusal()
         return tuple(run.fetch(spans))
 
     def compare_run(self) -> None:
@@ -56,10 +56,10 @@ class FarRun:
     @property
     def _opened_run(self) -> Ranges:
         if self._run is None:
-            raise unasked()
+            raise refusal()
         return self._run
 
 
-def unasked() -> CounterfoilError:
+def refusal() -> CounterfoilError:
     """Return the error for a question that the one who asks has no right to."""
     return CounterfoilError(say("The process in the box asked for what it was not given."))

@@ -26,7 +26,7 @@ def main() -> None:
         asking = Asking(line, Path(enclosure.scratch))
         line.serve(
             Inside(cancel, asking, Path(enclosure.scratch)),
-            first=lambda: asking.ask(Answers.compile) if work.lacking() else None,
+            first=lambda: asking.ask(Answers.compile) if work.lacks_kernels() else None,
             tokens=lambda: cancel,
             stop=lambda _token: signal.pthread_kill(worker, signal.SIGTERM),
         )

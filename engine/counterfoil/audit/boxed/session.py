@@ -19,7 +19,7 @@ import numpy as np
 from counterfoil.audit.boxed import tasks
 from counterfoil.audit.boxed.answers import QUESTIONS, Answers, take
 from counterfoil.audit.boxed.files import CAPSULE_NAME, PART_NAME, absolute, make_scratch, paths_in, remove_scratch
-from counterfoil.audit.boxed.start import ReplayWords, started, why_open
+from counterfoil.audit.boxed.start import ReplayWords, replay_process, why_open
 from counterfoil.audit.boxed.tasks import TASKS, CapsuleMade, Inside
 from counterfoil.audit.parts.partfile import Part, read_part, write_part
 from counterfoil.audit.values.capsulecontents import HandedOut
@@ -54,7 +54,7 @@ def open_session(device: str = "cpu") -> Iterator[Session]:
     """Provide whoever replays on a device: a process in a box, or this one where there can be none."""
     why = why_open(device)
     if why:
-        with box.left_open(why):
+        with box.without_box(why):
             yield AtHome()
         return
     with _scratch() as scratch:
@@ -159,9 +159,9 @@ class AtHome:
     @property
     def handed(self) -> HandedOut | None:
         """As :class:`Session`."""
-        from counterfoil.audit.capsulecontents import handed_out
+        from counterfoil.audit.capsulecontents import count_contents
 
-        return None if self._evidence is None else handed_out(self._evidence)
+        return None if self._evidence is None else count_contents(self._evidence)
 
     def write_capsule(self, path: Path) -> None:
         """As :class:`Session`."""
@@ -193,7 +193,7 @@ class InBox:
     def __init__(self, scratch: Path) -> None:
         self._scratch = scratch
         self._capsule: CapsuleMade | None = None
-        self._process = started()
+        self._process = replay_process()
 
     def close(self) -> None:
         """End the process, whatever it does."""

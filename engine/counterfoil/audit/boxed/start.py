@@ -70,7 +70,7 @@ def start_early(arguments: Sequence[str]) -> None:
             return
 
 
-def started() -> Process:
+def replay_process() -> Process:
     """Return the process, started now unless it was before; raises ObstacleError."""
     return _early.pop() if _early else _start()
 

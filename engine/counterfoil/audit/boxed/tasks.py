@@ -58,7 +58,7 @@ def audit(
         client_key: The same of the client's.
         capsule: Whether a dispute capsule is to be written.
     """
-    from counterfoil.audit.capsulecontents import handed_out
+    from counterfoil.audit.capsulecontents import count_contents
     from counterfoil.audit.hearings import run_audit
     from counterfoil.bundle.capsulewriter import write_capsule
 
@@ -71,7 +71,7 @@ def audit(
         if capsule and event.evidence is not None:
             try:
                 write_capsule(event.evidence, inside.scratch / CAPSULE_NAME)
-                yield CapsuleMade(None, handed_out(event.evidence))
+                yield CapsuleMade(None, count_contents(event.evidence))
             except CounterfoilError as error:
                 yield CapsuleMade(Failure.of(error))
         yield replace(event, evidence=None, steps=None)

@@ -5,6 +5,6 @@ from __future__ import annotations
 import counterfoil_core.hearing.adjudicator
 import counterfoil_core.hearing.session
 import counterfoil_core.signing.keys  # noqa: F401
-from counterfoil_core.kernels.cache import lacking
+from counterfoil_core.kernels.cache import lacks_kernels
 
-__all__ = ["lacking"]
+__all__ = ["lacks_kernels"]

@@ -133,10 +133,10 @@ class RayActors:
             data = self._ray.get(answer)
         except Exception as error:  # the actor or its machine is gone, or Ray cannot read what it said
             return Died(worker, _known(error, self._ray.exceptions))
-        return answered(data, worker)
+        return read_answer(data, worker)
 
 
-def answered(data: object, worker: int) -> Message:
+def read_answer(data: object, worker: int) -> Message:
     """Read what an actor said; one that says anything but the answer to what it was asked is as good as dead."""
     said: list[Message] = []
     try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.program.asked.numbers import Asked, Kind, asked_at, current, is_asked
+from counterfoil.program.asked.numbers import Asked, Kind, current, is_asked, placeholder_at
 from counterfoil.program.remedies import NoFormError
 
 _TRUTHS = {np.isnan, np.isinf, np.isfinite}
@@ -43,7 +43,7 @@ class AskedArray(np.ndarray[Any, Any]):
         if axis is None or len(shape) == 1:
             return first.made(int)
         shape.pop(axis)
-        return filled(shape, int, first)
+        return fill(shape, int, first)
 
     def argmin(self, axis: int | None = None, *_: Any, **__: Any) -> Any:  # type: ignore[override]
         """As for the largest."""
@@ -58,13 +58,13 @@ class AskedArray(np.ndarray[Any, Any]):
         return int(self.item())
 
 
-def filled(shape: Sequence[int], kind: Kind, like: Asked | None = None) -> AskedArray:
+def fill(shape: Sequence[int], kind: Kind, like: Asked | None = None) -> AskedArray:
     """Return an array of placeholders, all asked for here, or where another was.
 
     Raises:
         NoFormError: It would be a large one.
     """
-    item = asked_at(kind) if like is None else like.made(kind)
+    item = placeholder_at(kind) if like is None else like.made(kind)
     if math.prod(shape) > _MOST_ELEMENTS:
         error = NoFormError(
             f"hands {math.prod(shape):,} values of a tensor to numpy while it is captured, and has none",

@@ -236,7 +236,7 @@ def _binary(name: str, give: Callable[[Kind, Kind], Kind]) -> Callable[[Asked, A
         theirs = other.tensor if is_asked(other) else lambda: other
         if name in _WITH_TENSORS and made is not None and theirs is not None:
             tensor = lambda: own(made(), theirs())  # noqa: E731
-        return self.made(give(self._kind, kind), tensor, answered(own, self, other))
+        return self.made(give(self._kind, kind), tensor, apply_answers(own, self, other))
 
     operate.__name__ = name
     return operate
@@ -246,7 +246,7 @@ def _unary(name: str, kind: Kind | None) -> Callable[[Asked], Asked]:
     compute = getattr(operator, name, None) or getattr(math, name, None) or getattr(math, name.strip("_"), None)
 
     def operate(self: Asked) -> Asked:
-        return self.made(kind or _number(self._kind), None, None if compute is None else answered(compute, self))
+        return self.made(kind or _number(self._kind), None, None if compute is None else apply_answers(compute, self))
 
     operate.__name__ = name
     return operate
@@ -288,7 +288,7 @@ for _name in _BY_NUMPY:
     setattr(Asked, _name, _unary(_name, builtins.float))
 
 
-def answered(compute: Callable[..., Any], *operands: Any) -> Any:
+def apply_answers(compute: Callable[..., Any], *operands: Any) -> Any:
     """Return what a function gives for answers; None where one of them is not known.
 
     Args:
@@ -299,6 +299,6 @@ def answered(compute: Callable[..., Any], *operands: Any) -> Any:
     return None if any(value is None for value in values) else compute(*values)
 
 
-def asked_at(kind: Kind, tensor: Callable[[], Tensor] | None = None, answer: Any = None) -> Asked:
+def placeholder_at(kind: Kind, tensor: Callable[[], Tensor] | None = None, answer: Any = None) -> Asked:
     """Return a placeholder of what is asked for now."""
     return Asked(kind, whereabouts.client_line(), tensor, answer)

@@ -24,7 +24,7 @@ import numpy as np
 from torch import Tensor
 
 from counterfoil.program.asked.arrays import AskedArray
-from counterfoil.program.asked.numbers import Asked, Kind, answered, is_asked
+from counterfoil.program.asked.numbers import Asked, Kind, apply_answers, is_asked
 
 _NONSENSE = itertools.count(-(10**18))
 _TRUTHS = frozenset({"isnan", "isinf", "isfinite", "isclose"})
@@ -77,7 +77,7 @@ def _asked_of(value: Any, kind: Kind) -> Asked | None:
     if isinstance(value, AskedArray) and value.size == 1:
         value = value.item()
     if is_asked(value):
-        made: Asked = value.made(kind, value.tensor if kind is builtins.float else None, answered(kind, value))
+        made: Asked = value.made(kind, value.tensor if kind is builtins.float else None, apply_answers(kind, value))
         return made
     if isinstance(value, Tensor) and value.numel() == 1:
         found = value.item()

@@ -15,18 +15,18 @@ from torch.utils._pytree import tree_leaves, tree_map
 from counterfoil.base.foreignerrors import text_of
 from counterfoil.program import validation, whereabouts
 from counterfoil.program.asked import numbers
-from counterfoil.program.asked.arrays import AskedArray, filled
+from counterfoil.program.asked.arrays import AskedArray, fill
 from counterfoil.program.asked.numbers import (
     SHOWN,
     Asked,
     Kind,
-    asked_at,
     comes_back,
     current,
     decides_size,
     is_asked,
     kind_of,
     looks_up,
+    placeholder_at,
 )
 from counterfoil.program.asked.plain import ORIGINALS, Again, PlainNames, nonsense, writes_text
 from counterfoil.program.remedies import NoFormError
@@ -131,7 +131,7 @@ class AskedValues(TorchFunctionMode):
 
     def _answer(self, func: Any, tensor: Tensor, args: tuple[Any, ...]) -> Any:
         if func in (Tensor.numpy, Tensor.__array__):
-            return filled(tensor.shape, _kind(tensor))
+            return fill(tensor.shape, _kind(tensor))
         if func is Tensor.__repr__:
             return f"tensor({SHOWN}, shape={tuple(tensor.shape)})"
         if func not in ASKING:
@@ -141,24 +141,24 @@ class AskedValues(TorchFunctionMode):
             count = tensor.numel()
             answers = [self._answers(whereabouts.client_line()) for _ in range(min(count, MOST_LISTED))]
             flat = self._value_of(tensor) if count <= MOST_LISTED else None
-            return _listed(tensor.shape, asked_at(_kind(tensor)), answers, flat)
+            return _listed(tensor.shape, placeholder_at(_kind(tensor)), answers, flat)
         answer = self._answers(whereabouts.client_line())
         if func is Tensor.item and tensor.numel() == 1:
-            return asked_at(_kind(tensor), self._value_of(tensor), answer)
+            return placeholder_at(_kind(tensor), self._value_of(tensor), answer)
         if func is Tensor.__bool__ and tensor.numel() == 1:
-            return self.truth(asked_at(bool, lambda: tensor.detach().reshape(()) != 0, answer))
+            return self.truth(placeholder_at(bool, lambda: tensor.detach().reshape(()) != 0, answer))
         if func in _NUMBERS and tensor.numel() == 1:
-            asked = asked_at(_kind(tensor), None, answer)
+            asked = placeholder_at(_kind(tensor), None, answer)
             if func is Tensor.__index__:
                 raise self.refuse(decides_size(asked))
             return self.plain(asked, _NUMBERS[func])
         if func is Tensor.__format__ and not tensor.dim():
-            return format(asked_at(float, None, answer), args[1])
+            return format(placeholder_at(float, None, answer), args[1])
         if func in _SINGLE:
-            return asked_at(bool, lambda: tensor.detach().reshape(()) != 0, answer)
+            return placeholder_at(bool, lambda: tensor.detach().reshape(()) != 0, answer)
         if func in _PAIRS and isinstance(args[1], Tensor):
             same = func in (torch.equal, Tensor.equal) and tensor.shape == args[1].shape
-            return asked_at(bool, (lambda: (tensor == args[1]).all()) if same else None, answer)
+            return placeholder_at(bool, (lambda: (tensor == args[1]).all()) if same else None, answer)
         return NotImplemented
 
     def _value_of(self, tensor: Tensor) -> Callable[[], Tensor]:

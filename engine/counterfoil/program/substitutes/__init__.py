@@ -43,7 +43,7 @@ class Substitutes(TorchFunctionMode):
     ) -> Any:
         """Replace a function of the table; pass on every other call."""
         named = kwargs or {}
-        with assumptions.capturing(self._step):
+        with assumptions.capture_scope(self._step):
             substitute = _TABLE.get(func)
             if substitute is not None:
                 found = substitute(*args, **named)
@@ -54,4 +54,4 @@ class Substitutes(TorchFunctionMode):
             if answer is not None:
                 return answer
             result = sequences.mark_rows(func, args, func(*args, **named))
-            return assumptions.noted(func, args, result) if isinstance(result, Tensor) else result
+            return assumptions.note_answer(func, args, result) if isinstance(result, Tensor) else result

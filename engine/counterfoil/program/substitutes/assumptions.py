@@ -44,7 +44,7 @@ _step: ContextVar[StepInCapture | None] = ContextVar("counterfoil_step", default
 
 
 @contextmanager
-def capturing(step: StepInCapture) -> Iterator[None]:
+def capture_scope(step: StepInCapture) -> Iterator[None]:
     """Let :func:`hold` and :func:`knows` be about this step."""
     token = _step.set(step)
     try:
@@ -75,7 +75,7 @@ def hold(truth: Tensor) -> None:
         _current().hold(truth.detach().all() if truth.dim() else truth.detach())
 
 
-def noted(func: Any, args: tuple[Any, ...], result: Tensor) -> Tensor:
+def note_answer(func: Any, args: tuple[Any, ...], result: Tensor) -> Tensor:
     """Mark the answer to a question that has a usual one.
 
     Args:

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from counterfoil.program.substitutes.assumptions import hold
-from counterfoil.program.substitutes.masks import selected
+from counterfoil.program.substitutes.masks import select_rows
 
 _NEVER = -1e30
 """The logarithm of the probability of what cannot be: finite, so that no sum of logarithms is without a value."""
@@ -32,7 +32,7 @@ def _ctc_loss(
     """The forward variables of Graves et al. 2006 in logarithms, for the longest target; masks for lengths."""
     if isinstance(reduction, int):
         reduction = ("none", "mean", "sum")[reduction]
-    rows_of_targets = selected(targets)
+    rows_of_targets = select_rows(targets)
     if rows_of_targets is not None:
         targets = rows_of_targets
     if targets.dim() != 2 and log_probs.dim() == 3:

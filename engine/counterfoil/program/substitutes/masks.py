@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.program.moves import masked
+from counterfoil.program.moves import assign_masked
 from counterfoil.program.substitutes.assumptions import knows
 from counterfoil_core.base.errors import ProgramError
 
@@ -24,7 +24,7 @@ def _write(x: Tensor, key: Any, value: Any) -> Any:
     ):
         return NotImplemented
     value = value if isinstance(value, Tensor) else torch.full((), value, dtype=x.dtype)
-    found = masked(x, *chosen[0], value)
+    found = assign_masked(x, *chosen[0], value)
     if found is NotImplemented:
         return NotImplemented
     x.copy_(found)
@@ -44,7 +44,7 @@ def _select(x: Tensor, mask: Tensor) -> Any:
     return found
 
 
-def selected(targets: Tensor) -> Tensor | None:
+def select_rows(targets: Tensor) -> Tensor | None:
     """The rows of what was selected by a mask, what it chose in front; None for other tensors."""
     rows, mask = getattr(targets, _SELECTED, (None, None))
     if rows is None or mask is None:

@@ -332,7 +332,7 @@ _WITH_FACTOR: Mapping[str, Callable[..., Any]] = {
 
 
 @contextmanager
-def watched(mode: Watching, fakes: FakeTensorMode) -> Iterator[None]:
+def watch_step(mode: Watching, fakes: FakeTensorMode) -> Iterator[None]:
     """Run an optimizer's step within, on fake tensors."""
     largest, smallest = builtins.max, builtins.min
     try:

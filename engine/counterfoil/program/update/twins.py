@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from counterfoil.base.foreignerrors import theirs, told
+from counterfoil.base.foreignerrors import describe_error, theirs
 from counterfoil_core.base.errors import DataError
 
 HOW = {"foreach": False, "fused": None, "capturable": False, "differentiable": False}
@@ -42,10 +42,10 @@ class Twin:
     @property
     def held(self) -> dict[str, Place]:
         """Where it holds tensors, by their names."""
-        return held(self.optimizer, {id(tensor): name for name, tensor in self.parameters.items()})
+        return held_tensors(self.optimizer, {id(tensor): name for name, tensor in self.parameters.items()})
 
 
-def held(optimizer: Optimizer, names: Mapping[int, str]) -> dict[str, Place]:
+def held_tensors(optimizer: Optimizer, names: Mapping[int, str]) -> dict[str, Place]:
     """Return where an optimizer holds tensors other than parameters.
 
     Args:
@@ -100,7 +100,7 @@ def twin_of(optimizer: Optimizer, names: Mapping[int, str], stand_in: Callable[[
     Args:
         optimizer: The optimizer.
         names: The names of its parameters, by identity.
-        stand_in: Returns what takes the place of a tensor, of its name: a parameter's, or as :func:`held` says.
+        stand_in: Returns what takes the place of a tensor, of its name: a parameter's, or as :func:`held_tensors` says.
 
     Raises:
         DataError: It cannot be copied.
@@ -108,7 +108,7 @@ def twin_of(optimizer: Optimizer, names: Mapping[int, str], stand_in: Callable[[
     given = {id(p): p for group in optimizer.param_groups for p in group["params"]}
     parameters = {names[key]: stand_in(names[key], parameter) for key, parameter in given.items()}
     memo: dict[int, Any] = {key: parameters[names[key]] for key in given}
-    memo |= {id(place.tensor): stand_in(name, place.tensor) for name, place in held(optimizer, names).items()}
+    memo |= {id(place.tensor): stand_in(name, place.tensor) for name, place in held_tensors(optimizer, names).items()}
     twin = type(optimizer).__new__(type(optimizer))
     memo[id(optimizer)] = twin
     # A scheduler puts itself before the step of the instance.
@@ -118,7 +118,7 @@ def twin_of(optimizer: Optimizer, names: Mapping[int, str], stand_in: Callable[[
     except BaseException as error:
         theirs(error)
         raise DataError(
-            f"The optimizer {name_of(optimizer)} cannot be copied: {told(error)}.",
+            f"The optimizer {name_of(optimizer)} cannot be copied: {describe_error(error)}.",
             remedy="Let it hold numbers, tensors, lists and dicts only, and no files, locks or processes.",
         ) from error
     for group in twin.param_groups:

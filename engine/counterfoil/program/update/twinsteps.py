@@ -24,11 +24,11 @@ from torch._subclasses.fake_tensor import (
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.optim import Optimizer
 
-from counterfoil.base.foreignerrors import theirs, told
+from counterfoil.base.foreignerrors import describe_error, theirs
 from counterfoil.program import remedies, whereabouts
 from counterfoil.program.update.calls import GRADIENT, PARAMETER, Ref, StepCalls
-from counterfoil.program.update.observation import Following, OpaqueError, OtherStepError, Watching, watched
-from counterfoil.program.update.twins import Place, held, name_of, set_rates, twin_of
+from counterfoil.program.update.observation import Following, OpaqueError, OtherStepError, Watching, watch_step
+from counterfoil.program.update.twins import Place, held_tensors, name_of, set_rates, twin_of
 from counterfoil_core.base.errors import CounterfoilError, ProgramError
 
 
@@ -121,7 +121,7 @@ class Stepper:
     def real(self) -> dict[str, Place]:
         """Where the optimizer itself holds tensors of which the twin has fake ones, by name."""
         places = self.places()
-        return {name: place for name, place in held(self.optimizer, self.names).items() if name in places}
+        return {name: place for name, place in held_tensors(self.optimizer, self.names).items() if name in places}
 
     def _watch(self) -> StepCalls:
         with self._told():
@@ -148,7 +148,7 @@ class Stepper:
         rates = [listed[min(self.done, len(listed) - 1)] for listed in self.rates]
         set_rates(self.twin.optimizer, rates)
         self.done += 1
-        with watched(watching, self.fakes), eagerly():
+        with watch_step(watching, self.fakes), eagerly():
             run_step(self.twin.optimizer)
 
     def _note(self, error: OpaqueError) -> None:
@@ -188,7 +188,7 @@ class Stepper:
         except BaseException as error:
             theirs(error)
             raise ProgramError(
-                f"The step of the optimizer {name} failed: {told(error)}"
+                f"The step of the optimizer {name} failed: {describe_error(error)}"
                 f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
                 remedy="Call optimizer.step() after one backward pass outside Counterfoil, on the CPU; what has to be "
                 "called before it, such as optimizer.train(), call before ordering, too.",

@@ -34,7 +34,7 @@ from counterfoil.training.following.calls import same_bits
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
 from counterfoil_core.arithmetic.compute.operation import Operation, native
 from counterfoil_core.arithmetic.compute.plan import Frame, PreparedDraw
-from counterfoil_core.arithmetic.otherwise.perturbation import perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import perturb
 from counterfoil_core.program.estimate import node_flops
 from counterfoil_core.program.graph import Program, node_values
 
@@ -120,7 +120,7 @@ class StepComparison:
     @cached_property
     def _reordered(self) -> tuple[_WithDraws, ...]:
         """The step in float32 as other kernels may add: where terms cancel, their order is all that is left."""
-        return tuple(_WithDraws(self.program, torch.float32, perturbed(name)) for name in _ORDERS)
+        return tuple(_WithDraws(self.program, torch.float32, perturb(name)) for name in _ORDERS)
 
     @cached_property
     def _shaken(self) -> _WithDraws:

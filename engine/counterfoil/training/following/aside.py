@@ -17,7 +17,7 @@ from counterfoil.program.sparse import DenseConstants, dense_gradient
 from counterfoil.program.substitutes import Substitutes
 from counterfoil.training.following.calls import SET_DATA
 from counterfoil.training.following.steps import Geometry
-from counterfoil.training.following.world import World, advance_generator, valued
+from counterfoil.training.following.world import World, advance_generator, with_values
 
 _MAKERS = {torch.tensor, torch.as_tensor}
 """Functions that make tensors of numbers, which they want to know."""
@@ -78,7 +78,7 @@ class WithoutValues(TorchFunctionMode):
         drawn = dropout_of(func)
         if drawn is not func:
             advance_generator(
-                lambda: func(*(valued(item) for item in args), **{n: valued(v) for n, v in named.items()})
+                lambda: func(*(with_values(item) for item in args), **{n: with_values(v) for n, v in named.items()})
             )
         return self._substitutes.__torch_function__(drawn, types, args, named)
 

@@ -30,7 +30,7 @@ from counterfoil.program import whereabouts
 from counterfoil.program.asked.arrays import AskedArray
 from counterfoil.program.asked.numbers import is_asked
 from counterfoil.training.following.models import Models, find_models, number_modules
-from counterfoil.training.scripts.patches import Patch, Patches, patched
+from counterfoil.training.scripts.patches import Patch, Patches, patch_modules
 
 _CURVES = tuple(
     (f"SummaryWriter.add_{name}", 0)
@@ -273,7 +273,7 @@ class Borders(ABC):
 
 
 @contextmanager
-def watched(watcher: Watcher, *, plainly: bool = False) -> Iterator[None]:
+def watch(watcher: Watcher, *, plainly: bool = False) -> Iterator[None]:
     """Tell a watcher what happens within; afterwards torch is as it was.
 
     Args:
@@ -303,7 +303,7 @@ def watched(watcher: Watcher, *, plainly: bool = False) -> Iterator[None]:
         _optimizers(patches, watcher, made)
         _passes(patches, watcher)
         (_files if plainly else _replacements)(patches, watcher)
-        with patched({module: _saving(names, watcher) for module, names in _SAVING.items()}):
+        with patch_modules({module: _saving(names, watcher) for module, names in _SAVING.items()}):
             yield
     finally:
         leave()

@@ -18,7 +18,7 @@ from counterfoil.program.lowering import lower
 from counterfoil.program.recompute import Segments
 from counterfoil.program.remedies import NoFormError
 from counterfoil.program.statetensors import DTYPE_NAMES, tensor_type
-from counterfoil.training.capture import united
+from counterfoil.training.capture import unite_turns
 from counterfoil.training.custom import ClientJob
 from counterfoil.training.following.layout import Layout, Made, Plan, plan_of
 from counterfoil.training.following.optimizers import FollowedOptimizer
@@ -157,20 +157,24 @@ def retrace(
     inputs = _inputs(tape, sources)
     location = Location()
     again = _Again(tape, numbers, sources, inputs, location)
-    with tracing.explained(location), tracing.without_values(ignore_autocast=ignore_autocast) as mode, torch.no_grad():
+    with (
+        tracing.explain_errors(location),
+        tracing.without_values(ignore_autocast=ignore_autocast) as mode,
+        torch.no_grad(),
+    ):
         examples = [
             mode.from_tensor(({**sources.types, **sources.carried})[item.name].detach())
             if item.kind == "state"
             else torch.empty(item.type.shape, dtype=TORCH_DTYPES[item.type.dtype])
             for item in inputs
         ]
-        traced = tracing.written(again, examples, exact=exact)
+        traced = tracing.trace_in_place(again, examples, exact=exact)
         pure = tracing.without_mutations(traced, examples, exact=exact)
-    results = [*tape.written, *map(carried, range(len(tape.handed)))]
+    results = [*tape.written, *map(carried_name, range(len(tape.handed)))]
     return lower(pure, tuple(inputs), results, META_KEY, DTYPE_NAMES, (), single=exact)
 
 
-def carried(number: int) -> str:
+def carried_name(number: int) -> str:
     """Return the name of what a step hands to the next, from 0."""
     return f"carried.{number + 1}"
 
@@ -211,7 +215,7 @@ class _Again:
         }
         self._values |= {place: item.cut(given["batch", item.name]) for place, item in sources.batch.items()}
         self._values |= sources.constants
-        self._values |= {place: given["state", carried(number)] for number, place in enumerate(self._tape.carried)}
+        self._values |= {place: given["state", carried_name(number)] for number, place in enumerate(self._tape.carried)}
         for event in self._tape.events:
             self._location.at(event.place)
             if isinstance(event, Update):
@@ -335,7 +339,7 @@ class Followed(ClientJob):
             captured[_name(number, len(plans))] = CapturedStep(
                 program, {**self.state, **self._carried, **constants}, (), 1, self.tied, unsaved
             )
-        made = united(captured)
+        made = unite_turns(captured)
         names, scalars = self._scalars(plans)
         schedule, data = layout.scheduled(steps, plans, self.taken.pool)
         draft = assemble_order(
@@ -360,7 +364,7 @@ class Followed(ClientJob):
     @property
     def _carried(self) -> dict[str, Tensor]:
         """What steps hand to the next that is no state of the script's."""
-        return {carried(number): zeros for number, zeros in enumerate(self.taken.carried)}
+        return {carried_name(number): zeros for number, zeros in enumerate(self.taken.carried)}
 
     def _sources(self, variant: Variant, plan: Plan, layout: Layout, step: Made) -> Sources:
         """Where the values of a variant come from."""

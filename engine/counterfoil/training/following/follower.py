@@ -17,14 +17,14 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._python_dispatch import _disable_current_modes
 
-from counterfoil.base.foreignerrors import text_of, told
+from counterfoil.base.foreignerrors import describe_error, text_of
 from counterfoil.program import tracing, whereabouts
 from counterfoil.program.asked import Again, AskedValues, PlainNames
 from counterfoil.program.asked.numbers import is_asked
 from counterfoil.program.asked.questions import UNSUITABLE
 from counterfoil.program.attribution import Location, label_line
 from counterfoil.program.devices import OneDevice
-from counterfoil.program.philoxdraws import counting_draws
+from counterfoil.program.philoxdraws import count_draws
 from counterfoil.program.remedies import NoFormError, Notes
 from counterfoil.program.statetensors import names_in_order, tensor_type, tied_names, unsaved_names
 from counterfoil.program.steadiness import generators_kept
@@ -32,7 +32,7 @@ from counterfoil.program.update.torchs import slots_by_torch
 from counterfoil.training.custom import check_model
 from counterfoil.training.following.answers import Answers
 from counterfoil.training.following.aside import WithoutValues
-from counterfoil.training.following.borders import Borders, watched
+from counterfoil.training.following.borders import Borders, watch
 from counterfoil.training.following.calls import KEPT
 from counterfoil.training.following.draft import Followed
 from counterfoil.training.following.optimizers import FollowedOptimizer, entries_of
@@ -71,7 +71,7 @@ def follow(run: Callable[[], None], wanted: Wanted, title: str, survey: Survey |
         wanted.before = follower.close
         try:
             # What the follower changes of torch it changes while it watches, and undoes before: both change some of it.
-            with OneDevice(follower.notes), watched(follower), follower.ended(), generators_kept():
+            with OneDevice(follower.notes), watch(follower), follower.ended(), generators_kept():
                 _run_to_its_end(run, follower)
                 follower.end()
         except Again:
@@ -91,7 +91,7 @@ def _run_to_its_end(run: Callable[[], None], follower: Follower) -> None:
     except (NoFormError, *tracing.SHAPELESS) as error:
         if follower.has_all_steps:
             return
-        with tracing.explained(follower.location):
+        with tracing.explain_errors(follower.location):
             raise error
     except CounterfoilError:
         if not follower.has_all_steps:
@@ -118,7 +118,7 @@ def _run_to_its_end(run: Callable[[], None], follower: Follower) -> None:
                 f"before (--max-steps {follower.steps}).",
             ) from error
         raise DataError(
-            f"The script failed after {follower.steps} steps while it was followed: {told(error)}"
+            f"The script failed after {follower.steps} steps while it was followed: {describe_error(error)}"
             f"{whereabouts.in_brackets(whereabouts.where_raised(error))}.",
             remedy="While it is followed its tensors have no values: leave out what needs them, or order the steps "
             f"before (--max-steps {follower.steps}).",
@@ -376,7 +376,7 @@ class Follower(Borders):
                 world.hold(name, tensor)
         stack = self._stack
         stack.enter_context(tracing.plainly(ignore_autocast=self._casts, notes=self.notes))
-        stack.enter_context(counting_draws())
+        stack.enter_context(count_draws())
         for name in models.trained:
             stack.enter_context(self.location.attribute_forward(models.modules[name]))
         stack.enter_context(self._lines)
@@ -471,7 +471,7 @@ class Follower(Borders):
         """Raise what was refused before, also where the script has swallowed it."""
         assert self._world is not None
         if self._world.refusal is not None:
-            with tracing.explained(self.location):
+            with tracing.explain_errors(self.location):
                 raise self._world.refusal
 
     @property

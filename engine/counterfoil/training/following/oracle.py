@@ -21,7 +21,7 @@ from counterfoil.training.following.calls import KEPT, same_bits
 from counterfoil.training.following.plainprocess import PlainProcess
 from counterfoil.training.following.plainreport import Border
 from counterfoil.training.following.plainrun import OF_MODULE
-from counterfoil.training.following.scriptdraws import UnmatchedDrawsError, lined_up
+from counterfoil.training.following.scriptdraws import UnmatchedDrawsError, align_draws
 from counterfoil.training.following.survey import Survey
 from counterfoil.training.order import OrderDraft
 from counterfoil_core.base.cancel import CancelToken
@@ -265,7 +265,7 @@ class Oracle:
             if key in after and (name in self._updated or not name.startswith(KEPT)):
                 mine[name] = after[key]
         try:
-            numbers = lined_up(program, draws)
+            numbers = align_draws(program, draws)
         except UnmatchedDrawsError as error:
             raise _differs(f"In step {number} {error}") from error
         inputs = self._order.inputs(number, state)

@@ -28,7 +28,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._python_dispatch import _disable_current_modes
 
-from counterfoil.base.foreignerrors import theirs, told
+from counterfoil.base.foreignerrors import describe_error, theirs
 from counterfoil.base.oneline import one_line
 from counterfoil.program import whereabouts
 from counterfoil.program.devices import OneDevice
@@ -37,7 +37,7 @@ from counterfoil.talk.line import Line
 from counterfoil.talk.messages import decode, encode
 from counterfoil.talk.port import Port
 from counterfoil.talk.table import PLAIN_RUN
-from counterfoil.training.following.borders import Borders, watched
+from counterfoil.training.following.borders import Borders, watch
 from counterfoil.training.following.calls import KEPT
 from counterfoil.training.following.optimizers import entries_of
 from counterfoil.training.following.plainreport import (
@@ -54,7 +54,7 @@ from counterfoil.training.following.plainreport import (
 from counterfoil.training.following.shelf import file_key, tensors_in
 from counterfoil.training.following.taint import Questions, Taint
 from counterfoil.training.scripts.mainmodule import run_as_main
-from counterfoil.training.scripts.patches import Patches, patched
+from counterfoil.training.scripts.patches import Patches, patch_modules
 from counterfoil.training.scripts.workfolder import FileUse, WorkFolder, files_unwatched, files_watched
 from counterfoil_core.base.errors import CancelledError
 
@@ -331,7 +331,7 @@ class PlainRun(Borders):
         failure = None
         if error is not None:
             detail = "".join(traceback.format_exception(error))
-            failure = Failure(one_line(told(error)), whereabouts.where_raised(error), detail)
+            failure = Failure(one_line(describe_error(error)), whereabouts.where_raised(error), detail)
         if self.models is None:
             early, elsewhere, processes = map(tuple, (self._early, self._elsewhere, self._files.forks))
             end = Border(0, early=early, elsewhere=elsewhere, processes=processes)
@@ -428,8 +428,8 @@ def run_plainly(
         with (
             files_watched(files, network=request.network),
             OneDevice(Notes()),
-            patched({"multiprocessing.process": starting}),
-            watched(run, plainly=True),
+            patch_modules({"multiprocessing.process": starting}),
+            watch(run, plainly=True),
         ):
             try:
                 run_as_main(folder.private(request.script), str(request.script), request.arguments)

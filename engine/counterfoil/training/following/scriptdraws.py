@@ -123,7 +123,7 @@ class UnmatchedDrawsError(LookupError):
     """A draw of the order has none of the script's."""
 
 
-def lined_up(program: Program, draws: Iterable[Draw]) -> dict[int, Tensor]:
+def align_draws(program: Program, draws: Iterable[Draw]) -> dict[int, Tensor]:
     """Return the script's numbers for the draws of a step, by the number of the draw.
 
     They are matched by their places in the program: numbers of draws are given out in two passes, and what is computed

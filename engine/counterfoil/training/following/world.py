@@ -220,7 +220,7 @@ class World(TorchDispatchMode):  # type: ignore[no-untyped-call]
         with self._fake:
             results = func(*args, **kwargs)
         if _SELECTED in func.tags and func.namespace != _OWN_DRAWS and kwargs.get("generator") is None:
-            advance_generator(lambda: func(*_mapped(args, valued), **_mapped(kwargs, valued)))
+            advance_generator(lambda: func(*_mapped(args, with_values), **_mapped(kwargs, with_values)))
         changed = [stand for stand in given.values() if id(back.get(id(stand), stand)) in written]
         self._record(func, asked, results, list(given.values()), changed, place)
         return _mapped(results, lambda item: back.get(id(item), item))
@@ -349,7 +349,7 @@ def advance_generator(draw: Callable[[], object]) -> None:
         draw()
 
 
-def valued(item: Any) -> Any:
+def with_values(item: Any) -> Any:
     """An argument of a draw with values in the place of none: how many numbers it takes hangs on the shape alone."""
     return torch.full(item.shape, 0.5).to(item.dtype) if isinstance(item, Tensor) else item
 

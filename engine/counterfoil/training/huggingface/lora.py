@@ -98,7 +98,7 @@ def add_adapters(model: Any, lora: Lora, *, task: str | None, heads: Collection[
         ) from error
 
 
-def placed(model: Any) -> tuple[str, ...]:
+def adapter_places(model: Any) -> tuple[str, ...]:
     """The last names of the modules that have an adapter."""
     names = (name.partition(".lora_A.")[0] for name, _ in model.named_parameters() if ".lora_A." in name)
     return tuple(dict.fromkeys(name.rpartition(".")[2] for name in names))

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from counterfoil.base.foreignerrors import text_of, theirs, told
+from counterfoil.base.foreignerrors import describe_error, text_of, theirs
 from counterfoil.program.passes import Objective
 from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.sharecapture import Buffers
@@ -25,13 +25,20 @@ from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.finetuning import Scheduler, Task
 from counterfoil.training.huggingface.folder import ModelFolder, read_folder
 from counterfoil.training.huggingface.library import library, offline
-from counterfoil.training.huggingface.lora import Lora, add_adapters, placed
+from counterfoil.training.huggingface.lora import Lora, adapter_places, add_adapters
 from counterfoil.training.huggingface.media import Normalisation, images, sounds
 from counterfoil.training.huggingface.records import COLUMNS, WORDS, Records, RowKind, data_files, read_records
-from counterfoil.training.huggingface.rows import TokenRows, causal, classified, pack_rows, padding, translated
+from counterfoil.training.huggingface.rows import (
+    TokenRows,
+    causal,
+    classification_row,
+    pack_rows,
+    padding_token,
+    translation_row,
+)
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.schedules import warmup_constant, warmup_cosine, warmup_linear
-from counterfoil.training.stages import CAPTURING, Preparing, staged
+from counterfoil.training.stages import CAPTURING, Preparing, run_stage
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import BundleError, CounterfoilError, DataError
@@ -153,7 +160,7 @@ def prepare_huggingface(
         config = _config(model_folder)
     reads = _reads(model_folder, config)
     kinds = _ROWS.get(reads, WORDS)
-    records = yield from staged("Reading", "files", read_records(files, settings.columns, cancel, kinds))
+    records = yield from run_stage("Reading", "files", read_records(files, settings.columns, cancel, kinds))
     task = settings.task or _task(records, config)
     records = _for_task(records, task, reads, data)
     sources = {
@@ -170,16 +177,16 @@ def prepare_huggingface(
     if reads == PIXELS:
         with _failing(model_folder, "what prepares images"):
             looking = images(records.files, prepares, int(getattr(config, "num_channels", 3)), cancel)
-            pixels, normal = yield from staged("Reading", "images", looking)
+            pixels, normal = yield from run_stage("Reading", "images", looking)
         rows = TokenRows({PIXELS: pixels, "labels": np.array(labels, np.int64)}, 0, 0)
     else:
         unit = "characters" if _joins(records, settings) else "rows"
         with _failing(model_folder, "the tokenizer"):
             tokenising = _rows(records, labels, task, config, tokenizer, most, settings, cancel)
-            rows = yield from staged("Tokenising", unit, tokenising)
+            rows = yield from run_stage("Tokenising", unit, tokenising)
     if reads == SOUND:
         with _failing(model_folder, "what prepares sounds"):
-            heard = yield from staged("Reading", "sounds", sounds(records.files, prepares, cancel))
+            heard = yield from run_stage("Reading", "sounds", sounds(records.files, prepares, cancel))
         rows = replace(rows, data={**rows.data, SOUND: heard})
     objective = partial(_objective, normal=normal)
     yield CAPTURING
@@ -321,7 +328,7 @@ def _failing(folder: ModelFolder, what: str) -> Iterator[None]:
     except CounterfoilError:
         raise
     except BaseException as error:
-        said, remedy = told(theirs(error)), _LOOK
+        said, remedy = describe_error(theirs(error)), _LOOK
         if isinstance(error, ImportError) or "install" in said.lower():
             # The folder may have named the package, and whoever installs that runs its code.
             said, remedy = "it needs a package that is not part of the extra hf", _NO_PACKAGES
@@ -419,9 +426,9 @@ def _rows(
     cancel: CancelToken | None,
 ) -> Generator[tuple[int, int], None, TokenRows]:
     if labels:
-        return classified(records, labels, tokenizer, most, cancel)
+        return classification_row(records, labels, tokenizer, most, cancel)
     if task is Task.SEQ2SEQ:
-        return translated(records, tokenizer, most, config.decoder_start_token_id, cancel)
+        return translation_row(records, tokenizer, most, config.decoder_start_token_id, cancel)
     if _joins(records, settings):
         return pack_rows(records, tokenizer, most, cancel)
     if settings.pack:
@@ -473,7 +480,7 @@ def _model(
         )
     elif tokenizer is not None and task is Task.CLASSIFICATION:
         # By this token some find the end of a row. Said before, it would keep the token's embedding from learning.
-        model.config.pad_token_id = padding(tokenizer)
+        model.config.pad_token_id = padding_token(tokenizer)
     return model.train(), missing
 
 
@@ -579,7 +586,7 @@ def _notes(rows: TokenRows, new: tuple[str, ...], job: CustomJob) -> tuple[str, 
         f"{rows.count:,} rows of {_size(rows)}.",
         f"{learning:,} weights learn" + (f", {frozen:,} stay as they are." if frozen else "."),
     ]
-    if places := placed(job.model):
+    if places := adapter_places(job.model):
         notes.append(f"Adapters lie at {', '.join(places)}.")
     if rows.cut:
         notes.append(f"{rows.cut:,} rows were longer, and are cut; --length allows more.")

@@ -121,7 +121,7 @@ def causal(
     return _padded(rows, tokenizer, most)
 
 
-def translated(
+def translation_row(
     records: Records, tokenizer: Any, most: int, start: int | None, cancel: CancelToken | None
 ) -> Generator[tuple[int, int], None, TokenRows]:
     """Make a row of each pair for an encoder and a decoder: the prompt is read, and the completion learned.
@@ -175,7 +175,7 @@ def translated(
     return TokenRows(data, width, count + int(mask.sum()), len(cut))
 
 
-def classified(
+def classification_row(
     records: Records, labels: Sequence[int], tokenizer: Any, most: int, cancel: CancelToken | None
 ) -> Generator[tuple[int, int], None, TokenRows]:
     """Make a row of each text, with the special tokens that the tokenizer sets around one.
@@ -249,7 +249,7 @@ def _arrays(
     rows: list[_Row], tokenizer: Any, length: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
     """Tokens, mask and labels, each ``[rows, length]``, padded on the right."""
-    ids = np.full((len(rows), length), padding(tokenizer), np.int32)
+    ids = np.full((len(rows), length), padding_token(tokenizer), np.int32)
     mask = np.zeros(ids.shape, np.uint8)
     labels = np.full(ids.shape, IGNORED, np.int32)
     for number, row in enumerate(rows):
@@ -260,7 +260,7 @@ def _arrays(
     return ids, mask, labels
 
 
-def padding(tokenizer: Any) -> int:
+def padding_token(tokenizer: Any) -> int:
     """The token that rows are padded with: the tokenizer's own, else its end token, else the first."""
     return next((int(t) for t in (tokenizer.pad_token_id, tokenizer.eos_token_id) if t is not None), 0)
 

@@ -70,7 +70,7 @@ class _Imports(importlib.abc.MetaPathFinder):
 
 
 @contextmanager
-def patched(wanted: Mapping[str, Patch]) -> Iterator[None]:
+def patch_modules(wanted: Mapping[str, Patch]) -> Iterator[None]:
     """Patch modules that are loaded, and others as soon as they are; afterwards everything is as it was.
 
     Args:

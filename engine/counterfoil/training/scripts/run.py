@@ -20,7 +20,7 @@ from counterfoil.training.clientcode import place_failed, what_failed
 from counterfoil.training.scripts import fits, trainers
 from counterfoil.training.scripts.handover import HandedOver, ScriptOrder, Wanted
 from counterfoil.training.scripts.mainmodule import run_as_main
-from counterfoil.training.scripts.patches import Patch, Patches, patched
+from counterfoil.training.scripts.patches import Patch, Patches, patch_modules
 from counterfoil.training.scripts.workfolder import WorkFolder
 from counterfoil_core.base.errors import CounterfoilError, DataError
 
@@ -79,7 +79,7 @@ def run_script(
     if not path.is_file():
         raise DataError(f"There is no script {path}.", remedy="Name a file of Python's: --script train.py.")
     made = None
-    with _as_it_was(), patched(_patches(wanted)):
+    with _as_it_was(), patch_modules(_patches(wanted)):
         lies = path.resolve()
         if folder is not None:
             lies = folder.private(lies)

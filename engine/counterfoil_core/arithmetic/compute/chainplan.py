@@ -103,7 +103,7 @@ class ChainUnit:
                     values[number] = None
 
 
-def chained(
+def plan_chains(
     program: Program, prepared: Sequence[Prepared], run: RunChain, smallest: int = SMALLEST
 ) -> tuple[Unit, ...]:
     """Return what a step consists of where chains are computed together.

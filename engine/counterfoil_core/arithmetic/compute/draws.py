@@ -21,7 +21,7 @@ _PIECE = 1 << 14
 """Blocks of four numbers that are computed at once: what float64 takes stays small."""
 
 
-def drawn(
+def draw_numbers(
     operator: str, shape: tuple[int, ...], *, seed: int, step: int, draw: int, dtype: torch.dtype,
     device: torch.device | str,
 ) -> Tensor:  # fmt: skip

@@ -35,7 +35,7 @@ def check_indices(entry: Operator, arguments: Named) -> None:
             )
 
 
-def kept_inside(entry: Operator, arguments: Named) -> tuple[dict[int, Tensor], list[Tensor]]:
+def check_indices_ahead(entry: Operator, arguments: Named) -> tuple[dict[int, Tensor], list[Tensor]]:
     """Look at the indices of one operator without waiting for the device they are on.
 
     Args:

@@ -14,16 +14,16 @@ import torch
 from torch import Tensor
 from torch.utils.dlpack import from_dlpack
 
-from counterfoil_core.arithmetic.compute.chainplan import RunChain, chained
+from counterfoil_core.arithmetic.compute.chainplan import RunChain, plan_chains
 from counterfoil_core.arithmetic.compute.operation import Compute, native
-from counterfoil_core.arithmetic.compute.plan import Frame, Round, Unit, dtype_of, prepare, running_ahead
+from counterfoil_core.arithmetic.compute.plan import Frame, Round, Unit, dtype_of, prepare, rounder_ahead
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import DIVERGED, NonFiniteError, ProgramError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.base.sentence import say
 from counterfoil_core.kernels import buffers
 from counterfoil_core.kernels.exact import digits
-from counterfoil_core.kernels.exact.refusals import Noted, noting
+from counterfoil_core.kernels.exact.refusals import Noted, note_refusals
 from counterfoil_core.kernels.exact.single import number_on
 from counterfoil_core.operators.node import TensorType, Value
 from counterfoil_core.program.graph import Program
@@ -104,7 +104,7 @@ class Interpreter:
         # Chains are for float64 in the memory of the CPU.
         if self._run_chain is None or self.device.type != "cpu" or self.dtype != torch.float64:
             return self._prepared
-        return chained(self.program, self._prepared, self._run_chain)
+        return plan_chains(self.program, self._prepared, self._run_chain)
 
     def run(
         self,
@@ -145,7 +145,7 @@ class Interpreter:
             ProgramError: An operator rejects its arguments, or gives other shapes than the program says.
             ObstacleError: Memory is short, or the device failed.
         """
-        ahead = running_ahead(rounder)
+        ahead = rounder_ahead(rounder)
         if ahead is not None:
             try:
                 result = yield from self._execute(inputs, rounder, compute or self.compute, cancel)
@@ -173,7 +173,7 @@ class Interpreter:
         units = self.units if compute is native else self._prepared
         done = 0
         while done < len(units):
-            with noting(frame.noted):
+            with note_refusals(frame.noted):
                 done, late = _advance(units, done, frame, cancel)
             if late:
                 yield units[done - 1].end
@@ -253,7 +253,7 @@ class _StepFrame(Frame):
         """Keep a value as the new state that it is, and free it."""
         described = self._program.types[number]
         assert described is not None
-        tensor = stored(self.values[number], described)
+        tensor = stored_tensor(self.values[number], described)
         if self.ahead is not None and described.floating:
             self._flags[number] = torch.isfinite(tensor).all()
             self.keep(number, tensor, finite=True)
@@ -342,7 +342,7 @@ def _infinite(into: str, name: str) -> NonFiniteError:
     )
 
 
-def stored(tensor: Tensor, described: TensorType) -> Tensor:
+def stored_tensor(tensor: Tensor, described: TensorType) -> Tensor:
     """Return a state tensor as it is stored: contiguous, floating ones rounded to float32, ties to even."""
     return _on(tensor.device, tensor, TORCH_DTYPES[described.dtype]).contiguous()
 

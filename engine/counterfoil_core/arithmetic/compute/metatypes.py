@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from counterfoil_core.arithmetic.compute.plan import dtype_of, prepared
+from counterfoil_core.arithmetic.compute.plan import dtype_of, prepare_node
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.operators.node import TensorType
 from counterfoil_core.program.graph import Program, node_values
@@ -46,7 +46,7 @@ def check_by_library(program: Program, compute: str, indices: Iterable[int], can
                 cancel.check()
             values = node_values(program.nodes[index])
             empty = {value.number: _empty(program.types[value.number], dtype) for value in values}
-            prepared(program, index, _CPU, dtype).check(empty)
+            prepare_node(program, index, _CPU, dtype).check(empty)
 
 
 def _empty(described: TensorType | None, dtype: torch.dtype) -> Tensor:

@@ -13,10 +13,10 @@ from typing import Any, Protocol, cast
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.compute.draws import drawn
-from counterfoil_core.arithmetic.compute.indices import check_indices, kept_inside
+from counterfoil_core.arithmetic.compute.draws import draw_numbers
+from counterfoil_core.arithmetic.compute.indices import check_indices, check_indices_ahead
 from counterfoil_core.arithmetic.compute.operation import Compute, Operation, Outputs, make_operation
-from counterfoil_core.arithmetic.families.memoryreuse import buffered
+from counterfoil_core.arithmetic.families.memoryreuse import into_buffers
 from counterfoil_core.arithmetic.families.parts import natively
 from counterfoil_core.arithmetic.families.table import LOOPS
 from counterfoil_core.base.errors import CounterfoilError, ProgramError
@@ -55,7 +55,7 @@ class RunsAhead(Round, Protocol):
         """Return numbers, float64 ``[n]``, from the device; None where the step begins again."""
 
 
-def running_ahead(rounder: Round | None) -> RunsAhead | None:
+def rounder_ahead(rounder: Round | None) -> RunsAhead | None:
     """Return the rounder if it is one that does not wait for the device in this step."""
     return None if rounder is None or getattr(rounder, "waits", True) else cast(RunsAhead, rounder)
 
@@ -93,7 +93,7 @@ class Frame:
         self.first_draw = first_draw
         self.compute = compute
         self.rounder = rounder
-        self.ahead = running_ahead(rounder)
+        self.ahead = rounder_ahead(rounder)
 
     def load(self, number: int) -> None:
         """Put an input of the program among the values."""
@@ -210,7 +210,7 @@ class Prepared:
         except CounterfoilError:
             raise
         except Exception as error:
-            raise explained(self.node, error) from error
+            raise argument_error(self.node, error) from error
         if self.watched:
             self._watch(rounder, outputs, partial(self.operation.named, args, kwargs))
         return outputs
@@ -232,7 +232,7 @@ class Prepared:
         except CounterfoilError:
             raise
         except Exception as error:
-            raise explained(self.node, error) from error
+            raise argument_error(self.node, error) from error
 
     def arguments(self, values: Values) -> tuple[list[Any], dict[str, Any]]:
         """Return the arguments by position and by name; neither those by name nor lists in them may be changed."""
@@ -253,7 +253,7 @@ class Prepared:
         if ahead is None:
             check_indices(entry, named)
             return args, kwargs
-        instead, wrong = kept_inside(entry, named)
+        instead, wrong = check_indices_ahead(entry, named)
         for outside in wrong:
             ahead.flag(outside)
         return _exchanged(args, instead), {name: _exchanged(value, instead) for name, value in kwargs.items()}
@@ -283,7 +283,7 @@ class Prepared:
         # What an OpOverload calls in its turn.
         direct = getattr(function, "_op", function)
         if self._only is not None:
-            direct = buffered(self.node.operator, direct, *self._only) or direct
+            direct = into_buffers(self.node.operator, direct, *self._only) or direct
         loops = LOOPS.get(self.node.operator)
         if loops is not None and self._device.type == "cpu" and self._dtype is torch.float64:
             return partial(_by_loops, loops, operation, direct)
@@ -340,7 +340,7 @@ class PreparedDraw(Prepared):
         """Draw the numbers of a step."""
         described, draw = self._described(), self.node.args[1]
         assert isinstance(draw, int)
-        return drawn(
+        return draw_numbers(
             self.node.operator,
             described.shape,
             seed=frame.seed,
@@ -364,7 +364,7 @@ class PreparedDraw(Prepared):
         return declared
 
 
-def prepared(program: Program, index: int, device: torch.device, dtype: torch.dtype) -> Prepared:
+def prepare_node(program: Program, index: int, device: torch.device, dtype: torch.dtype) -> Prepared:
     """Return one node of a program, ready to be executed by itself; as :func:`prepare`, whose arguments these are."""
     kind = PreparedDraw if program.nodes[index].operator in DRAWS else Prepared
     return kind(index, program, device, dtype)
@@ -381,7 +381,7 @@ def prepare(program: Program, device: torch.device, dtype: torch.dtype) -> tuple
     Raises:
         ProgramError: This version of torch lacks an operator.
     """
-    found = tuple(prepared(program, index, device, dtype) for index in range(len(program.nodes)))
+    found = tuple(prepare_node(program, index, device, dtype) for index in range(len(program.nodes)))
     updates = {value.number for value in program.results}
     first: dict[int, int] = {}
     last: dict[int, int] = {}
@@ -406,7 +406,7 @@ def dtype_of(name: str, compute: torch.dtype) -> torch.dtype:
     return compute if name == "float32" else TORCH_DTYPES[name]
 
 
-def explained(node: Node, error: Exception) -> CounterfoilError:
+def argument_error(node: Node, error: Exception) -> CounterfoilError:
     """Return what a function of the library raised as an error about an operator's arguments, or about this machine.
 
     Some functions take arguments that do not fit together, and give what has no scale.

@@ -219,13 +219,13 @@ SCALES: Mapping[str, ScaleRule] = {
 # Convolutions in compiled loops, and gradients of convolutions in parts.
 
 
-def looped(a: Arguments) -> Tensor | None:
+def convolve_in_loops(a: Arguments) -> Tensor | None:
     """Compute a convolution in compiled loops; None where they do not take its arguments."""
     convolution, given = convolutionloops.convolution_of(a), (a["input"], a["weight"], a["bias"])
     return convolution.output(*given) if convolution is not None and convolution.takes(*given) else None
 
 
-def looped_backward(a: Arguments) -> list[Any] | None:
+def convolve_backward_in_loops(a: Arguments) -> list[Any] | None:
     """Compute the gradients of a convolution in compiled loops; None where they do not take its arguments."""
     g, x, weight, mask = a["grad_output"], a["input"], a["weight"], a["output_mask"]
     convolution = convolutionloops.convolution_of(a)
@@ -245,7 +245,7 @@ def looped_backward(a: Arguments) -> list[Any] | None:
 
 def _convolution_backward_form(run: Run, a: Arguments) -> Any:
     """Gradients of convolutions: the weight's in parts of samples, or of rows of a sample; the bias's in blocks."""
-    if run is natively and (found := looped_backward(a)) is not None:
+    if run is natively and (found := convolve_backward_in_loops(a)) is not None:
         return found
     g, mask = a["grad_output"], a["output_mask"]
     results: list[Any] = [None, None, None]
@@ -301,8 +301,8 @@ def _weight_parts(a: Arguments, settings: Sequence[Any]) -> Any:
 FORMS: dict[str, Form] = {"convolution_backward": _convolution_backward_form}
 """Forms by operator kind."""
 LOOPS: dict[str, Callable[[Arguments], Any]] = {
-    "aten.convolution.default": looped,
-    "aten.convolution_backward.default": looped_backward,
+    "aten.convolution.default": convolve_in_loops,
+    "aten.convolution_backward.default": convolve_backward_in_loops,
 }
 """Compiled loops by operator."""
 

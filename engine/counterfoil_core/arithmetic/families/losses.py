@@ -16,7 +16,7 @@ from counterfoil_core.arithmetic.families.parts import (
     Scale,
     ScaleRule,
     add,
-    floating,
+    floating_tensors,
     mean_of,
     total,
 )
@@ -32,8 +32,8 @@ def _loss_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Losses: the size of one term (a mean) or of all terms together (a sum, or a result without reduction)."""
     out = outputs[0]
     assert out is not None
-    terms = max(floating(arguments), key=lambda x: x.numel())
-    top = add(*(largest(x) for x in floating(arguments)))
+    terms = max(floating_tensors(arguments), key=lambda x: x.numel())
+    top = add(*(largest(x) for x in floating_tensors(arguments)))
     top = add(top, top * top, largest(out))  # squared and logarithmic losses
     total: Scale = top * float(terms.shape[0] if terms.dim() else 1) if arguments.get("reduction") == 2 else top
     # nll_loss also returns the total weight: a sum of weights that are not negative, so its terms are no larger.

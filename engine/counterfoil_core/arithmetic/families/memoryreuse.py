@@ -33,7 +33,7 @@ _ELEMENTWISE = {
 """The same, where all tensors among the arguments lie so."""
 
 
-def buffered(
+def into_buffers(
     operator: str, function: Any, shape: Sequence[int], dtype: torch.dtype, *more: Any
 ) -> Callable[..., Any] | None:
     """Return what computes an operator of one result into such memory; None where the library takes its own.
@@ -49,7 +49,7 @@ def buffered(
         return None
     if operator == "aten.relu.default":
         # That is what it is.
-        return buffered("aten.clamp_min.default", lambda x, _: function(x), shape, dtype, 0)
+        return into_buffers("aten.clamp_min.default", lambda x, _: function(x), shape, dtype, 0)
     name = _PRODUCTS.get(operator) or _ELEMENTWISE.get(operator)
     if name is None:
         return None
@@ -80,7 +80,7 @@ def product(operator: str, left: Tensor, right: Tensor) -> Any:
     return function.out(left, right, out=buffers.empty(shape, left.dtype))
 
 
-def combined(function: Callable[..., Tensor], x: Tensor, other: Tensor) -> Tensor:
+def combine_into(function: Callable[..., Tensor], x: Tensor, other: Tensor) -> Tensor:
     """Compute a function of elements into such memory where they are large.
 
     Args:

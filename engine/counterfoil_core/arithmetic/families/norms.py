@@ -22,7 +22,7 @@ from counterfoil_core.arithmetic.families.magnitude import (
     normalised_sizes,
     top_of,
 )
-from counterfoil_core.arithmetic.families.memoryreuse import combined
+from counterfoil_core.arithmetic.families.memoryreuse import combine_into
 from counterfoil_core.arithmetic.families.parts import (
     SQUARED_ERROR,
     Form,
@@ -267,8 +267,8 @@ SCALES: Mapping[str, ScaleRule] = {
 def _moments(run: Run, x: Tensor, axes: Sequence[int], eps: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return centred values, mean, variance and reciprocal deviation; the last three keep their axes."""
     mean = mean_of(run, x, axes, keepdim=True)
-    centred = combined(torch.sub, x, mean)
-    variance = mean_of(run, combined(torch.mul, centred, centred), axes, keepdim=True)
+    centred = combine_into(torch.sub, x, mean)
+    variance = mean_of(run, combine_into(torch.mul, centred, centred), axes, keepdim=True)
     return centred, mean, variance, run("aten.rsqrt.default", variance + eps)
 
 
@@ -316,9 +316,9 @@ def _batch_norm_backward_form(run: Run, a: Arguments) -> Any:
     else:
         mean, rstd = a["running_mean"], run("aten.rsqrt.default", a["running_var"] + a["eps"])
     shape = [1, -1] + [1] * (x.dim() - 2)
-    centred, spread = combined(torch.sub, x, mean.reshape(shape)), rstd.reshape(shape)
+    centred, spread = combine_into(torch.sub, x, mean.reshape(shape)), rstd.reshape(shape)
     summed = total(run, g, axes, keepdim=True)
-    projected = total(run, combined(torch.mul, g, centred), axes, keepdim=True)
+    projected = total(run, combine_into(torch.mul, g, centred), axes, keepdim=True)
     to_input = None
     if mask[0]:
         factor = spread if a["weight"] is None else spread * a["weight"].reshape(shape)
@@ -326,9 +326,9 @@ def _batch_norm_backward_form(run: Run, a: Arguments) -> Any:
             count = float(x.numel() // max(x.shape[1], 1))
             share = run("aten.div.Scalar", summed, count)
             slope = run("aten.div.Scalar", projected * spread * spread, count)
-            to_input = combined(torch.sub, g, share).sub_(centred.mul_(slope)).mul_(factor)
+            to_input = combine_into(torch.sub, g, share).sub_(centred.mul_(slope)).mul_(factor)
         else:
-            to_input = combined(torch.mul, g, factor)
+            to_input = combine_into(torch.mul, g, factor)
     return to_input, (projected * spread).flatten() if mask[1] else None, summed.flatten() if mask[2] else None
 
 
@@ -350,7 +350,7 @@ def _row_gradient_form(
 
     ``normalised``, and ``products``, which is g times it, are overwritten.
     """
-    weighted = g.clone() if weight is None else combined(torch.mul, g, weight)
+    weighted = g.clone() if weight is None else combine_into(torch.mul, g, weight)
     projected = mean_of(run, products if weight is None else products.mul_(weight), axes, keepdim=True)
     return weighted.sub_(mean_of(run, weighted, axes, keepdim=True)).sub_(normalised.mul_(projected)).mul_(rstd)
 
@@ -362,8 +362,8 @@ def _layer_norm_backward_form(run: Run, a: Arguments) -> Any:
     g, x, mask = a["grad_out"], a["input"], a["output_mask"]
     outer = x.dim() - len(a["normalized_shape"])
     columns, rows = list(range(outer)), list(range(outer, x.dim()))
-    normalised = combined(torch.sub, x, a["mean"]).mul_(a["rstd"])
-    products = combined(torch.mul, g, normalised)
+    normalised = combine_into(torch.sub, x, a["mean"]).mul_(a["rstd"])
+    products = combine_into(torch.mul, g, normalised)
     to_weight = total(run, products, columns) if mask[1] else None
     return (
         _row_gradient_form(run, g, normalised, a["weight"], a["rstd"], rows, products) if mask[0] else None,

@@ -43,7 +43,7 @@ def root(square: Tensor | float) -> Tensor | float:
     return square.sqrt() if isinstance(square, Tensor) else math.sqrt(square)
 
 
-def floating(arguments: Arguments) -> list[Tensor]:
+def floating_tensors(arguments: Arguments) -> list[Tensor]:
     """Return the floating-point tensors among arguments; those within lists are left out."""
     return [value for value in arguments.values() if isinstance(value, Tensor) and value.is_floating_point()]
 
@@ -90,10 +90,10 @@ def total(run: Run, x: Tensor, axes: Sequence[int], *, keepdim: bool = False) ->
         result: Tensor = run("aten.sum.dim_IntList", part, [axis], True)
         return result
 
-    return reduced(reduce, x, axes, keepdim=keepdim)
+    return reduce_axes(reduce, x, axes, keepdim=keepdim)
 
 
-def reduced(reduce: Reduce, x: Tensor, axes: Sequence[int], *, keepdim: bool) -> Tensor:
+def reduce_axes(reduce: Reduce, x: Tensor, axes: Sequence[int], *, keepdim: bool) -> Tensor:
     """Reduce axes one after another.
 
     Args:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.arithmetic.families.magnitude import largest, largest_of_new, largest_product
-from counterfoil_core.arithmetic.families.parts import Definition, Outputs, Scale, ScaleRule, add, floating
+from counterfoil_core.arithmetic.families.parts import Definition, Outputs, Scale, ScaleRule, add, floating_tensors
 from counterfoil_core.kernels.exact import elementwise, functions
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.operators.sums import Arguments
@@ -46,7 +46,7 @@ def _terms(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
 
 def _inputs(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Means, weighted means and elementwise functions that add terms no larger than their inputs."""
-    top = add(*(largest(x) for x in floating(arguments)))
+    top = add(*(largest(x) for x in floating_tensors(arguments)))
     return [None if out is None or not out.is_floating_point() else add(top, largest_of_new(out)) for out in outputs]
 
 

@@ -29,7 +29,7 @@ from counterfoil_core.arithmetic.families.parts import (
     cast,
     cut,
     mean_of,
-    reduced,
+    reduce_axes,
     total,
     vector_norm,
 )
@@ -160,7 +160,7 @@ def _norm(run: Run, a: Arguments) -> Any:
             result: Tensor = run("aten.linalg_vector_norm.default", part, order, [axis], True)
             return result
 
-        return reduced(reduce, x, axes, keepdim=keep) if axes else x.abs()
+        return reduce_axes(reduce, x, axes, keepdim=keep) if axes else x.abs()
     size = x.abs()
     top = (size.amax(axes, True) if order > 0 else size.amin(axes, True)) if axes else size
     ratio = run("aten.div.Tensor", size, torch.where(top > 0, top, 1.0))

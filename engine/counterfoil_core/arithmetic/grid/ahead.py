@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.arithmetic.families.table import scale_rule
-from counterfoil_core.arithmetic.grid.directions import judged
+from counterfoil_core.arithmetic.grid.directions import apply_directions
 from counterfoil_core.arithmetic.grid.exactresults import Unrounded, WithoutLog
 from counterfoil_core.arithmetic.grid.fingerprints import Kernels, Unfit, Watched, place_keys
 from counterfoil_core.arithmetic.grid.log import SiteLog
@@ -378,7 +378,7 @@ class ReplayingAhead(_RoundingAhead):
             if len(log.indices):
                 part = slice(self._ends[site], self._ends[site + 1])
                 grid = Grid.of(exponent, self._precision, margin.bits)
-                counts += judged(own[part], before[part], log.ups, grid, margin.steerable)[0]
+                counts += apply_directions(own[part], before[part], log.ups, grid, margin.steerable)[0]
             self._counts.append(counts)
 
 

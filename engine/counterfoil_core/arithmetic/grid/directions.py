@@ -78,7 +78,7 @@ class Directions:
             raise IndexError("an entry of a log names no value")
 
     def settle(self, site: int, flat: Tensor, grid: Grid, honest: float, key: int, found: Int64Array | None) -> Settled:
-        """Put the logged directions of a site in place, as :func:`judged` says, and count what they show.
+        """Put the logged directions of a site in place, as :func:`apply_directions` says, and count what they show.
 
         Args:
             site: The site; its own values were noted before they were rounded.
@@ -109,7 +109,7 @@ class DirectionsElsewhere(Directions):
     def settle(self, site: int, flat: Tensor, grid: Grid, honest: float, key: int, found: Int64Array | None) -> Settled:
         """Put directions in place, as :meth:`Directions.settle`."""
         own, before = self._of(self._own, site), self._named(site, flat).double().cpu().numpy()
-        counts, after, changed = judged(own, before, self._of(self._ups, site), grid, honest)
+        counts, after, changed = apply_directions(own, before, self._of(self._ups, site), grid, honest)
         self._of(self._changed, site)[:] = changed
         logged = self._of(self._indices, site)
         if found is not None and (missing := absent(found, logged)):
@@ -133,7 +133,7 @@ def absent(found: Int64Array, logged: Int64Array) -> int:
     return int(_absent(found, logged)) if found.size else 0
 
 
-def judged(
+def apply_directions(
     own: FloatArray, rounded: FloatArray, ups: BoolArray, grid: Grid, steerable_share: float
 ) -> tuple[Counts, FloatArray, BoolArray]:
     """Apply logged directions to single values, and count what they show.
@@ -170,7 +170,7 @@ def _judge(
     after: Any,
     changed: Any,
 ) -> tuple[int, int, int, int, int, int]:
-    """Apply logged directions, as :func:`judged`; returns the counts from corrections on, omissions apart."""
+    """Apply logged directions, as :func:`apply_directions`; returns the counts from corrections on, omissions apart."""
     corrections = contradictions = steerable = steered = ties = broken = 0
     for i in range(own.size):
         here = rounded[i]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.grid.directions import absent, judged
+from counterfoil_core.arithmetic.grid.directions import absent, apply_directions
 from counterfoil_core.arithmetic.grid.fingerprints import Kernels, Watched
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.arithmetic.grid.margin import Margin
@@ -221,7 +221,9 @@ class ReplayingRounder(Rounder):
         counts = Counts(omissions=missing) if missing else NOTHING
         fingerprint = found.fingerprint
         if len(log.indices):
-            more, after, changed = judged(found.own, found.rounded, log.ups, grid, self._margins[site].steerable)
+            more, after, changed = apply_directions(
+                found.own, found.rounded, log.ups, grid, self._margins[site].steerable
+            )
             counts += more
             if more.corrections:
                 where, old, new = log.indices[changed], found.rounded[changed], after[changed]

@@ -20,7 +20,7 @@ from torch import Tensor
 from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.operation import Compute, Operation
 from counterfoil_core.arithmetic.families.table import DEFINITIONS
-from counterfoil_core.arithmetic.otherwise.reordering import Order, reordered
+from counterfoil_core.arithmetic.otherwise.reordering import Order, reorder_sums
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.kernels.exact import functions
 from counterfoil_core.kernels.exact.forms import Profile, is_sound
@@ -266,7 +266,7 @@ class ExactImitation:
     ) -> None:
         self._profile = profile
         self._wide = wide
-        self._changes = {} if order is None else reordered(order)
+        self._changes = {} if order is None else reorder_sums(order)
         self._variant = variant
         self._move = move
         self._plainly = exactly(profile)
@@ -303,7 +303,7 @@ class ExactImitation:
         names = functions.operand_names(operation.node.entry.kind)
         arguments = operation.named(args, kwargs)
         kind = operation.node.entry.kind
-        operands, approximate = functions.approximated(kind, *(arguments[name] for name in names))
+        operands, approximate = functions.approximate(kind, *(arguments[name] for name in names))
         return functions.round_function(kind, operands, _moved(approximate, self._move))
 
     def _sum(

@@ -30,7 +30,7 @@ from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.operation import Compute, Operation, native, piece
 from counterfoil_core.arithmetic.otherwise.exact_imitations import ExactImitation
-from counterfoil_core.arithmetic.otherwise.reordering import BACKWARDS, Change, Order, in_parts, reordered
+from counterfoil_core.arithmetic.otherwise.reordering import BACKWARDS, Change, Order, in_parts, reorder_sums
 from counterfoil_core.arithmetic.otherwise.rewriting import VARIANTS, rewritten
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.operators.facts import OperatorClass, Trait
@@ -42,7 +42,7 @@ _PART = re.compile(r"(?P<sort>reversed|shuffled|split|rewritten|jitter)(?:-(?P<n
 _LARGEST_SPLIT = 1024
 
 
-def perturbed(name: str) -> Compute:
+def perturb(name: str) -> Compute:
     """Return the executor of a perturbation.
 
     Raises:
@@ -102,7 +102,7 @@ class _Perturbation:
     def changes(self) -> Mapping[str, Change]:
         if self.parts > 1:
             return in_parts(self.parts, self.order or BACKWARDS)
-        return {} if self.order is None else reordered(self.order)
+        return {} if self.order is None else reorder_sums(self.order)
 
     @cached_property
     def rewritings(self) -> Mapping[str, Change]:

@@ -57,7 +57,7 @@ class Order:
 BACKWARDS = Order()
 
 
-def reordered(order: Order) -> Mapping[str, Change]:
+def reorder_sums(order: Order) -> Mapping[str, Change]:
     """Return, by operator kind, how to compute with every reduced axis in another order."""
     changes = _Reordered(order)
     return {
@@ -92,7 +92,7 @@ def in_parts(parts: int, order: Order) -> Mapping[str, Change]:
     """
     changes = _InParts(parts, order)
     return {
-        **reordered(order),
+        **reorder_sums(order),
         **dict.fromkeys(("mm", "addmm", "mv", "addmv", "dot", "bmm", "baddbmm"), changes.matrix),
         "convolution": changes.convolution,
         "convolution_backward": changes.convolution_backward,

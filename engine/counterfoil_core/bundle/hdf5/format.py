@@ -15,7 +15,7 @@ import numpy as np
 
 from counterfoil_core.base.dtypes import CODES, tensor_bytes
 from counterfoil_core.base.errors import BundleError
-from counterfoil_core.base.plaintext import quoted
+from counterfoil_core.base.plaintext import quote
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.hdf5.source import CHECKSUM_BYTES, UNDEFINED
 
@@ -331,7 +331,7 @@ def parse_link(body: bytes, path: str) -> bytes:
     if kind:
         shown = name.decode("ascii", "backslashreplace")
         raise BundleError(
-            say("{0} in {1} is a link to somewhere else; a bundle holds hard links only.", quoted(shown), path)
+            say("{0} in {1} is a link to somewhere else; a bundle holds hard links only.", quote(shown), path)
         )
     if len(body) != at + 1 + length + ADDRESS_BYTES:
         _damaged(path, "link")

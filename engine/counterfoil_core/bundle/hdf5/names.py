@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from counterfoil_core.base.errors import BundleError
-from counterfoil_core.base.plaintext import quoted
+from counterfoil_core.base.plaintext import quote
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.hdf5.checksum import lookup3_all
 from counterfoil_core.bundle.hdf5.format import ADDRESS_BYTES, parse_link
@@ -47,6 +47,6 @@ def _name(name: bytes, path: str) -> str:
     shown = name.decode("ascii", "backslashreplace")
     if not NAME_PATTERN.fullmatch(shown) or shown in (".", ".."):
         raise BundleError(
-            say("{0} holds an object with the name {1}, which is not allowed in a bundle.", path, quoted(shown))
+            say("{0} holds an object with the name {1}, which is not allowed in a bundle.", path, quote(shown))
         )
     return shown

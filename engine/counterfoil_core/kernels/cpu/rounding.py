@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil_core.kernels.buffers import mapped
+from counterfoil_core.kernels.buffers import map_memory
 from counterfoil_core.kernels.cache import inlined, kernel
 from counterfoil_core.kernels.cpu.magnitudes import as_bits, as_float, float_of
 from counterfoil_core.kernels.cpu.regions import (
@@ -506,7 +506,7 @@ class _Entries(threading.local):
         """Return the address of memory for so many numbers."""
         if words > self.room.size:
             # Of its own: the C library would take it from memory that was touched before.
-            self.room = np.frombuffer(mapped(8 * words), np.int64)
+            self.room = np.frombuffer(map_memory(8 * words), np.int64)
             self.address = self.room.ctypes.data
         return self.address
 

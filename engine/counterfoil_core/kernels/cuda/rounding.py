@@ -264,13 +264,13 @@ def _direct(
 _OPTIONS = {"num_warps": _WARPS, "enable_fp_fusion": False}
 
 
-def interpreted() -> bool:
+def is_interpreted() -> bool:
     """Whether Triton's interpreter runs the kernels, on the CPU."""
     return bool(triton.knobs.runtime.interpret)
 
 
 def _size(count: int) -> int:
-    return INTERPRETED_BLOCK if interpreted() and count > BLOCK else BLOCK
+    return INTERPRETED_BLOCK if is_interpreted() and count > BLOCK else BLOCK
 
 
 def _programs(count: int, size: int) -> tuple[int]:

@@ -19,7 +19,7 @@ from counterfoil_core.kernels.exact import digits
 from counterfoil_core.kernels.exact.digits import KARATSUBA_BLOCK, digit_count
 from counterfoil_core.kernels.exact.int8 import int8_product
 from counterfoil_core.kernels.exact.limits import check_operands
-from counterfoil_core.kernels.exact.refusals import flagged
+from counterfoil_core.kernels.exact.refusals import refusal_flag
 
 _MULTIPLE = 16
 """CUDA's int8 operator takes lengths that are multiples of 8, and reads rows best that begin at multiples of 16."""
@@ -32,7 +32,7 @@ class Operand:
     """A matrix through Q_b, as digits in rows of the axis that products add over."""
 
     #: Makes or takes int8 ``[height, width]``: a digit, the lowest first, then a sum of two of them; zeros beyond the
-    #: matrix, lengths as :func:`padded` has them.
+    #: matrix, lengths as :func:`padded_length` has them.
     plane: Callable[[int], Tensor]
     largest: Tensor  #: int32 ``[1]``: the bits of the largest magnitude.
     bits: int  #: b.
@@ -62,7 +62,7 @@ def matmul(left: Tensor, right: Tensor, bits: int) -> Tensor:
         bits: S.
     """
     check_operands(bits, bits, left.shape[-1])
-    with flagged(left.device) as flag:
+    with refusal_flag(left.device) as flag:
         if left.dim() == 2:
             return _matmul(left, right, bits, flag)
         return torch.stack([_matmul(a, b, bits, flag) for a, b in zip(left, right, strict=True)])
@@ -76,7 +76,7 @@ def _operand(x: Tensor, bits: int, fewest: int, flag: Tensor) -> Operand:
     """Cut a matrix whose columns are added over."""
     from counterfoil_core.kernels.cuda import exact
 
-    top, shape = largest(x), (padded(x.shape[0], fewest), padded(x.shape[1]))
+    top, shape = largest(x), (padded_length(x.shape[0], fewest), padded_length(x.shape[1]))
     planes = exact.cut(x, top, bits, digit_count(bits), shape, flag)
     return Operand(planes.__getitem__, top, bits, (x.shape[0], x.shape[1]))
 
@@ -89,7 +89,7 @@ def largest(x: Tensor) -> Tensor:
     return digits.once(turned, "largest", lambda: exact.largest(turned, (1, 1, 1, turned.numel())))
 
 
-def padded(length: int, fewest: int = 1) -> int:
+def padded_length(length: int, fewest: int = 1) -> int:
     """Return the length that the library's int8 operator is given for one, so that no device refuses it."""
     return max(-(-length // _MULTIPLE) * _MULTIPLE, fewest)
 
@@ -108,7 +108,7 @@ def laid_matmul(left: Laid, right: Laid, lengths: tuple[int, int, int], bits: in
     """
     m, k, n = lengths
     check_operands(bits, bits, k)
-    with flagged(left.x.device) as flag:
+    with refusal_flag(left.x.device) as flag:
         tops = largest(left.x), largest(right.x)
         first, second = (_planes(x, top, bits, flag) for x, top in zip((left.x, right.x), tops, strict=True))
 
@@ -135,7 +135,7 @@ def _planes(x: Tensor, top: Tensor, bits: int, flag: Tensor) -> Tensor:
 def _padded_copy(ordered: Tensor, axes: int, fewest: int = 1) -> Tensor:
     """Copy ``[*rows, *columns]``, of so many axes of rows, to a matrix with zeros beyond its ends."""
     rows, columns = (math.prod(part) for part in (ordered.shape[:axes], ordered.shape[axes:]))
-    matrix = ordered.new_zeros((padded(rows, fewest), padded(columns)))
+    matrix = ordered.new_zeros((padded_length(rows, fewest), padded_length(columns)))
     matrix[:rows, :columns].view(ordered.shape).copy_(ordered)
     return matrix
 
@@ -154,7 +154,7 @@ def multiply(left: Operand, right: Operand) -> Tensor:
 
     (rows, inner), (columns, others), count = left.shape, right.shape, digit_count(left.bits)
     assert (left.bits, inner) == (right.bits, others)
-    shape = count * (count + 1) // 2, padded(rows, FEWEST_ROWS), padded(columns)
+    shape = count * (count + 1) // 2, padded_length(rows, FEWEST_ROWS), padded_length(columns)
     if inner > KARATSUBA_BLOCK:
         products = torch.zeros(shape, dtype=torch.int64, device=left.largest.device)
     else:

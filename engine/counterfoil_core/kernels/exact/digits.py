@@ -58,7 +58,7 @@ def split(integers: Tensor, bits: int, digit_bits: int = INT8_DIGIT_BITS) -> lis
     return [*digits, integers]
 
 
-def recombined(levels: Sequence[Tensor], digit_bits: int = INT8_DIGIT_BITS) -> Tensor:
+def recombine(levels: Sequence[Tensor], digit_bits: int = INT8_DIGIT_BITS) -> Tensor:
     """Return ``sum over c of levels[c] * 2^(c (d + 1))``, int64.
 
     Args:

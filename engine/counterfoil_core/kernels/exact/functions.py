@@ -112,7 +112,7 @@ def evaluate(kind: str, *operands: Tensor | float) -> Tensor:
     if not devices.loops_reach(given[0].device):
         if kind in _SURE:
             return _SURE[kind](given[0])
-        return round_function(kind, *approximated(kind, *operands))
+        return round_function(kind, *approximate(kind, *operands))
     if kind == "sqrt":
         return square_roots(given[0])
     # torch has the same without types.
@@ -161,7 +161,7 @@ def _evaluate_part(
     return doubtful
 
 
-def approximated(kind: str, *operands: Tensor | float) -> tuple[tuple[Tensor, ...], Tensor]:
+def approximate(kind: str, *operands: Tensor | float) -> tuple[tuple[Tensor, ...], Tensor]:
     """Return what the library computes in float64; the arguments are those of :func:`evaluate`.
 
     Returns:

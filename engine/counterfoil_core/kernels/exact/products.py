@@ -21,7 +21,7 @@ from counterfoil_core.kernels.exact.digits import (
     KARATSUBA_BLOCK,
     digit_count,
     float32_block,
-    recombined,
+    recombine,
     split,
 )
 from counterfoil_core.kernels.exact.int8 import int8_product
@@ -162,7 +162,7 @@ def _by_digits(left: Quantised, right: Quantised, digit_bits: int, block: int, m
             # Left digit i meets right digit c - i, which is the (m - 1 - c + i)-th from above.
             window = beside.narrow(-1, first * length, width), below.narrow(-2, (m - 1 - c + first) * length, width)
             levels.append(multiplied(*window))
-        partial = recombined(levels, digit_bits)
+        partial = recombine(levels, digit_bits)
         total = partial if total is None else total + partial
     assert total is not None
     return total

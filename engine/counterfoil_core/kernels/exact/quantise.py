@@ -19,7 +19,7 @@ from counterfoil_core.kernels.cache import kernel
 from counterfoil_core.kernels.cpu.magnitudes import INFINITE, LEAST_EXPONENT, exponent_above, largest_bits, magic_number
 from counterfoil_core.kernels.exact.geometry import runs
 from counterfoil_core.kernels.exact.limits import MOST_BITS, MOST_SUM_BITS
-from counterfoil_core.kernels.exact.refusals import flagged, not_finite, refuse
+from counterfoil_core.kernels.exact.refusals import not_finite, refusal_flag, refuse
 from counterfoil_core.kernels.exact.single import power_of_two
 
 _MANTISSA_BITS = 52
@@ -115,7 +115,7 @@ def _quantise_there(x: Tensor, bits: int, shared: Sequence[int]) -> Quantised | 
     if len(lengths) > 4:
         return None
     x = x.contiguous()
-    with flagged(x.device) as flag:
+    with refusal_flag(x.device) as flag:
         values, exponents = exact.quantise(x, lengths, exact.largest(x, lengths), bits, flag)
     shape = [1 if axis in shared else length for axis, length in enumerate(x.shape)]
     return Quantised(values, exponents.view(shape), bits)

@@ -46,7 +46,7 @@ _noted: ContextVar[Noted | None] = ContextVar("noted", default=None)
 
 
 @contextmanager
-def noting(noted: Noted | None) -> Iterator[None]:
+def note_refusals(noted: Noted | None) -> Iterator[None]:
     """Note meanwhile what is wrong; None: refuse it at once."""
     token = _noted.set(noted)
     try:
@@ -56,7 +56,7 @@ def noting(noted: Noted | None) -> Iterator[None]:
 
 
 @contextmanager
-def flagged(device: torch.device) -> Iterator[Tensor]:
+def refusal_flag(device: torch.device) -> Iterator[Tensor]:
     """Provide a flag, int32 ``[1]`` on a device, for kernels to raise; it is looked at afterwards, or noted.
 
     Raises:

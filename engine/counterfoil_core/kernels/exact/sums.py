@@ -17,7 +17,7 @@ from counterfoil_core.kernels.exact import cpusums
 from counterfoil_core.kernels.exact.geometry import runs, windows
 from counterfoil_core.kernels.exact.limits import sum_bits, windows_over_one
 from counterfoil_core.kernels.exact.quantise import quantise
-from counterfoil_core.kernels.exact.refusals import flagged, note
+from counterfoil_core.kernels.exact.refusals import note, refusal_flag
 from counterfoil_core.kernels.exact.single import from_float64
 
 
@@ -55,7 +55,7 @@ def _total_there(x: Tensor, summed: Sequence[int], bits: int) -> Tensor:
     from counterfoil_core.kernels.cuda import exact
 
     lengths = runs(x.shape, summed)
-    with flagged(x.device) as flag:
+    with refusal_flag(x.device) as flag:
         return exact.total(x, lengths, exact.largest(x, lengths), bits, flag)
 
 

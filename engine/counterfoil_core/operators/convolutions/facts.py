@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from counterfoil_core.base.sentence import say
 from counterfoil_core.operators import sums
 from counterfoil_core.operators.bounds import sum_terms
-from counterfoil_core.operators.facts import Bound, Trait, Use, rounded
+from counterfoil_core.operators.facts import Bound, Trait, Use, rounded_operators
 from counterfoil_core.operators.limits import Limited
 from counterfoil_core.operators.shaperules import (
     Arguments,
@@ -18,7 +18,7 @@ from counterfoil_core.operators.shaperules import (
     each,
     fits,
     floats,
-    masked,
+    masked_results,
     require,
 )
 
@@ -134,7 +134,7 @@ def _convolution_backward(arguments: Arguments) -> Results:
     channels, mask = made.shape[1], arguments["output_mask"]
     require(arguments["grad_output"] == made)
     require(arguments["bias_sizes"] == [channels] or (arguments["bias_sizes"] in (None, [0]) and not mask[2]))
-    return masked([arguments["input"], arguments["weight"], Typed(made.dtype, (channels,))], mask)
+    return masked_results([arguments["input"], arguments["weight"], Typed(made.dtype, (channels,))], mask)
 
 
 RULES: dict[str, ShapeRule] = {
@@ -145,8 +145,8 @@ RULES: dict[str, ShapeRule] = {
 
 
 FACTS = (
-    *rounded("convolution", convolution, "convolution.default", Trait.SUMS),
-    *rounded(
+    *rounded_operators("convolution", convolution, "convolution.default", Trait.SUMS),
+    *rounded_operators(
         "convolution_backward",
         convolution_backward,
         "convolution_backward.default",

@@ -9,7 +9,7 @@ import numpy as np
 
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.operators.judging.forms import Arguments, Call, ExactOutput, Judge
-from counterfoil_core.operators.judging.numbers import Fixed, NotExactError, Number, exact_sum, fixed, number
+from counterfoil_core.operators.judging.numbers import Fixed, NotExactError, Number, exact_sum, fixed_point, number
 from counterfoil_core.operators.judging.quantisation import of_product
 
 JUDGE = Judge()
@@ -60,7 +60,7 @@ class _Geometry:
 
 def _block(x: Array, *indices: Sequence[int]) -> Fixed:
     """The elements of ``x`` at all combinations of the indices, in C order."""
-    return fixed(x[np.ix_(*indices)])
+    return fixed_point(x[np.ix_(*indices)])
 
 
 def _geometry(call: Call, x: Array, weight: Array, y: Sequence[int]) -> _Geometry:

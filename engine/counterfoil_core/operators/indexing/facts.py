@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from counterfoil_core.base.sentence import say
 from counterfoil_core.operators import indices, sums
 from counterfoil_core.operators.bounds import FUNCTION
-from counterfoil_core.operators.facts import COPIES, Bound, BoundRule, Trait, Use, exact, rounded
+from counterfoil_core.operators.facts import COPIES, Bound, BoundRule, Trait, Use, exact, rounded_operators
 from counterfoil_core.operators.limits import Limited
 from counterfoil_core.operators.shaperules import (
     Arguments,
@@ -191,7 +191,7 @@ FACTS = (
         Trait.WRITES,
         indices=indices.along_axis,
     ),
-    *rounded(
+    *rounded_operators(
         "scatter",
         meeting(FUNCTION),
         "embedding_dense_backward.default",
@@ -199,7 +199,7 @@ FACTS = (
         longest=longest,
         indices=indices.of_rows,
     ),
-    *rounded(
+    *rounded_operators(
         "scatter",
         meeting(2),
         "index_add.default",
@@ -208,7 +208,7 @@ FACTS = (
         longest=longest,
         indices=indices.along_axis,
     ),
-    *rounded(
+    *rounded_operators(
         "scatter",
         meeting(1),
         "scatter_add.default",
@@ -217,7 +217,7 @@ FACTS = (
         longest=longest,
         indices=indices.along_axis,
     ),
-    *rounded(
+    *rounded_operators(
         "scatter",
         meeting(1),
         "index_put.default",

@@ -10,9 +10,9 @@ import torch
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.operators.judging.accumulation import Meetings
 from counterfoil_core.operators.judging.forms import Arguments, Call, Element, ExactOutput, Judge
-from counterfoil_core.operators.judging.ieee import Value, converted
+from counterfoil_core.operators.judging.ieee import Value, convert_element
 from counterfoil_core.operators.judging.moves import whole
-from counterfoil_core.operators.judging.numbers import NotExactError, Number, fixed, number
+from counterfoil_core.operators.judging.numbers import NotExactError, Number, fixed_point, number
 from counterfoil_core.operators.judging.quantisation import array_of, exponents_of, of_terms, quantised, terms_bits
 from counterfoil_core.operators.judging.selections import first_extreme, plus_zero
 
@@ -55,7 +55,7 @@ def _scatter(call: Call) -> Array:
         if target:
             target[axis] = index[place]
         # In C order, so of several values for one place the last along the axis stays.
-        result[tuple(target)] = converted(call["value"], call.dtype) if source is None else source[place]
+        result[tuple(target)] = convert_element(call["value"], call.dtype) if source is None else source[place]
     return result  # type: ignore[no-any-return]
 
 
@@ -81,7 +81,7 @@ def _scatter_reduce(call: Call) -> Element:
 
 def _onto(base: Array, meetings: Meetings, factor: Number) -> ExactOutput:
     def element(index: int) -> Number:
-        total = fixed(meetings.at(index)).total * factor
+        total = fixed_point(meetings.at(index)).total * factor
         return number(base.flat[index]) + total
 
     return ExactOutput(element, meetings.most + 1)
@@ -99,7 +99,7 @@ def _embedding_dense_backward(call: Call) -> ExactOutput:
         if row == call["padding_idx"]:
             return number(0)
         met = meetings.at(row)
-        total = fixed(g[met, column]).total
+        total = fixed_point(g[met, column]).total
         return total / len(met) if call["scale_grad_by_freq"] and len(met) else total
 
     return ExactOutput(element, meetings.most)

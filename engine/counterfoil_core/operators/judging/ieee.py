@@ -13,7 +13,7 @@ Value = bool | int | float
 """An element as its dtype holds it: a float for floating dtypes, with its sign where it is zero."""
 
 
-def rounded(value: Fraction, dtype: str) -> float:
+def round_to(value: Fraction, dtype: str) -> float:
     """Return the number of a floating dtype nearest to a rational one, ties to even; infinite beyond the largest."""
     held = FLOAT_FORMATS[dtype]
     if not value:
@@ -36,7 +36,7 @@ def total(a: float, b: float, dtype: str) -> float:
         return a + b
     exact = Fraction(a) + Fraction(b)
     if exact:
-        return rounded(exact, dtype)
+        return round_to(exact, dtype)
     return -0.0 if _negative(a) and _negative(b) else 0.0
 
 
@@ -44,7 +44,7 @@ def product(a: float, b: float, dtype: str) -> float:
     """Return a * b, correctly rounded; its sign is that of the product of the signs."""
     if not (math.isfinite(a) and math.isfinite(b)):
         return a * b
-    magnitude = abs(rounded(Fraction(a) * Fraction(b), dtype))
+    magnitude = abs(round_to(Fraction(a) * Fraction(b), dtype))
     return -magnitude if _negative(a) != _negative(b) else magnitude
 
 
@@ -57,7 +57,7 @@ def quotient(a: float, b: float, dtype: str) -> float:
     elif math.isinf(b):
         magnitude = 0.0
     else:
-        magnitude = abs(rounded(Fraction(a) / Fraction(b), dtype))
+        magnitude = abs(round_to(Fraction(a) / Fraction(b), dtype))
     return -magnitude if _negative(a) != _negative(b) else magnitude
 
 
@@ -65,13 +65,13 @@ def _negative(a: float) -> bool:
     return math.copysign(1.0, a) < 0
 
 
-def wrapped(value: int, dtype: str) -> int:
+def wrap(value: int, dtype: str) -> int:
     """Return an integer modulo 2^n in the range of an integer dtype."""
     low, high = INTEGER_RANGES[dtype]
     return (value - low) % (high - low + 1) + low
 
 
-def converted(value: Value, dtype: str) -> Value:
+def convert_element(value: Value, dtype: str) -> Value:
     """Return an element of any dtype as another dtype has it.
 
     To a floating dtype it is rounded to the nearest, ties to even. To an integer dtype a floating number loses its
@@ -82,7 +82,7 @@ def converted(value: Value, dtype: str) -> Value:
         return value != 0
     if dtype in INTEGER_RANGES:
         if not isinstance(value, float):
-            return wrapped(int(value), dtype)
+            return wrap(int(value), dtype)
         low, high = INTEGER_RANGES[dtype]
         if math.isnan(value):
             return 0
@@ -90,10 +90,10 @@ def converted(value: Value, dtype: str) -> Value:
             return high if value > 0 else low
         return min(max(int(value), low), high)
     if not isinstance(value, float):
-        return rounded(Fraction(int(value)), dtype)
+        return round_to(Fraction(int(value)), dtype)
     if not math.isfinite(value) or not value:
         return value
-    return rounded(Fraction(value), dtype)
+    return round_to(Fraction(value), dtype)
 
 
 # The float32 number nearest to a true value. mpmath's value is off by less than 2^-200 of itself; rationals do the
@@ -134,10 +134,10 @@ def nearest(value: Number, is_midpoint: Callable[[Fraction], bool] = no_midpoint
     if abs(value) < MP.mpf(2) ** -160:
         return 0.0
     exact = fraction_of(value)
-    low, high = (rounded(exact * (1 + side * _CERTAIN), SINGLE) for side in (-1, 1))
+    low, high = (round_to(exact * (1 + side * _CERTAIN), SINGLE) for side in (-1, 1))
     if low == high:
         return low + 0.0
     middle = (Fraction(low) + Fraction(high)) / 2 if math.isfinite(low) and math.isfinite(high) else None
     if middle is None or not is_midpoint(middle):
         raise NotExactError("its value lies within 2^-200 of the midpoint of two float32 numbers")
-    return rounded(middle, SINGLE) + 0.0
+    return round_to(middle, SINGLE) + 0.0

@@ -8,7 +8,7 @@ import numpy as np
 
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.operators.judging.forms import Call, Element, Judge
-from counterfoil_core.operators.judging.ieee import converted
+from counterfoil_core.operators.judging.ieee import convert_element
 
 Move = Callable[[Call], Array]
 """Returns the whole result, as an array of the shape of the output."""
@@ -22,7 +22,7 @@ def whole(judge: Judge, *kinds: str) -> Callable[[Move], Move]:
             flat = np.asarray(move(call)).reshape(-1)
             if flat.dtype.name == call.dtype:
                 return lambda index: flat[index].item()
-            return lambda index: converted(flat[index].item(), call.dtype)
+            return lambda index: convert_element(flat[index].item(), call.dtype)
 
         judge.definition(*kinds)(rule)
         return move

@@ -90,7 +90,7 @@ class Fixed:
         return (self * other).total
 
 
-def fixed(values: Array) -> Fixed:
+def fixed_point(values: Array) -> Fixed:
     """Return all elements of an array, in C order, as integers over one exponent.
 
     Raises:
@@ -142,10 +142,10 @@ class _Accumulator:
 
 
 def exact_sum(values: Array) -> Number:
-    """Return the sum of all elements of an array, however many; raises as :func:`fixed` does."""
+    """Return the sum of all elements of an array, however many; raises as :func:`fixed_point` does."""
     flat = np.asarray(values).reshape(-1)
     if flat.size < _FEW or flat.dtype.kind in "iub":
-        return fixed(flat).total
+        return fixed_point(flat).total
     accumulator = _Accumulator()
     for start in range(0, flat.size, _CHUNK):
         accumulator.add(*_parts(flat[start : start + _CHUNK]))
@@ -153,10 +153,10 @@ def exact_sum(values: Array) -> Number:
 
 
 def exact_dot(first: Array, second: Array) -> Number:
-    """Return the inner product of two arrays of one size, however many; raises as :func:`fixed` does."""
+    """Return the inner product of two arrays of one size, however many; raises as :func:`fixed_point` does."""
     a, b = np.asarray(first).reshape(-1), np.asarray(second).reshape(-1)
     if a.size < _FEW or a.dtype.kind in "iub" or b.dtype.kind in "iub":
-        return fixed(a).dot(fixed(b))
+        return fixed_point(a).dot(fixed_point(b))
     accumulator = _Accumulator()
     for start in range(0, a.size, _CHUNK):
         (p, p_exponents), (q, q_exponents) = (_parts(x[start : start + _CHUNK]) for x in (a, b))

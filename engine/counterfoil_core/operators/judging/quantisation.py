@@ -96,7 +96,7 @@ def array_of(x: Tensor) -> Array:
     return array
 
 
-def shared(x: Array, bits: int, axes: Sequence[int] | None = None) -> Tensor:
+def quantise_shared(x: Array, bits: int, axes: Sequence[int] | None = None) -> Tensor:
     """Quantise elements: those that differ along some axes only have one exponent; all have, if none are named."""
     return torch.from_numpy(quantised(x, exponents_of(x, range(x.ndim) if axes is None else axes), bits))
 
@@ -105,7 +105,7 @@ def of_product(*names: str) -> Quantisation:
     """Of a product each operand has one exponent."""
 
     def rule(arguments: Arguments, bits: int) -> Arguments:
-        return {**arguments, **{name: shared(array_of(arguments[name]), bits) for name in names}}
+        return {**arguments, **{name: quantise_shared(array_of(arguments[name]), bits) for name in names}}
 
     return rule
 
@@ -114,6 +114,6 @@ def of_terms(name: str, count: Callable[[Arguments], int]) -> Quantisation:
     """Where terms meet by an index, or windows overlap, all of a tensor have one; n is the most that shapes allow."""
 
     def rule(arguments: Arguments, bits: int) -> Arguments:
-        return {**arguments, name: shared(array_of(arguments[name]), terms_bits(count(arguments)))}
+        return {**arguments, name: quantise_shared(array_of(arguments[name]), terms_bits(count(arguments)))}
 
     return rule

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from counterfoil_core.operators import indices, sums
 from counterfoil_core.operators.bounds import FUNCTION, constant, sum_terms
-from counterfoil_core.operators.facts import Bound, Trait, Use, rounded
+from counterfoil_core.operators.facts import Bound, Trait, Use, rounded_operators
 from counterfoil_core.operators.shaperules import (
     Arguments,
     Results,
@@ -87,19 +87,21 @@ RULES: dict[str, ShapeRule] = {
 
 
 FACTS = (
-    *rounded(
+    *rounded_operators(
         "output", constant(8), "mse_loss_backward.default smooth_l1_loss_backward.default huber_loss_backward.default"
     ),
-    *rounded("output", constant(8), "nll_loss_backward.default", indices=indices.of_labels),
-    *rounded("output", constant(8), "nll_loss2d_backward.default", Trait.CONTIGUOUS, indices=indices.of_labels),
-    *rounded("output", constant(FUNCTION + 8), "binary_cross_entropy_backward.default"),
-    *rounded("loss", loss, "mse_loss.default smooth_l1_loss.default huber_loss.default", longest=longest),
-    *rounded(
+    *rounded_operators("output", constant(8), "nll_loss_backward.default", indices=indices.of_labels),
+    *rounded_operators(
+        "output", constant(8), "nll_loss2d_backward.default", Trait.CONTIGUOUS, indices=indices.of_labels
+    ),
+    *rounded_operators("output", constant(FUNCTION + 8), "binary_cross_entropy_backward.default"),
+    *rounded_operators("loss", loss, "mse_loss.default smooth_l1_loss.default huber_loss.default", longest=longest),
+    *rounded_operators(
         "nll_loss",
         loss,
         "nll_loss_forward.default nll_loss2d_forward.default",
         longest=longest,
         indices=indices.of_labels,
     ),
-    *rounded("binary_cross_entropy", loss, "binary_cross_entropy.default", longest=longest),
+    *rounded_operators("binary_cross_entropy", loss, "binary_cross_entropy.default", longest=longest),
 )

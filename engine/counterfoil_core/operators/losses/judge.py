@@ -9,7 +9,7 @@ import numpy as np
 
 from counterfoil_core.operators.judging.elementwise import At, elementwise
 from counterfoil_core.operators.judging.forms import FUNCTION_COST, Call, ExactOutput, Judge
-from counterfoil_core.operators.judging.numbers import MP, NotExactError, Number, fixed, number
+from counterfoil_core.operators.judging.numbers import MP, NotExactError, Number, fixed_point, number
 
 JUDGE = Judge()
 
@@ -83,10 +83,10 @@ def _nll_loss(call: Call) -> ExactOutput:
     def element(index: int) -> Number:
         if call["reduction"] == 0:
             return MP.zero if call.output == 1 else single(index)
-        total = fixed(weights).total
+        total = fixed_point(weights).total
         if call.output == 1:
             return total
-        loss = -fixed(rows[kept, chosen]).dot(fixed(weights))
+        loss = -fixed_point(rows[kept, chosen]).dot(fixed_point(weights))
         return loss / total if call["reduction"] == 1 else loss
 
     return ExactOutput(element, len(labels))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from counterfoil_core.operators import sums
-from counterfoil_core.operators.facts import COPIES, COUNTS, Bound, Trait, Use, exact, rounded, view
+from counterfoil_core.operators.facts import COPIES, COUNTS, Bound, Trait, Use, exact, rounded_operators, view
 from counterfoil_core.operators.shaperules import (
     Arguments,
     Results,
@@ -19,7 +19,7 @@ from counterfoil_core.operators.shaperules import (
     floats,
     put,
     require,
-    resized,
+    resize_lengths,
     spreads,
     tensor,
     tensors,
@@ -60,7 +60,7 @@ def _same(arguments: Arguments) -> Results:
 def _relabelled(name: str) -> ShapeRule:
     def rule(arguments: Arguments) -> Results:
         x = tensor(arguments, "self")
-        return [Typed(x.dtype, resized(math.prod(x.shape), arguments[name]))]
+        return [Typed(x.dtype, resize_lengths(math.prod(x.shape), arguments[name]))]
 
     return rule
 
@@ -514,7 +514,7 @@ FACTS = (
     *exact("fills with a constant", "new_full.default", fills=2),
     *exact("fills with a constant", "scalar_tensor.default", Trait.MAKES, fills=0),
     *exact(COUNTS, "arange.default arange.start arange.start_step", Trait.MAKES),
-    *rounded(
+    *rounded_operators(
         "magnitudes",
         padding,
         """
@@ -523,5 +523,5 @@ FACTS = (
     """,
         Trait.SUMS,
     ),
-    *rounded("magnitudes", overlapping, "unfold_backward.default col2im.default", Trait.SUMS),
+    *rounded_operators("magnitudes", overlapping, "unfold_backward.default col2im.default", Trait.SUMS),
 )

@@ -11,9 +11,9 @@ import numpy as np
 
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.operators.judging.forms import Call, Element, ExactOutput, Judge
-from counterfoil_core.operators.judging.ieee import Value, converted
+from counterfoil_core.operators.judging.ieee import Value, convert_element
 from counterfoil_core.operators.judging.moves import whole
-from counterfoil_core.operators.judging.numbers import Number, fixed
+from counterfoil_core.operators.judging.numbers import Number, fixed_point
 from counterfoil_core.operators.judging.quantisation import of_terms
 from counterfoil_core.operators.judging.separable import WHOLE, Weights, register
 
@@ -61,7 +61,7 @@ def _wide(call: Call, x: Array) -> Array:
     """The elements in the output's dtype, so that numpy does not choose another."""
     if x.dtype.name == call.dtype:
         return x
-    changed = np.array([converted(value.item(), call.dtype) for value in x.reshape(-1)], call.dtype)
+    changed = np.array([convert_element(value.item(), call.dtype) for value in x.reshape(-1)], call.dtype)
     return changed.reshape(x.shape)
 
 
@@ -147,7 +147,7 @@ def _padded_places(padding: Sequence[int], lengths: Sequence[int]) -> list[range
 @whole(JUDGE, "constant_pad_nd")
 def _constant_pad(call: Call) -> Array:
     x = call["self"]
-    result = np.full(call.shape, converted(call["value"], call.dtype), x.dtype)
+    result = np.full(call.shape, convert_element(call["value"], call.dtype), x.dtype)
     for target, source in zip(np.ndindex(*call.shape), product(*_padded_places(call["pad"], x.shape)), strict=True):
         if all(0 <= i < length for i, length in zip(source, x.shape, strict=True)):
             result[target] = x[source]
@@ -229,19 +229,19 @@ def _im2col(call: Call) -> Array:
 @JUDGE.definition("full", "full_like", "new_full", "fill", "scalar_tensor")
 def _full(call: Call) -> Element:
     name = next(name for name in ("fill_value", "value", "s") if name in call.arguments)
-    value = converted(call[name], call.dtype)
+    value = convert_element(call[name], call.dtype)
     return lambda index: value
 
 
 @JUDGE.definition("zeros", "zeros_like", "new_zeros")
 def _zeros(call: Call) -> Element:
-    zero = converted(0, call.dtype)
+    zero = convert_element(0, call.dtype)
     return lambda index: zero
 
 
 @JUDGE.definition("ones", "ones_like", "new_ones")
 def _ones(call: Call) -> Element:
-    one = converted(1, call.dtype)
+    one = convert_element(1, call.dtype)
     return lambda index: one
 
 
@@ -249,7 +249,7 @@ def _ones(call: Call) -> Element:
 def _eye(call: Call) -> Element:
     def element(index: int) -> Value:
         row, column = call.place(index)
-        return converted(int(row == column), call.dtype)
+        return convert_element(int(row == column), call.dtype)
 
     return element
 
@@ -257,7 +257,7 @@ def _eye(call: Call) -> Element:
 @JUDGE.definition("arange")
 def _arange(call: Call) -> Element:
     start, step = call.get("start", 0), call.get("step", 1)
-    return lambda index: converted(start + index * step, call.dtype)
+    return lambda index: convert_element(start + index * step, call.dtype)
 
 
 # Gradients of views.
@@ -276,7 +276,7 @@ def _unfold_backward(call: Call) -> ExactOutput:
             for window in range(windows)
             if 0 <= place[axis] - window * step < size
         ]
-        return fixed(np.array(met, g.dtype)).total
+        return fixed_point(np.array(met, g.dtype)).total
 
     return ExactOutput(element, windows)
 
@@ -297,7 +297,7 @@ def _col2im(call: Call) -> ExactOutput:
         *_, row, column = call.place(index)
         plane = index // (size[0] * size[1])
         met = [columns[plane, i, j, p, q] for i, p in along(0, row) for j, q in along(1, column)]
-        return fixed(np.array(met, columns.dtype)).total
+        return fixed_point(np.array(met, columns.dtype)).total
 
     return ExactOutput(element, kernel[0] * kernel[1])
 

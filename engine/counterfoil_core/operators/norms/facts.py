@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from counterfoil_core.operators import sums
 from counterfoil_core.operators.bounds import FUNCTION, MOMENTS, always
-from counterfoil_core.operators.facts import Bound, Trait, Use, rounded
+from counterfoil_core.operators.facts import Bound, Trait, Use, rounded_operators
 from counterfoil_core.operators.shaperules import (
     Arguments,
     Results,
@@ -16,7 +16,7 @@ from counterfoil_core.operators.shaperules import (
     alike,
     fits,
     floats,
-    masked,
+    masked_results,
     require,
 )
 
@@ -107,7 +107,7 @@ def _batch_norm_backward(arguments: Arguments) -> Results:
     else:
         require(None not in (arguments["running_mean"], arguments["running_var"]))
         require(all(item in (None, Typed(x.dtype, (0,))) for item in saved))
-    return masked([x, channel, channel], arguments["output_mask"])
+    return masked_results([x, channel, channel], arguments["output_mask"])
 
 
 def _rows(arguments: Arguments) -> tuple[Typed, Typed, Typed]:
@@ -133,7 +133,7 @@ def _layer_norm_backward(arguments: Arguments) -> Results:
     # Without weight or bias there is nothing whose gradient could be asked for.
     require(arguments["weight"] is not None or not arguments["output_mask"][1])
     require(arguments["bias"] is not None or not arguments["output_mask"][2])
-    return masked([x, row, row], arguments["output_mask"])
+    return masked_results([x, row, row], arguments["output_mask"])
 
 
 def _groups(arguments: Arguments) -> tuple[Typed, Typed, Typed]:
@@ -157,7 +157,7 @@ def _group_norm_backward(arguments: Arguments) -> Results:
     x, channel, number = _groups(arguments)
     alike(arguments, "grad_out", "input")
     require(arguments["mean"] == number and arguments["rstd"] == number)
-    return masked([x, channel, channel], arguments["output_mask"])
+    return masked_results([x, channel, channel], arguments["output_mask"])
 
 
 RULES: dict[str, ShapeRule] = {
@@ -174,24 +174,26 @@ RULES: dict[str, ShapeRule] = {
 
 
 FACTS = (
-    *rounded(
+    *rounded_operators(
         "batch_norm",
         batch_norm,
         "_native_batch_norm_legit_functional.default _native_batch_norm_legit.no_stats",
         longest=longest_of_batch_norm,
     ),
-    *rounded("batch_norm", batch_norm, "_native_batch_norm_legit_no_training.default"),
-    *rounded("batch_norm_backward", batch_norm_backward, "native_batch_norm_backward.default", longest=always),
-    *rounded("layer_norm", layer_norm, "native_layer_norm.default", longest=always),
-    *rounded(
+    *rounded_operators("batch_norm", batch_norm, "_native_batch_norm_legit_no_training.default"),
+    *rounded_operators(
+        "batch_norm_backward", batch_norm_backward, "native_batch_norm_backward.default", longest=always
+    ),
+    *rounded_operators("layer_norm", layer_norm, "native_layer_norm.default", longest=always),
+    *rounded_operators(
         "layer_norm_backward",
         layer_norm_backward,
         "native_layer_norm_backward.default",
         Trait.CONTIGUOUS,
         longest=always,
     ),
-    *rounded("group_norm", group_norm, "native_group_norm.default", Trait.CONTIGUOUS, longest=always),
-    *rounded(
+    *rounded_operators("group_norm", group_norm, "native_group_norm.default", Trait.CONTIGUOUS, longest=always),
+    *rounded_operators(
         "group_norm_backward",
         group_norm_backward,
         "native_group_norm_backward.default",

@@ -11,7 +11,7 @@ import numpy as np
 
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.operators.judging.forms import Call, ExactOutput, Judge
-from counterfoil_core.operators.judging.numbers import MP, Fixed, Number, exact_sum, fixed, number
+from counterfoil_core.operators.judging.numbers import MP, Fixed, Number, exact_sum, fixed_point, number
 
 JUDGE = Judge()
 
@@ -26,7 +26,7 @@ class _Moments:
 
     @classmethod
     def of(cls, values: Array) -> _Moments:
-        row = fixed(values)
+        row = fixed_point(values)
         count = len(row.integers)
         return cls(row.total / count, row.spread, count)
 
@@ -96,7 +96,7 @@ def _batch_norm_backward(call: Call) -> ExactOutput:
         else:
             mean = number(call["running_mean"][channel])
             rstd = _rstd(number(call["running_var"][channel]), call["eps"])
-        return _GradientSums.of(fixed(g[:, channel]), fixed(x[:, channel]), mean, rstd)
+        return _GradientSums.of(fixed_point(g[:, channel]), fixed_point(x[:, channel]), mean, rstd)
 
     def of_input(index: int) -> Number:
         channel = call.place(index)[1]
@@ -170,15 +170,15 @@ def _row_norm_backward(call: Call) -> ExactOutput:
     count, factor_of = _rows(call)
 
     def factors(first: int, end: int) -> Fixed:
-        return fixed(weight.reshape(-1)[factor_of(np.arange(first, end))])
+        return fixed_point(weight.reshape(-1)[factor_of(np.arange(first, end))])
 
     @cache
     def sums(row: int) -> _GradientSums:
         part = slice(row * count, (row + 1) * count)
-        gradient = fixed(g[part])
+        gradient = fixed_point(g[part])
         if weight is not None:
             gradient = gradient * factors(part.start, part.stop)
-        return _GradientSums.of(gradient, fixed(x[part]), number(mean[row]), number(rstd[row]))
+        return _GradientSums.of(gradient, fixed_point(x[part]), number(mean[row]), number(rstd[row]))
 
     def of_input(index: int) -> Number:
         factor = 1 if weight is None else number(weight.flat[factor_of(index)])
@@ -193,8 +193,8 @@ def _row_norm_backward(call: Call) -> ExactOutput:
 
     def of_weight(place: int) -> Number:
         at = indices(place)
-        scaled = fixed(g[at]) * fixed(rstd[at // count])
-        return scaled.dot(fixed(x[at])) - scaled.dot(fixed(mean[at // count]))
+        scaled = fixed_point(g[at]) * fixed_point(rstd[at // count])
+        return scaled.dot(fixed_point(x[at])) - scaled.dot(fixed_point(mean[at // count]))
 
     def of_bias(place: int) -> Number:
         return exact_sum(g[indices(place)])

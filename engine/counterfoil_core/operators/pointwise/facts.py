@@ -15,7 +15,7 @@ from counterfoil_core.operators.facts import (
     Trait,
     Use,
     exact,
-    rounded,
+    rounded_operators,
 )
 from counterfoil_core.operators.limits import Limited
 from counterfoil_core.operators.shaperules import (
@@ -342,7 +342,7 @@ FACTS = (
         decides=(0, 1),
     ),
     # Library functions: relative to the result.
-    *rounded(
+    *rounded_operators(
         "output",
         constant(FUNCTION),
         """
@@ -353,43 +353,43 @@ FACTS = (
     """,
         Trait.LAST_BIT,
     ),
-    *rounded("output", constant(FUNCTION), "div.Tensor div.Scalar", Trait.LAST_BIT, Trait.NUMBER_OR_TENSOR),
-    *rounded(
+    *rounded_operators("output", constant(FUNCTION), "div.Tensor div.Scalar", Trait.LAST_BIT, Trait.NUMBER_OR_TENSOR),
+    *rounded_operators(
         "output", constant(FUNCTION), "pow.Tensor_Scalar pow.Tensor_Tensor pow.Scalar", Trait.INTEGERS, Trait.LAST_BIT
     ),
     # Functions made of them: relative to the result, which has no cancellation.
-    *rounded(
+    *rounded_operators(
         "output",
         constant(FUNCTION + 8),
         "sigmoid.default silu.default xlogy.Tensor elu.default celu.default selu.default",
         Trait.LAST_BIT,
     ),
-    *rounded("output", constant(FUNCTION + 8), "glu.default"),
-    *rounded("output", softplus, "softplus.default", Trait.LAST_BIT),
-    *rounded("output", constant(4 * FUNCTION), "mish.default", Trait.LAST_BIT),
+    *rounded_operators("output", constant(FUNCTION + 8), "glu.default"),
+    *rounded_operators("output", softplus, "softplus.default", Trait.LAST_BIT),
+    *rounded_operators("output", constant(4 * FUNCTION), "mish.default", Trait.LAST_BIT),
     # Functions with cancellation: relative to arguments and result together.
-    *rounded("inputs", constant(FUNCTION + 16), "gelu.default", Trait.LAST_BIT),
-    *rounded("inputs", constant(3 * FUNCTION), "logit.default", Trait.LAST_BIT),
-    *rounded("inputs", constant(3 * FUNCTION + 16, 1.5), "logaddexp.default"),
+    *rounded_operators("inputs", constant(FUNCTION + 16), "gelu.default", Trait.LAST_BIT),
+    *rounded_operators("inputs", constant(3 * FUNCTION), "logit.default", Trait.LAST_BIT),
+    *rounded_operators("inputs", constant(3 * FUNCTION + 16, 1.5), "logaddexp.default"),
     # A few terms.
-    *rounded("terms", constant(6), "addcmul.default", Trait.INTEGERS, Trait.LAST_BIT),
-    *rounded(
+    *rounded_operators("terms", constant(6), "addcmul.default", Trait.INTEGERS, Trait.LAST_BIT),
+    *rounded_operators(
         "terms",
         constant(6),
         "addcdiv.default lerp.Tensor lerp.Scalar add.Tensor add.Scalar sub.Tensor sub.Scalar rsub.Scalar rsub.Tensor",
         Trait.LAST_BIT,
     ),
     # Gradients: products and quotients alone, and correctly rounded differences, are relative to the result.
-    *rounded(
+    *rounded_operators(
         "output",
         constant(8),
         "sigmoid_backward.default logit_backward.default _prelu_kernel.default _prelu_kernel_backward.default",
     ),
-    *rounded("gradient", constant(8), "tanh_backward.default"),
-    *rounded("gradient", constant(FUNCTION + 16), "softplus_backward.default"),
-    *rounded("gate_gradient", constant(2 * FUNCTION + 16), "silu_backward.default"),
-    *rounded("gate_gradient", constant(10 * FUNCTION), "mish_backward.default"),
-    *rounded("gelu_backward", constant(2 * FUNCTION + 16), "gelu_backward.default"),
-    *rounded("glu_backward", constant(2 * FUNCTION + 16), "glu_backward.default"),
-    *rounded("elu_backward", elu_backward, "elu_backward.default"),
+    *rounded_operators("gradient", constant(8), "tanh_backward.default"),
+    *rounded_operators("gradient", constant(FUNCTION + 16), "softplus_backward.default"),
+    *rounded_operators("gate_gradient", constant(2 * FUNCTION + 16), "silu_backward.default"),
+    *rounded_operators("gate_gradient", constant(10 * FUNCTION), "mish_backward.default"),
+    *rounded_operators("gelu_backward", constant(2 * FUNCTION + 16), "gelu_backward.default"),
+    *rounded_operators("glu_backward", constant(2 * FUNCTION + 16), "glu_backward.default"),
+    *rounded_operators("elu_backward", elu_backward, "elu_backward.default"),
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from counterfoil_core.operators import indices, sums
 from counterfoil_core.operators.bounds import FUNCTION
-from counterfoil_core.operators.facts import SELECTS, Bound, Trait, Use, exact, rounded
+from counterfoil_core.operators.facts import SELECTS, Bound, Trait, Use, exact, rounded_operators
 from counterfoil_core.operators.limits import Limited
 from counterfoil_core.operators.shaperules import Arguments, Results, ShapeRule, Typed, each, floats, require
 
@@ -172,36 +172,36 @@ FACTS = (
         "max_pool2d_with_indices.default max_pool3d_with_indices.default adaptive_max_pool2d.default",
         decides=(0, 1),
     ),
-    *rounded("inputs", average, "adaptive_avg_pool1d.default avg_pool1d.default"),
-    *rounded(
+    *rounded_operators("inputs", average, "adaptive_avg_pool1d.default avg_pool1d.default"),
+    *rounded_operators(
         "inputs",
         average,
         "avg_pool2d.default avg_pool3d.default _adaptive_avg_pool2d.default _adaptive_avg_pool3d.default",
         longest=longest,
     ),
-    *rounded(
+    *rounded_operators(
         "overlap",
         covering_windows,
         "max_pool2d_with_indices_backward.default",
         Trait.SUMS,
         indices=indices.in_windows(2),
     ),
-    *rounded(
+    *rounded_operators(
         "overlap",
         covering_windows,
         "max_pool3d_with_indices_backward.default",
         Trait.SUMS,
         indices=indices.in_windows(3),
     ),
-    *rounded("overlap", covering_windows, "avg_pool2d_backward.default avg_pool3d_backward.default"),
-    *rounded(
+    *rounded_operators("overlap", covering_windows, "avg_pool2d_backward.default avg_pool3d_backward.default"),
+    *rounded_operators(
         "overlap",
         adaptive_windows,
         "adaptive_max_pool2d_backward.default",
         Trait.SUMS,
         indices=indices.in_windows(2),
     ),
-    *rounded(
+    *rounded_operators(
         "overlap",
         adaptive_windows,
         "_adaptive_avg_pool2d_backward.default _adaptive_avg_pool3d_backward.default",

@@ -13,7 +13,7 @@ import numpy as np
 from counterfoil_core.operators.judging.accumulation import Meetings
 from counterfoil_core.operators.judging.forms import Arguments, Call, Element, ExactOutput, Judge
 from counterfoil_core.operators.judging.ieee import Value
-from counterfoil_core.operators.judging.numbers import fixed
+from counterfoil_core.operators.judging.numbers import fixed_point
 from counterfoil_core.operators.judging.quantisation import of_terms
 from counterfoil_core.operators.judging.selections import plus_zero
 from counterfoil_core.operators.judging.separable import Weights, register
@@ -113,7 +113,7 @@ def _plane_of(axes: int) -> Callable[[Call], ExactOutput]:
         planes = g.reshape(-1, int(np.prod(g.shape[-axes:]))).shape[0]
         places = indices.reshape(planes, -1) + np.arange(planes)[:, None] * area
         meetings = Meetings(places, g)
-        return ExactOutput(lambda index: fixed(meetings.at(index)).total, meetings.most)
+        return ExactOutput(lambda index: fixed_point(meetings.at(index)).total, meetings.most)
 
     return rule
 

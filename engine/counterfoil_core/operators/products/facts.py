@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from counterfoil_core.operators import sums
-from counterfoil_core.operators.facts import Bound, Trait, Use, rounded
+from counterfoil_core.operators.facts import Bound, Trait, Use, rounded_operators
 from counterfoil_core.operators.limits import Limited
 from counterfoil_core.operators.shaperules import Arguments, Results, ShapeRule, Typed, floats, require, spreads
 
@@ -58,7 +58,7 @@ RULES: dict[str, ShapeRule] = {
 
 
 FACTS = (
-    *rounded(
+    *rounded_operators(
         "mm",
         product,
         "mm.default addmm.default mv.default addmv.default dot.default",
@@ -66,5 +66,5 @@ FACTS = (
         Trait.SUMS,
         longest=longest,
     ),
-    *rounded("bmm", product, "bmm.default baddbmm.default", Trait.INTEGERS, Trait.SUMS, longest=longest),
+    *rounded_operators("bmm", product, "bmm.default baddbmm.default", Trait.INTEGERS, Trait.SUMS, longest=longest),
 )

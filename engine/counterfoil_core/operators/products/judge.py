@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 
 from counterfoil_core.operators.judging.forms import Arguments, Call, ExactOutput, Judge
-from counterfoil_core.operators.judging.numbers import Fixed, Number, fixed, number
-from counterfoil_core.operators.judging.quantisation import array_of, of_product, shared
+from counterfoil_core.operators.judging.numbers import Fixed, Number, fixed_point, number
+from counterfoil_core.operators.judging.quantisation import array_of, of_product, quantise_shared
 
 JUDGE = Judge()
 
@@ -37,11 +37,11 @@ def _matrix_product(call: Call) -> ExactOutput:
 
     @cache
     def row(batch: int, index: int) -> Fixed:
-        return fixed(left[batch, index])
+        return fixed_point(left[batch, index])
 
     @cache
     def column(batch: int, index: int) -> Fixed:
-        return fixed(right[batch, :, index])
+        return fixed_point(right[batch, :, index])
 
     def element(index: int) -> Number:
         batch, i, j = (int(n) for n in np.unravel_index(index, places))
@@ -61,4 +61,7 @@ JUDGE.quantised("dot")(of_product("self", "tensor"))
 @JUDGE.quantised("bmm")
 def _batched(arguments: Arguments, bits: int) -> Arguments:
     """In a batch each matrix has its own."""
-    return {**arguments, **{name: shared(array_of(arguments[name]), bits, (1, 2)) for name in ("self", "mat2")}}
+    return {
+        **arguments,
+        **{name: quantise_shared(array_of(arguments[name]), bits, (1, 2)) for name in ("self", "mat2")},
+    }

@@ -17,7 +17,7 @@ from counterfoil_core.operators.facts import (
     Trait,
     Use,
     exact,
-    rounded,
+    rounded_operators,
 )
 from counterfoil_core.operators.limits import Limited
 from counterfoil_core.operators.shaperules import (
@@ -252,38 +252,38 @@ FACTS = (
     *exact(SELECTS, "max.dim min.dim argmax.default argmin.default sort.stable", decides=(0, 1)),
     *exact(COMPARES_OR_LOGIC, "any.default any.dim any.dims all.default all.dim", decides=(0, 1)),
     *exact(COUNTS, "cumsum.default"),
-    *rounded(
+    *rounded_operators(
         "output",
         softmax,
         "_softmax.default _safe_softmax.default",
         Trait.LAST_BIT,
         longest=longest_along("self"),
     ),
-    *rounded("inputs", log_softmax, "_log_softmax.default", longest=longest_along("self")),
-    *rounded("inputs", log_softmax, "logsumexp.default", longest=longest),
-    *rounded("sum", total, "sum.default sum.dim_IntList", Trait.INTEGERS, Trait.SUMS, longest=longest),
-    *rounded("mean", mean, "mean.default mean.dim", longest=longest),
-    *rounded("prod", product, "prod.default prod.dim_int", Trait.INTEGERS, longest=always),
-    *rounded("var", variance, "var.correction var_mean.correction", longest=always),
-    *rounded("std", variance, "std.correction", longest=always),
-    *rounded(
+    *rounded_operators("inputs", log_softmax, "_log_softmax.default", longest=longest_along("self")),
+    *rounded_operators("inputs", log_softmax, "logsumexp.default", longest=longest),
+    *rounded_operators("sum", total, "sum.default sum.dim_IntList", Trait.INTEGERS, Trait.SUMS, longest=longest),
+    *rounded_operators("mean", mean, "mean.default mean.dim", longest=longest),
+    *rounded_operators("prod", product, "prod.default prod.dim_int", Trait.INTEGERS, longest=always),
+    *rounded_operators("var", variance, "var.correction var_mean.correction", longest=always),
+    *rounded_operators("std", variance, "std.correction", longest=always),
+    *rounded_operators(
         "norm",
         vector_norm,
         "linalg_vector_norm.default norm.ScalarOpt_dim norm.Scalar",
         Trait.INFINITE,
         longest=longest_of_norm,
     ),
-    *rounded(
+    *rounded_operators(
         "softmax_backward",
         gradient_along(4),
         "_softmax_backward_data.default",
         longest=longest_along("grad_output"),
     ),
-    *rounded(
+    *rounded_operators(
         "log_softmax_backward",
         gradient_along(FUNCTION + 4),
         "_log_softmax_backward_data.default",
         longest=longest_along("grad_output"),
     ),
-    *rounded("cumsum", running_total, "cumsum.default", Trait.INTEGERS, Trait.SUMS, longest=longest),
+    *rounded_operators("cumsum", running_total, "cumsum.default", Trait.INTEGERS, Trait.SUMS, longest=longest),
 )

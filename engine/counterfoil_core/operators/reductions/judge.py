@@ -19,9 +19,9 @@ from counterfoil_core.operators.judging.forms import (
     axes_of,
     rows_over,
 )
-from counterfoil_core.operators.judging.ieee import Value, converted
-from counterfoil_core.operators.judging.numbers import MP, Number, dyadic, exact_dot, exact_sum, fixed, number
-from counterfoil_core.operators.judging.quantisation import array_of, shared, terms_bits
+from counterfoil_core.operators.judging.ieee import Value, convert_element
+from counterfoil_core.operators.judging.numbers import MP, Number, dyadic, exact_dot, exact_sum, fixed_point, number
+from counterfoil_core.operators.judging.quantisation import array_of, quantise_shared, terms_bits
 from counterfoil_core.operators.judging.selections import first_extreme, plus_zero
 
 JUDGE = Judge()
@@ -49,7 +49,7 @@ def _cumsum(call: Call) -> ExactOutput:
             return number(x[()])
         place: list[int | slice] = list(call.place(index))
         place[axis[0]] = slice(0, call.place(index)[axis[0]] + 1)
-        return fixed(x[tuple(place)]).total
+        return fixed_point(x[tuple(place)]).total
 
     return ExactOutput(element, x.shape[axis[0]] if axis else 1)
 
@@ -58,7 +58,7 @@ def _cumsum(call: Call) -> ExactOutput:
 def _prod(call: Call) -> ExactOutput:
     x = call["self"]
     rows = rows_over(x, axes_of(call.get("dim"), x.ndim))
-    return ExactOutput(lambda index: fixed(rows[index]).product, 20 * rows.shape[1])
+    return ExactOutput(lambda index: fixed_point(rows[index]).product, 20 * rows.shape[1])
 
 
 @JUDGE.exact_form("var", "std", "var_mean")
@@ -68,7 +68,7 @@ def _var(call: Call) -> ExactOutput:
     correction = 1 if call["correction"] is None else call["correction"]
 
     def element(index: int) -> Number:
-        row = fixed(rows[index])
+        row = fixed_point(rows[index])
         if call.output == 1:
             return row.total / rows.shape[1]
         variance = row.spread / (rows.shape[1] - number(correction))
@@ -89,7 +89,7 @@ def _norm(call: Call) -> ExactOutput:
             return MP.sqrt(exact_dot(rows[index], rows[index]))
         if order == 1:
             return exact_sum(np.abs(rows[index]))
-        row = fixed(rows[index]).magnitudes
+        row = fixed_point(rows[index]).magnitudes
         if order == 0:
             return number(int((row.integers != 0).sum()))
         if math.isinf(order):
@@ -179,7 +179,7 @@ def _extreme(call: Call) -> Element:
         row = rows[index].tolist()
         if index not in known:
             known[index] = first_extreme(row, sign)
-        return known[index] if wants_position else plus_zero(converted(row[known[index]], call.dtype))
+        return known[index] if wants_position else plus_zero(convert_element(row[known[index]], call.dtype))
 
     return element
 
@@ -189,7 +189,7 @@ def _quantified(call: Call) -> Element:
     x, dim = call["self"], call.get("dim")
     rows = rows_over(x, axes_of(dim, x.ndim))
     decide: Callable[[Iterable[object]], bool] = any if call.kind == "any" else all
-    return lambda index: converted(decide(value != 0 for value in rows[index].tolist()), call.dtype)
+    return lambda index: convert_element(decide(value != 0 for value in rows[index].tolist()), call.dtype)
 
 
 @JUDGE.definition("sort")
@@ -214,4 +214,4 @@ def _over_axes(arguments: Arguments, bits: int) -> Arguments:
     """Of a sum over axes those that are added to one result have one, and n is their number; a running sum is alike."""
     x = array_of(arguments["self"])
     axes = axes_of(arguments.get("dim"), x.ndim)
-    return {**arguments, "self": shared(x, terms_bits(math.prod(x.shape[axis] for axis in axes)), axes)}
+    return {**arguments, "self": quantise_shared(x, terms_bits(math.prod(x.shape[axis] for axis in axes)), axes)}

@@ -70,7 +70,7 @@ def test_no_operator_is_left_out() -> None:
 def test_the_bits_are_the_librarys(operator: str, taken: list[Tensor]) -> None:
     function, arguments = overload(operator), CASES[operator]
     expected = function(*arguments)
-    call = memoryreuse.buffered(operator, function, expected.shape, expected.dtype)
+    call = memoryreuse.into_buffers(operator, function, expected.shape, expected.dtype)
     assert call is not None
     result = call(*arguments)
     assert len(taken) == 1
@@ -81,14 +81,14 @@ def test_the_bits_are_the_librarys(operator: str, taken: list[Tensor]) -> None:
 
 def test_small_results_and_other_operators_are_the_librarys() -> None:
     add = overload("aten.add.Tensor")
-    assert memoryreuse.buffered("aten.add.Tensor", add, (10, 10), torch.float64) is None
-    assert memoryreuse.buffered("aten.erf.default", overload("aten.erf.default"), SHAPE, torch.float64) is None
+    assert memoryreuse.into_buffers("aten.add.Tensor", add, (10, 10), torch.float64) is None
+    assert memoryreuse.into_buffers("aten.erf.default", overload("aten.erf.default"), SHAPE, torch.float64) is None
 
 
 def test_arguments_in_another_order_give_results_in_theirs(taken: list[Tensor]) -> None:
     across = A.t().contiguous().t()
     function = overload("aten.mul.Tensor")
-    call = memoryreuse.buffered("aten.mul.Tensor", function, SHAPE, torch.float64)
+    call = memoryreuse.into_buffers("aten.mul.Tensor", function, SHAPE, torch.float64)
     assert call is not None
     result = call(across, across)
     assert result.stride() == function(across, across).stride() != A.stride()
@@ -96,7 +96,7 @@ def test_arguments_in_another_order_give_results_in_theirs(taken: list[Tensor]) 
 
 
 def test_tensors_without_memory_stay_so(taken: list[Tensor]) -> None:
-    call = memoryreuse.buffered("aten.mul.Tensor", overload("aten.mul.Tensor"), SHAPE, torch.float64)
+    call = memoryreuse.into_buffers("aten.mul.Tensor", overload("aten.mul.Tensor"), SHAPE, torch.float64)
     assert call is not None
     with FakeTensorMode() as mode:
         fake = mode.from_tensor(A)
@@ -107,8 +107,8 @@ def test_tensors_without_memory_stay_so(taken: list[Tensor]) -> None:
 def test_products_and_combinations(taken: list[Tensor]) -> None:
     assert same_bits(memoryreuse.product("aten.mm.default", LEFT, RIGHT), LEFT @ RIGHT)
     assert same_bits(memoryreuse.product("aten.bmm.default", BATCH, OTHER), BATCH @ OTHER)
-    assert same_bits(memoryreuse.combined(torch.sub, A, ROW), A - ROW)
+    assert same_bits(memoryreuse.combine_into(torch.sub, A, ROW), A - ROW)
     assert len(taken) == 3
-    assert same_bits(memoryreuse.combined(torch.sub, A.t(), B.t()), A.t() - B.t())
+    assert same_bits(memoryreuse.combine_into(torch.sub, A.t(), B.t()), A.t() - B.t())
     assert same_bits(memoryreuse.product("aten.mm.default", LEFT[:10], RIGHT), LEFT[:10] @ RIGHT)
     assert len(taken) == 3

@@ -16,7 +16,7 @@ from counterfoil_core.arithmetic.selftest import tiny_inputs, tiny_program
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.operators.node import Node, TensorType, Value
 from counterfoil_core.program.graph import Input, Program
-from counterfoil_core.program.resulttypes import undecided
+from counterfoil_core.program.resulttypes import undecided_operators
 
 CPU = torch.device("cpu")
 
@@ -108,5 +108,7 @@ def test_a_boolean_index_whose_shape_depends_on_values_is_refused(check: Check) 
 
 
 def test_an_honest_program_is_decided_by_rules_alone() -> None:
-    assert undecided(tiny_program(), "float64") == []
-    assert undecided(with_outputs(0, TensorType("float32", (16, 25))), "float64") == [0, 1], "and who takes it"
+    assert undecided_operators(tiny_program(), "float64") == []
+    assert undecided_operators(with_outputs(0, TensorType("float32", (16, 25))), "float64") == [0, 1], (
+        "and who takes it"
+    )

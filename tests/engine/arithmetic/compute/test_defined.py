@@ -14,9 +14,9 @@ from counterfoil_core.arithmetic.admission import check_types
 from counterfoil_core.arithmetic.compute.definitions import to_dtype
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil_core.arithmetic.compute.operation import native
-from counterfoil_core.arithmetic.otherwise.perturbation import perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import perturb
 from counterfoil_core.base.errors import NonFiniteError
-from counterfoil_core.kernels.exact.refusals import Noted, noting
+from counterfoil_core.kernels.exact.refusals import Noted, note_refusals
 from counterfoil_core.operators.node import Node, TensorType, Value
 from counterfoil_core.program.graph import Input, Program
 from support.exact_calls import Call, digest
@@ -72,7 +72,7 @@ def test_an_integer_divided_by_zero_is_refused_in_words(operator: str, kwargs: d
     # Where nobody waits for a device it is noted, and nothing is divided by zero.
     for divisor, wrong in ((b, True), (b.clamp(min=1), False)):
         noted = Noted()
-        with noting(noted):
+        with note_refusals(noted):
             Call(operator, [a, divisor], dict(kwargs)).run()
         assert [bool(flag) for flag in noted.raised()] == [wrong]
 
@@ -97,7 +97,7 @@ def test_other_machines_are_imitated_with_the_same_definitions(name: str) -> Non
         Call("aten._to_copy.default", [zeros * 1e300], {"dtype": torch.int64}),
     ):
         operation, args, kwargs, (expected,) = call.run()
-        assert digest(perturbed(name)(operation, args, kwargs).numpy()) == digest(expected.numpy())
+        assert digest(perturb(name)(operation, args, kwargs).numpy()) == digest(expected.numpy())
         assert digest(native(operation, args, kwargs).numpy()) == digest(expected.numpy())
 
 

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from counterfoil_core.arithmetic.compute.draws import drawn
+from counterfoil_core.arithmetic.compute.draws import draw_numbers
 from counterfoil_core.kernels.cpu.philox import words, words_by_torch
 from counterfoil_core.kernels.exact import draws
 from counterfoil_core.kernels.exact.bracket import bracketed, bracketed_by_torch
@@ -19,7 +19,7 @@ EVERY_CORNER = [0, 1, 2**29, 2**30 - 1, 2**30, 2**31 - 1, 2**31, 3 * 2**30 - 1, 
 
 
 def draw(operator: str, *shape: int, dtype: torch.dtype = torch.float64) -> torch.Tensor:
-    return drawn(operator, shape, dtype=dtype, device="cpu", **KEY)
+    return draw_numbers(operator, shape, dtype=dtype, device="cpu", **KEY)
 
 
 @pytest.mark.parametrize("operator", sorted(DRAWS))

@@ -108,7 +108,7 @@ def test_control_other_forms_of_products_are_used(monkeypatch: pytest.MonkeyPatc
 
 def test_control_functions_are_moved() -> None:
     x = draw(1000)
-    _, approximate = functions.approximated("exp", x)
+    _, approximate = functions.approximate("exp", x)
     moved = exact_imitations._moved(approximate, 0)
     error = ((moved - approximate) / approximate).abs()
     assert float(error.max()) > functions.ERROR / 2

@@ -13,7 +13,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from counterfoil_core.arithmetic.compute.operation import native
 from counterfoil_core.arithmetic.families.parts import natively
 from counterfoil_core.arithmetic.families.table import FORMS
-from counterfoil_core.arithmetic.otherwise.perturbation import perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import perturb
 from counterfoil_core.operators import sums
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, convolution_backward, listed, operation_of, t
 
@@ -182,7 +182,7 @@ def test_another_machine_computes_the_pieces_in_its_own_way(name: str) -> None:
     for case in CASES:
         operation = operation_of(case)
         ours = native(operation, list(case[1]), dict(case[2]))
-        theirs = perturbed(name)(operation, list(case[1]), dict(case[2]))
+        theirs = perturb(name)(operation, list(case[1]), dict(case[2]))
         same(ours, theirs)
         if any(a is not None and not torch.equal(a, b) for a, b in zip(listed(ours), listed(theirs), strict=True)):
             differing.add(case[0].split(".")[1])

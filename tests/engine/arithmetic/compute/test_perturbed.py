@@ -11,7 +11,7 @@ from benchmarks.imitations import IMITATIONS
 from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.operation import native
-from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, kinds, perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, kinds, perturb
 from counterfoil_core.arithmetic.otherwise.reordering import BACKWARDS, Order
 from counterfoil_core.operators.catalogue import classify
 from support.operator_calls import CALLS, Call, listed, operation_of, t
@@ -47,7 +47,7 @@ def results(call: Call, name: str) -> tuple[list[Any], list[Any]]:
     _, args, kwargs = call
     return (
         listed(native(operation, list(args), dict(kwargs))),
-        listed(perturbed(name)(operation, list(args), dict(kwargs))),
+        listed(perturb(name)(operation, list(args), dict(kwargs))),
     )
 
 
@@ -135,7 +135,7 @@ def test_exact_operators_are_left_alone(name):
 )  # fmt: skip
 def test_an_unknown_perturbation(name):
     with pytest.raises(ValueError, match=r"There is no perturbation .* joined by"):
-        perturbed(name)
+        perturb(name)
 
 
 def test_at_least_ten_machines_are_imitated():

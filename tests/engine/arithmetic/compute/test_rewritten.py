@@ -11,7 +11,7 @@ from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.operation import native
 from counterfoil_core.arithmetic.families import pointwise
-from counterfoil_core.arithmetic.otherwise.perturbation import perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import perturb
 from counterfoil_core.arithmetic.otherwise.rewriting import VARIANTS, rewritten_kinds
 from counterfoil_core.operators.catalogue import classify
 from support.boundary_calls import boundary_calls, fuzzed_names
@@ -33,7 +33,7 @@ def results(call: Call, name: str) -> tuple[list[Any], list[Any]]:
     _, args, kwargs = call
     return (
         listed(native(operation, list(args), dict(kwargs))),
-        listed(perturbed(name)(operation, list(args), dict(kwargs))),
+        listed(perturb(name)(operation, list(args), dict(kwargs))),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterfoil_core.arithmetic.grid.directions import judged
+from counterfoil_core.arithmetic.grid.directions import apply_directions
 from counterfoil_core.arithmetic.grid.neighbours import neighbours
 from counterfoil_core.kernels.cpu.rounding import CpuKernel
 from counterfoil_core.kernels.grid import ACCEPTANCE_FACTOR, Grid
@@ -42,7 +42,7 @@ def test_directions_and_counts_are_those_of_the_neighbours(grid: Grid, share: fl
         beside.distance == 0,
         expected != rounded,
     )
-    counts, after, changed = judged(own, rounded, ups, grid, share)
+    counts, after, changed = apply_directions(own, rounded, ups, grid, share)
     assert after.tobytes() == expected.tobytes()
     assert changed.tolist() == differs.tolist()
     assert counts == Counts(

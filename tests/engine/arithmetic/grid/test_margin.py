@@ -25,7 +25,7 @@ from counterfoil_core.arithmetic.grid.margin import (
     margin_bits,
     site_margins,
 )
-from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturb
 from counterfoil_core.base.errors import BundleError
 from counterfoil_core.base.precision import PROFILES, Precision
 from counterfoil_core.bundle.reader import BundleReader
@@ -757,7 +757,7 @@ def worst_share(check: Check) -> float:
     operation = operation_of((name, args, kwargs))
     named = operation.named(args, kwargs)
     outputs = listed(native(operation, list(args), dict(kwargs)))
-    computed = [outputs] + [listed(perturbed(p)(operation, list(args), dict(kwargs))) for p in PERTURBATIONS]
+    computed = [outputs] + [listed(perturb(p)(operation, list(args), dict(kwargs))) for p in PERTURBATIONS]
     # An operator that may also be exact is looked at in its rounded form.
     entry = classify(name, alpha=0.3)
     scales = scale_rule(entry)(named, outputs)

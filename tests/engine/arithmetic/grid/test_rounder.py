@@ -18,7 +18,7 @@ from counterfoil_core.arithmetic.grid.replayrounder import ReplayingRounder
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
 from counterfoil_core.base.errors import NonFiniteError
 from counterfoil_core.base.precision import Precision
-from counterfoil_core.judge.explain import mixed
+from counterfoil_core.judge.explain import mix
 from counterfoil_core.kernels.grid import ZERO_SCALE, Grid
 from counterfoil_core.kernels.result import Rounded
 from counterfoil_core.kernels.torch.rounding import TorchKernel
@@ -301,7 +301,7 @@ def test_infinities_that_an_argument_holds_pass(kernels: Kernels) -> None:
 
 def mixed_sum(values: Tensor) -> int:
     flat = values.flatten().numpy()
-    return int(mixed(flat, np.arange(len(flat)), place_key(KEY, 0)).sum())
+    return int(mix(flat, np.arange(len(flat)), place_key(KEY, 0)).sum())
 
 
 def test_the_fingerprint_tells_one_infinity_from_the_other(kernels: Kernels) -> None:

@@ -11,7 +11,7 @@ import torch
 from counterfoil_core.arithmetic.compute.operation import native
 from counterfoil_core.arithmetic.families import convolutions
 from counterfoil_core.arithmetic.families.table import MAGNITUDES, SCALES, scale_rule
-from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturb
 from counterfoil_core.kernels.grid import ZERO_SCALE, scale_exponent
 from counterfoil_core.operators.catalogue import allowed_names, classify
 from counterfoil_core.operators.facts import OperatorClass
@@ -68,7 +68,7 @@ def test_bounds_the_output_without_waste(call: Call) -> None:
 def test_perturbed_results_stay_within_a_quarter_of_the_margin(call: Call, name: str) -> None:
     found, outputs = scales(call)
     operation = operation_of(call)
-    others = listed(perturbed(name)(operation, list(call[1]), dict(call[2])))
+    others = listed(perturb(name)(operation, list(call[1]), dict(call[2])))
     for size, output, other in zip(found, outputs, others, strict=True):
         if output is None or not output.is_floating_point() or output.numel() == 0:
             continue

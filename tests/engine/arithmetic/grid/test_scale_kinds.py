@@ -11,7 +11,7 @@ from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.operation import native
 from counterfoil_core.arithmetic.families.table import SCALES, scale_rule
-from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturbed
+from counterfoil_core.arithmetic.otherwise.perturbation import PERTURBATIONS, perturb
 from counterfoil_core.base.precision import PROFILES
 from counterfoil_core.kernels.grid import ZERO_SCALE, scale_exponent
 from counterfoil_core.operators.catalogue import classify
@@ -50,7 +50,7 @@ def test_float32_results_are_bounded_and_stay_within_a_quarter_of_the_margin(cal
         assert exponent is not None
         margin = 0.0 if exponent == ZERO_SCALE else math.ldexp(1.0, exponent - BFLOAT16.margin_bits)
         for perturbation in PERTURBATIONS:
-            other = listed(perturbed(perturbation)(operation, list(args), dict(kwargs)))[position]
+            other = listed(perturb(perturbation)(operation, list(args), dict(kwargs)))[position]
             if other is None:  # float32 convolutions return more than was asked for; the interpreter drops it
                 continue
             assert float((output.double() - other.double()).abs().max()) <= margin / 4

@@ -28,7 +28,7 @@ from counterfoil_core.kernels.exact.combine import (
     quantise_into,
     quantised,
 )
-from counterfoil_core.kernels.exact.refusals import Noted, noting
+from counterfoil_core.kernels.exact.refusals import Noted, note_refusals
 from support import kernelrules as rules
 from support.definite_reference import bits_of, same_bits, wild
 
@@ -179,7 +179,7 @@ def test_a_sum_beyond_float32_is_refused_and_its_mean_is_not(form: str) -> None:
     total, exponent, bits = total_of([held([LARGEST, 2.0**100])] * 2)
     with pytest.raises(NonFiniteError):
         combined(total, exponent, bits)
-    with noting(noted := Noted()):
+    with note_refusals(noted := Noted()):
         assert combined(total, exponent, bits).tolist() == [math.inf, 2.0**101]
     assert [bool(flag) for flag in noted.raised()] == [True]
     assert mean_of(total, exponent, bits, 2).tolist() == [LARGEST, 2.0**100]

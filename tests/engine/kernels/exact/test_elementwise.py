@@ -75,5 +75,5 @@ def test_float64_is_not_taken() -> None:
 )
 def test_numbers_take_the_nearest_value(value: float) -> None:
     # 2^60 + 2^36 lies between two float32 numbers; one more than that is no float64 number.
-    expected = ieee.converted(value, "float32")
+    expected = ieee.convert_element(value, "float32")
     assert elementwise.number(value, torch.device("cpu")).item() == expected

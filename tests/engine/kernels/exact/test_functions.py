@@ -18,7 +18,7 @@ from counterfoil_core.kernels.exact import functions, truth
 from counterfoil_core.kernels.exact.bracket import bracketed, bracketed_by_torch
 from counterfoil_core.kernels.exact.functions import ERROR, FUNCTIONS, evaluate, round_function
 from counterfoil_core.kernels.exact.truth import correctly_rounded, power_is
-from counterfoil_core.operators.judging.ieee import rounded
+from counterfoil_core.operators.judging.ieee import round_to
 from counterfoil_core.operators.pointwise.judge.singles import FUNCTION_KINDS
 from support.definite_reference import bits_of, same_bits
 
@@ -46,7 +46,7 @@ def expected(kind: str, *operands: float) -> float:
     value = REFERENCE[kind](*map(MP.mpf, operands))
     sign, significand, exponent, _ = value._mpf_
     magnitude = Fraction(int(significand)) * Fraction(2) ** exponent
-    return rounded(-magnitude if sign else magnitude, "float32") + 0.0
+    return round_to(-magnitude if sign else magnitude, "float32") + 0.0
 
 
 def arguments(kind: str, count: int, seed: int) -> Tensor:

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings, strategies as st
 
 from counterfoil_core.base.errors import NonFiniteError, ProgramError
-from counterfoil_core.kernels.exact.digits import digit_count, recombined, split
+from counterfoil_core.kernels.exact.digits import digit_count, recombine, split
 from counterfoil_core.kernels.exact.limits import check_operands, float64_block, log2_ceiling, sum_bits
 from counterfoil_core.kernels.exact.quantise import exponents_of, quantise
 from counterfoil_core.kernels.exact.single import from_float64, from_int64, power_of_two
@@ -95,7 +95,7 @@ def test_digits_hold_their_integers(bits: int, digit_bits: int, data: st.DataObj
         digits = split(integers.to(dtype), bits, digit_bits)
         assert len(digits) == digit_count(bits, digit_bits)
         assert all(int(d.abs().max()) <= 2**digit_bits for d in digits)
-        assert torch.equal(recombined(digits, digit_bits), integers)
+        assert torch.equal(recombine(digits, digit_bits), integers)
 
 
 @pytest.mark.parametrize(("bits", "digits"), [(6, 1), (7, 2), (13, 2), (14, 3), (20, 3), (21, 4), (24, 4), (27, 4)])

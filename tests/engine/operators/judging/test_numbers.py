@@ -10,7 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from counterfoil_core.operators.judging import numbers as module
-from counterfoil_core.operators.judging.numbers import MP, NotExactError, dyadic, exact_dot, exact_sum, fixed, number
+from counterfoil_core.operators.judging.numbers import (
+    MP,
+    NotExactError,
+    dyadic,
+    exact_dot,
+    exact_sum,
+    fixed_point,
+    number,
+)
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 ROWS = st.lists(FLOATS, min_size=1, max_size=30)
@@ -25,47 +33,47 @@ def fraction(value: object) -> Fraction:
 def test_a_sum_keeps_what_cancellation_would_lose() -> None:
     values = np.array([2.0**60, 1.0, -(2.0**60)])
     assert values[:2].sum() + values[2] != 1.0  # control: float64 loses it
-    assert fixed(values).total == 1
+    assert fixed_point(values).total == 1
 
 
 def test_a_sum_over_the_whole_range_of_float64() -> None:
     values = np.array([1e300, 5e-324, -1e300])
-    assert fraction(fixed(values).total) == Fraction(5e-324)
+    assert fraction(fixed_point(values).total) == Fraction(5e-324)
 
 
 def test_products_that_cancel() -> None:
     a, b = np.array([1 + 2.0**-52, 1.0]), np.array([1 - 2.0**-52, -1.0])
     assert float(a @ b) == 0.0  # control: the product is rounded to 1
-    assert fixed(a).dot(fixed(b)) == -(MP.mpf(2) ** -104)
+    assert fixed_point(a).dot(fixed_point(b)) == -(MP.mpf(2) ** -104)
 
 
 @given(ROWS)
 def test_totals(values: list[float]) -> None:
-    assert fraction(fixed(np.array(values)).total) == sum(map(Fraction, values))
-    assert fraction(fixed(np.array(values)).magnitudes.total) == sum(abs(Fraction(x)) for x in values)
+    assert fraction(fixed_point(np.array(values)).total) == sum(map(Fraction, values))
+    assert fraction(fixed_point(np.array(values)).magnitudes.total) == sum(abs(Fraction(x)) for x in values)
 
 
 @given(ROWS)
 def test_squared_distances_from_the_mean(values: list[float]) -> None:
     exact = list(map(Fraction, values))
     expected = sum((x - sum(exact) / len(exact)) ** 2 for x in exact)
-    assert abs(fraction(fixed(np.array(values)).spread) - expected) <= expected / 2**255
+    assert abs(fraction(fixed_point(np.array(values)).spread) - expected) <= expected / 2**255
 
 
 @given(st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=30))
 def test_inner_products(pairs: list[tuple[float, float]]) -> None:
     a, b = (np.array(column) for column in zip(*pairs, strict=True))
-    assert fraction(fixed(a).dot(fixed(b))) == sum(Fraction(x) * Fraction(y) for x, y in pairs)
+    assert fraction(fixed_point(a).dot(fixed_point(b))) == sum(Fraction(x) * Fraction(y) for x, y in pairs)
 
 
 @given(st.lists(FLOATS, min_size=1, max_size=6))
 def test_products(values: list[float]) -> None:
-    assert fraction(fixed(np.array(values)).product) == math.prod(map(Fraction, values))
+    assert fraction(fixed_point(np.array(values)).product) == math.prod(map(Fraction, values))
 
 
 @given(ROWS)
 def test_single_numbers_come_back(values: list[float]) -> None:
-    whole = fixed(np.array(values))
+    whole = fixed_point(np.array(values))
     assert [float(whole[i]) for i in range(len(values))] == values
 
 
@@ -75,16 +83,16 @@ def test_dyadic_numbers_keep_every_bit(significand: int, exponent: int) -> None:
 
 
 def test_integers_float32_and_empty_rows() -> None:
-    assert fixed(np.array([2**62, 1, -(2**62)])).total == 1
-    assert fixed(np.array([True, True])).total == 2
-    assert fixed(np.array([0.1], np.float32)).total == number(float(np.float32(0.1)))
-    assert fixed(np.array([])).total == 0
+    assert fixed_point(np.array([2**62, 1, -(2**62)])).total == 1
+    assert fixed_point(np.array([True, True])).total == 2
+    assert fixed_point(np.array([0.1], np.float32)).total == number(float(np.float32(0.1)))
+    assert fixed_point(np.array([])).total == 0
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 def test_what_is_not_finite_has_no_exact_sum(bad: float) -> None:
     with pytest.raises(NotExactError, match="infinite"):
-        fixed(np.array([1.0, bad]))
+        fixed_point(np.array([1.0, bad]))
 
 
 def test_the_context_is_our_own() -> None:

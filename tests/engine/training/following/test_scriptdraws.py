@@ -16,7 +16,7 @@ from counterfoil.program import torchdraws
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
 from counterfoil.training.following import scriptdraws
-from counterfoil.training.following.scriptdraws import Draw, UnmatchedDrawsError, draws_of_call, lined_up
+from counterfoil.training.following.scriptdraws import Draw, UnmatchedDrawsError, align_draws, draws_of_call
 from counterfoil_core.operators.facts import EXPONENTIAL, NORMAL, UNIFORM
 from counterfoil_core.operators.node import TensorType
 from counterfoil_core.program.graph import Program
@@ -229,15 +229,15 @@ def test_draws_of_one_shape_go_to_the_draws_of_the_program_in_their_order(noisy:
     assert drawn_in_order(noisy) == [UNIFORM, NORMAL, UNIFORM]
     numbers = [node.args[1] for node in noisy.nodes if node.operator in (UNIFORM, NORMAL)]
     draws = [(UNIFORM, torch.zeros(SHAPE)), (NORMAL, torch.ones(SHAPE)), (UNIFORM, torch.full(SHAPE, 0.5))]
-    found = lined_up(noisy, draws)
+    found = align_draws(noisy, draws)
     assert [found[number].flatten()[0].item() for number in numbers] == [0.0, 1.0, 0.5]  # type: ignore[index]
 
 
 def test_what_was_drawn_besides_is_passed_over(noisy: Program) -> None:
     besides = (UNIFORM, torch.full((2,), 9.0))
     draws = [besides, (UNIFORM, torch.zeros(SHAPE)), besides, (NORMAL, torch.ones(SHAPE)), (UNIFORM, torch.ones(SHAPE))]
-    assert 9.0 not in {float(values.max()) for values in lined_up(noisy, draws).values()}
-    assert len(lined_up(noisy, draws)) == 3
+    assert 9.0 not in {float(values.max()) for values in align_draws(noisy, draws).values()}
+    assert len(align_draws(noisy, draws)) == 3
 
 
 @pytest.mark.parametrize(
@@ -254,4 +254,4 @@ def test_a_draw_without_one_of_the_scripts_is_said(noisy: Program, draws: list[D
     with pytest.raises(
         UnmatchedDrawsError, match=r"the order draws numbers of shape \[3, 5\] .*, and the script did not"
     ):
-        lined_up(noisy, draws)
+        align_draws(noisy, draws)

@@ -12,7 +12,7 @@ import numpy as np
 
 from counterfoil_core.base.dtypes import INTEGER_RANGES
 from counterfoil_core.operators.judging.forms import Call, Element, Judge
-from counterfoil_core.operators.judging.ieee import Value, converted, product, quotient, total, wrapped
+from counterfoil_core.operators.judging.ieee import Value, convert_element, product, quotient, total, wrap
 from counterfoil_core.operators.judging.numbers import NotExactError
 from counterfoil_core.operators.judging.selections import plus_zero
 
@@ -51,12 +51,12 @@ def operand(call: Call, name: str, dtype: str | None) -> Element:
     """Return the elements of an argument, broadcast to the output, in a dtype; None keeps the argument's own."""
     value = call[name]
     if not isinstance(value, np.ndarray):
-        constant = value if dtype is None else converted(value, dtype)
+        constant = value if dtype is None else convert_element(value, dtype)
         return lambda index: constant
     flat = np.broadcast_to(value, call.shape).reshape(-1)
     if dtype is None:
         return lambda index: flat[index].item()
-    convert = cache(lambda kept: converted(kept, dtype))
+    convert = cache(lambda kept: convert_element(kept, dtype))
     return lambda index: flat[index].item() if flat.dtype.name == dtype else convert(flat[index].item())
 
 
@@ -69,7 +69,7 @@ def _pointwise(function: Function, *names: str) -> Callable[[Call], Element]:
         operands = [operand(call, name, dtype) if name in present else None for name in names]
 
         def compute(*signed: tuple[Value | None, float]) -> Value:
-            return converted(function(dtype, *(value for value, _ in signed)), call.dtype)
+            return convert_element(function(dtype, *(value for value, _ in signed)), call.dtype)
 
         # Zeros of both signs are equal, so that a sign has to be part of the key.
         remembered = cache(compute)
@@ -92,22 +92,22 @@ def _floating(dtype: str) -> bool:
 def _multiply(dtype: str, a: Any, b: Any) -> Any:
     if dtype == "bool":
         return bool(a and b)
-    return product(a, b, dtype) if _floating(dtype) else wrapped(a * b, dtype)
+    return product(a, b, dtype) if _floating(dtype) else wrap(a * b, dtype)
 
 
 def _add(dtype: str, a: Any, b: Any) -> Any:
     if dtype == "bool":
         return bool(a or b)
-    return total(a, b, dtype) if _floating(dtype) else wrapped(a + b, dtype)
+    return total(a, b, dtype) if _floating(dtype) else wrap(a + b, dtype)
 
 
 def _negate(dtype: str, a: Any) -> Any:
-    return -a if _floating(dtype) else wrapped(-a, dtype)
+    return -a if _floating(dtype) else wrap(-a, dtype)
 
 
 JUDGE.definition("mul")(_pointwise(_multiply, "self", "other"))
 JUDGE.definition("neg")(_pointwise(_negate, "self"))
-JUDGE.definition("abs")(_pointwise(lambda dtype, a: abs(a) if _floating(dtype) else wrapped(abs(a), dtype), "self"))
+JUDGE.definition("abs")(_pointwise(lambda dtype, a: abs(a) if _floating(dtype) else wrap(abs(a), dtype), "self"))
 
 
 @JUDGE.definition("add", "sub", "rsub")
@@ -120,7 +120,7 @@ def _addition(call: Call) -> Element:
     def combine(dtype: str, a: Any, b: Any) -> Value:
         if _floating(dtype):
             return total(a, b if sign == 1 else -b, dtype)
-        return _add(dtype, a, b) if dtype == "bool" else wrapped(a + int(sign) * b, dtype)
+        return _add(dtype, a, b) if dtype == "bool" else wrap(a + int(sign) * b, dtype)
 
     return _pointwise(combine, first, second)(call)
 
@@ -128,7 +128,7 @@ def _addition(call: Call) -> Element:
 @JUDGE.definition("addcmul")
 def _addcmul(call: Call) -> Element:
     factor = int(call["value"])
-    return _pointwise(lambda dtype, x, a, b: wrapped(x + factor * a * b, dtype), "self", "tensor1", "tensor2")(call)
+    return _pointwise(lambda dtype, x, a, b: wrap(x + factor * a * b, dtype), "self", "tensor1", "tensor2")(call)
 
 
 def _power(dtype: str, base: int, exponent: int) -> Value:
@@ -136,7 +136,7 @@ def _power(dtype: str, base: int, exponent: int) -> Value:
         # The reciprocal, without its fraction.
         return base ** (exponent % 2) if abs(base) == 1 else 0
     low, high = INTEGER_RANGES[dtype]
-    return wrapped(pow(base, exponent, high - low + 1), dtype)
+    return wrap(pow(base, exponent, high - low + 1), dtype)
 
 
 JUDGE.definition("pow")(_pointwise(_power, "self", "exponent"))
@@ -164,7 +164,7 @@ def _division(call: Call) -> Element:
     def divide(dtype: str, a: Any, b: Any) -> Value:
         if _floating(dtype):
             return _whole(quotient(a, b, dtype), mode)
-        return wrapped(_integer_quotient(a, b, mode), dtype)
+        return wrap(_integer_quotient(a, b, mode), dtype)
 
     return _pointwise(divide, "self", "other")(call)
 
@@ -180,12 +180,12 @@ def _left_over(a: float, b: float) -> float:
 
 
 def _fmod(dtype: str, a: Any, b: Any) -> Value:
-    return _left_over(a, b) if _floating(dtype) else wrapped(a - b * _integer_quotient(a, b, "trunc"), dtype)
+    return _left_over(a, b) if _floating(dtype) else wrap(a - b * _integer_quotient(a, b, "trunc"), dtype)
 
 
 def _remainder(dtype: str, a: Any, b: Any) -> Value:
     if not _floating(dtype):
-        return wrapped(a - b * _integer_quotient(a, b, "floor"), dtype)
+        return wrap(a - b * _integer_quotient(a, b, "floor"), dtype)
     left = _left_over(a, b)
     if left and (left < 0) != (b < 0):
         left = total(left, b, dtype)
@@ -252,7 +252,7 @@ def _where(call: Call) -> Element:
         operand(call, "self", dtype),
         operand(call, "other", dtype),
     )
-    return lambda index: converted(first(index) if chosen(index) else second(index), call.dtype)
+    return lambda index: convert_element(first(index) if chosen(index) else second(index), call.dtype)
 
 
 @JUDGE.definition("masked_fill")
@@ -291,7 +291,7 @@ def _logic(call: Call) -> Element:
     return lambda index: combine(first(index), second(index))
 
 
-JUDGE.definition("bitwise_not")(_pointwise(lambda dtype, a: not a if dtype == "bool" else wrapped(~a, dtype), "self"))
+JUDGE.definition("bitwise_not")(_pointwise(lambda dtype, a: not a if dtype == "bool" else wrap(~a, dtype), "self"))
 JUDGE.definition("isnan")(_pointwise(lambda _, x: x != x, "self"))
 JUDGE.definition("isinf")(_pointwise(lambda _, x: isinstance(x, float) and math.isinf(x), "self"))
 

@@ -12,14 +12,14 @@ from fractions import Fraction
 from functools import partial
 
 from counterfoil_core.operators.judging.forms import Judge
-from counterfoil_core.operators.judging.ieee import SINGLE, fraction_of, nearest, no_midpoint, quotient, rounded
+from counterfoil_core.operators.judging.ieee import SINGLE, fraction_of, nearest, no_midpoint, quotient, round_to
 from counterfoil_core.operators.judging.numbers import MP, number
 from counterfoil_core.operators.pointwise.judge.functions import FUNCTIONS
 
 JUDGE = Judge()
 
 _INF, _NAN = math.inf, math.nan
-_RIGHT_ANGLE = rounded(fraction_of(MP.pi / 2), SINGLE)
+_RIGHT_ANGLE = round_to(fraction_of(MP.pi / 2), SINGLE)
 _ENDS: Mapping[str, tuple[float, float]] = {
     "exp": (0.0, _INF), "exp2": (0.0, _INF), "expm1": (-1.0, _INF),
     "log": (_NAN, _INF), "log2": (_NAN, _INF), "log10": (_NAN, _INF), "log1p": (_NAN, _INF),
@@ -138,7 +138,7 @@ def _angle(y: float, x: float) -> float:
         # Nearer to zero than y / x by less than can be seen: a midpoint is rounded towards zero.
         ratio = Fraction(y) / Fraction(x)
         below = ratio * (1 - Fraction(1, 2**250))
-        return rounded(below, SINGLE) + 0.0
+        return round_to(below, SINGLE) + 0.0
     return nearest(angle)
 
 
