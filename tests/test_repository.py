@@ -265,7 +265,7 @@ find_progress
 follow
 follow_run
 generate_key
-grouped
+group_digits
 inspect
 inspect_stages
 is_public_key

@@ -23,14 +23,8 @@ from counterfoil_app import main
 from counterfoil_app.desktop.startup import draw_in_software
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.journal import Journal, Kind
-from counterfoil_app.model.settings import (
-    Settings,
-    SettingsFileError,
-    ThemeChoice,
-    export_settings,
-    read_settings,
-    take,
-)
+from counterfoil_app.model.settings import Settings, ThemeChoice
+from counterfoil_app.model.settings_file import SettingsFileError, export_settings, read_settings, take
 from counterfoil_app.shell import preferences, records
 from counterfoil_app.shell.crash import ExceptionDialog, failure_of
 from counterfoil_app.shell.preferences import PreferencesDialog

@@ -28,7 +28,8 @@ from typing import Any, BinaryIO
 from counterfoil import AuditRequest
 from counterfoil.audit.boxed.answers import QUESTIONS, Answers, take
 from counterfoil.audit.boxed.files import PART_NAME, make_scratch, remove_scratch
-from counterfoil.audit.boxed.start import ReplayWords, why_open
+from counterfoil.audit.boxed.start import why_open
+from counterfoil.audit.boxed.words import ReplayWords
 from counterfoil.talk import table
 from counterfoil.talk.failure import Failure
 from counterfoil.talk.frames import own_pipes, read_frame, write_frame

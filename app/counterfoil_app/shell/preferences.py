@@ -21,18 +21,8 @@ from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.language import LANGUAGES
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.session import Session
-from counterfoil_app.model.settings import (
-    MAX_BYTES,
-    MAX_THREADS,
-    MAX_WORKERS,
-    TEXT_PERCENTS,
-    Portable,
-    Settings,
-    ThemeChoice,
-    export_settings,
-    read_settings,
-    take,
-)
+from counterfoil_app.model.settings import MAX_THREADS, MAX_WORKERS, TEXT_PERCENTS, Settings, ThemeChoice
+from counterfoil_app.model.settings_file import MAX_BYTES, Portable, export_settings, read_settings, take
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body
 from counterfoil_app.views.layouts import button, choices, existing_file, line_edit, new_file

@@ -18,8 +18,8 @@ from counterfoil.audit.boxed import session, start, tasks
 from counterfoil.audit.boxed.answers import QUESTIONS, Answers, take
 from counterfoil.audit.boxed.questions import Asking
 from counterfoil.audit.boxed.session import AtHome, InBox, open_session
-from counterfoil.audit.boxed.start import ReplayWords
 from counterfoil.audit.boxed.tasks import TASKS
+from counterfoil.audit.boxed.words import ReplayWords
 from counterfoil.audit.values.follow import FollowEnded, FollowState, StepFollowed
 from counterfoil.cli import main
 from counterfoil.sandbox.box import SWITCH

@@ -19,8 +19,9 @@ import numpy as np
 from counterfoil.audit.boxed import tasks
 from counterfoil.audit.boxed.answers import QUESTIONS, Answers, take
 from counterfoil.audit.boxed.files import CAPSULE_NAME, PART_NAME, absolute, make_scratch, paths_in, remove_scratch
-from counterfoil.audit.boxed.start import ReplayWords, replay_process, why_open
+from counterfoil.audit.boxed.start import replay_process, why_open
 from counterfoil.audit.boxed.tasks import TASKS, CapsuleMade, Inside
+from counterfoil.audit.boxed.words import ReplayWords
 from counterfoil.audit.parts.partfile import Part, read_part, write_part
 from counterfoil.audit.values.capsulecontents import HandedOut
 from counterfoil.audit.values.follow import FollowEnded, FollowEvent, FollowRequest
