@@ -99,15 +99,15 @@ bench-check: setup
 	$(BIN)/python -m benchmarks check
 
 bench-paper: setup
-	$(BIN)/python -m benchmarks paper
+	$(BIN)/python -m benchmarks paper --write
 
 bench-accuracy: setup
 	$(BIN)/python -m benchmarks accuracy --write docs/accuracy.md $(if $(TEXT),--text $(TEXT))
 
 # Whatever is found is written; the exit code says whether it is as it should be. Called again it goes on.
 gpu: setup
-	$(BIN)/python -m benchmarks gpu --device $(DEVICE) --out $(GPU) --minutes $(MINUTES); ended=$$?; \
-	$(BIN)/python -m benchmarks gpu --out $(GPU) --write docs && exit $$ended
+	$(BIN)/python -m benchmarks gpu --device $(DEVICE) --out $(GPU) --minutes $(MINUTES) $(if $(filter cpu,$(DEVICE)),,--workers 8); ended=$$?; \
+	$(BIN)/python -m benchmarks gpu --device $(DEVICE) --out $(GPU) --minutes 0 --write && exit $$ended
 
 arm64: setup
 	nice bash packaging/arm64.sh campaign $(BIN)/python

@@ -1,4 +1,4 @@
-"""``python -m benchmarks fleet``: what larger runs take, and what bfloat16 is better by, by a model, as pages show it.
+"""What larger runs take, and what bfloat16 is better by, by a model, as pages show it.
 
 The model is the engine's (:mod:`counterfoil.audit.values.fleet`), the one of ``counterfoil plan --fleet``. Here it is
 written into docs/scale.md and docs/benchmarks.md, and put beside what Gensyn published of OPEN-1B. Nothing is measured.
@@ -6,25 +6,22 @@ written into docs/scale.md and docs/benchmarks.md, and put beside what Gensyn pu
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
+from argparse import Namespace
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.pages import markdown, write_between
+from benchmarks.measure import Benchmark, Results, Sections
+from benchmarks.pages import markdown, paragraphs, tabulated
 from benchmarks.plots import Curve, Panel, draw_panels
 from counterfoil.audit.values.fleet import EXCHANGE_BYTES, Fleet, FleetRequest, FleetRow, plan_fleet
 from counterfoil.audit.values.rates import EFFICIENCY, GPUS, WAYS, Way, product_seconds, useful_rate, with_products
 from counterfoil.audit.values.transformer import STATE_BYTES, Transformer
 from counterfoil.cli.fleet import amount
 
-PAGE = Path("docs/scale.md")
-PRICE_PAGE = Path("docs/benchmarks.md")
-PICTURE = Path("docs/images/scale.png")
 GPU = GPUS["H100"]
 SIZES = (1e9, 2e9, 4e9, 8e9, 16e9, 32e9, 70e9)
 """Of the picture."""
 CONTEXTS = (1024, 4096)
-_ACROSS = "billions of parameters"
 SAMPLES = ((0.9, 100), (0.99, 100), (0.99, 10), (0.999, 10))
 """Confidence, and steps of a segment."""
 
@@ -80,65 +77,45 @@ def checks() -> list[list[str]]:
     ]
 
 
-def check_table() -> str:
-    """Return what was published beside the model."""
-    return markdown(["OPEN-1B", "published", "by this model"], checks())
-
-
-def _size(row: FleetRow) -> str:
-    return f"{row.parameters / 1e9:g} B"
+def _table(rows: Sequence[FleetRow], columns: Mapping[str, str | Callable[[FleetRow], object]]) -> str:
+    who: dict[str, str | Callable[[FleetRow], object]] = {
+        "parameters": lambda row: f"{row.parameters / 1e9:g} B",
+        "profile": lambda row: row.profile,
+    }
+    return tabulated(rows, {**who, **columns})
 
 
 def recording_table(fleet: Fleet) -> str:
     """Return what recording takes."""
-    heads = ["parameters", "profile", "TFLOP/s a device", "a step", f"days on {fleet.request.devices}", "device-hours"]
-    return markdown(
-        heads,
-        [
-            [
-                _size(row), row.profile, f"{row.rate / 1e12:.3g}", f"{row.step_seconds:,.1f} s",
-                f"{row.record_hours / 24:,.0f}", f"{row.record_device_hours:,.0f}",
-            ]
-            for row in fleet.rows
-        ],
-    )  # fmt: skip
+    columns: dict[str, str | Callable[[FleetRow], object]] = {
+        "TFLOP/s a device": lambda row: f"{row.rate / 1e12:.3g}",
+        "a step": lambda row: f"{row.step_seconds:,.1f} s",
+        f"days on {fleet.request.devices}": lambda row: f"{row.record_hours / 24:,.0f}",
+        "device-hours": lambda row: f"{row.record_device_hours:,.0f}",
+    }
+    return _table(fleet.rows, columns)
 
 
 def storing_table(fleet: Fleet) -> str:
     """Return what storing and auditing takes."""
-    heads = [
-        "parameters",
-        "profile",
-        "states",
-        "logs",
-        "records",
-        "leaves",
-        "whole audit",
-        "sample",
-        "to fetch",
-        "proofs",
-    ]
-    return markdown(
-        heads,
-        [
-            [
-                _size(row), row.profile,
-                *map(amount, (row.checkpoint_bytes, row.log_bytes, row.record_bytes, row.leaf_bytes)),
-                f"{row.audit_device_hours:,.0f} h", f"{row.sample_device_hours:,.0f} h", amount(row.sample_bytes),
-                amount(row.proof_bytes),
-            ]
-            for row in fleet.rows
-            if row.audited
-        ],
-    )  # fmt: skip
+    columns: dict[str, str | Callable[[FleetRow], object]] = {
+        "states": lambda row: amount(row.checkpoint_bytes),
+        "logs": lambda row: amount(row.log_bytes),
+        "records": lambda row: amount(row.record_bytes),
+        "leaves": lambda row: amount(row.leaf_bytes),
+        "whole audit": lambda row: f"{row.audit_device_hours:,.0f} h",
+        "sample": lambda row: f"{row.sample_device_hours:,.0f} h",
+        "to fetch": lambda row: amount(row.sample_bytes),
+        "proofs": lambda row: amount(row.proof_bytes),
+    }
+    return _table([row for row in fleet.rows if row.audited], columns)
 
 
 def sample_table() -> str:
     """Return what samples cost and prove: a shorter segment makes a cheaper sample, and more states."""
     rows = []
     for confidence, every in SAMPLES:
-        request = FleetRequest(parameters=(8e9,), confidence=confidence, checkpoint_every=every)
-        fleet = plan_fleet(GPU, request)
+        fleet = plan_fleet(GPU, FleetRequest(parameters=(8e9,), confidence=confidence, checkpoint_every=every))
         row = next(found for found in fleet.rows if found.profile == "exact-13")
         rows.append(
             [
@@ -147,47 +124,25 @@ def sample_table() -> str:
                 amount(row.checkpoint_bytes), amount(row.sample_bytes),
             ]
         )  # fmt: skip
-    heads = [
-        "confidence",
-        "steps of a segment",
-        "segments",
-        "of all steps",
-        "device-hours",
-        "states stored",
-        "to fetch",
-    ]
+    heads = (
+        "confidence", "steps of a segment", "segments", "of all steps", "device-hours", "states stored", "to fetch",
+    )  # fmt: skip
     return markdown(heads, rows)
 
 
-def scale_page() -> str:
+def scale_part() -> str:
     """Return the part of docs/scale.md that the model makes."""
     fleet = plan_fleet(GPU, FleetRequest(parameters=(1e9, 8e9, 70e9)))
-    assumptions = "\n".join(f"{number}. {line}" for number, line in enumerate(fleet.assumptions, 1))
-    notes = "\n".join(f"- {line}" for line in fleet.notes)
-    request = fleet.request
     steps = f"{fleet.steps:,} steps and {fleet.segments:,} segments"
-    return f"""{request.tokens:.0e} tokens in {steps}, on {request.devices} {GPU.name}.
-
-**Recording**
-
-{recording_table(fleet)}
-
-**Storing and auditing**; the sample has {fleet.rows[1].sample_segments} segments, and a run with {fleet.bad} bad ones
-passes it with probability {fleet.passing:.2g}
-
-{storing_table(fleet)}
-
-**Samples**, 8 B parameters, exact-13, of a run with 1 % of bad segments
-
-{sample_table()}
-
-What it assumes:
-
-{assumptions}
-
-What stands in the way:
-
-{notes}"""
+    return paragraphs(
+        f"{fleet.request.tokens:.0e} tokens in {steps}, on {fleet.request.devices} {GPU.name}.",
+        "**Recording**", recording_table(fleet),
+        f"**Storing and auditing**; the sample has {fleet.rows[1].sample_segments} segments, and a run with "
+        f"{fleet.bad} bad ones\npasses it with probability {fleet.passing:.2g}", storing_table(fleet),
+        "**Samples**, 8 B parameters, exact-13, of a run with 1 % of bad segments", sample_table(),
+        "What it assumes:", "\n".join(f"{number}. {line}" for number, line in enumerate(fleet.assumptions, 1)),
+        "What stands in the way:", "\n".join(f"- {line}" for line in fleet.notes),
+    )  # fmt: skip
 
 
 def price_table() -> str:
@@ -222,35 +177,37 @@ def price_table() -> str:
     return markdown(heads, rows)
 
 
-def draw(path: Path) -> None:
+def draw(_results: Results, path: Path) -> None:
     """Draw device-hours by parameters, of recording and of auditing a sample."""
     fleet = plan_fleet(GPU, FleetRequest(parameters=SIZES))
     profiles = [name for name, way in WAYS.items() if way.audited]
+
+    def panel(y: str, what: str, names: Sequence[str]) -> Panel:
+        points = {
+            name: tuple((row.parameters / 1e9, getattr(row, what)) for row in fleet.rows if row.profile == name)
+            for name in names
+        }
+        return Panel("billions of parameters", y, [Curve(name, found) for name, found in points.items()])
+
     names = [*profiles, *(name for name in WAYS if name not in profiles)]
-    panels = [
-        Panel(_ACROSS, "device-hours to record", _curves(fleet, "record_device_hours", names)),
-        Panel(_ACROSS, "device-hours to audit the sample", _curves(fleet, "sample_device_hours", profiles)),
-    ]
-    draw_panels(panels, path)
+    recording = panel("device-hours to record", "record_device_hours", names)
+    auditing = panel("device-hours to audit the sample", "sample_device_hours", profiles)
+    draw_panels([recording, auditing], path)
 
 
-def _curves(fleet: Fleet, what: str, names: Sequence[str]) -> list[Curve]:
-    return [
-        Curve(name, tuple((row.parameters / 1e9, getattr(row, what)) for row in fleet.rows if row.profile == name))
-        for name in names
-    ]
+def sections(_results: Results, _options: Namespace) -> Sections:
+    """Return the parts of the pages, of which nothing is measured."""
+    return {
+        ("scale.md", "fleet"): scale_part(),
+        ("scale.md", "open-1b"): markdown(["OPEN-1B", "published", "by this model"], checks()),
+        ("benchmarks.md", "h100-model"): price_table(),
+    }
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Print the tables, or write them into their pages, and draw the picture."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks fleet", description=__doc__)
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE}, {PRICE_PAGE} and {PICTURE}")
-    options = parser.parse_args(arguments)
-    if not options.write:
-        print(f"{scale_page()}\n\n{check_table()}\n\n{price_table()}")
-        return
-    write_between(PAGE, "fleet", scale_page())
-    write_between(PAGE, "open-1b", check_table())
-    write_between(PRICE_PAGE, "h100-model", price_table())
-    draw(PICTURE)
-    print(f"Wrote {PAGE}, {PRICE_PAGE} and {PICTURE}.")
+FLEET = Benchmark(
+    "What larger runs take, and the price of bfloat16, by a model; nothing is measured.",
+    lambda _options: [],
+    lambda _options, _key: {},
+    sections,
+    picture=draw,
+)

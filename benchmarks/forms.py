@@ -1,10 +1,8 @@
-"""A training step in the forms whose times are compared: unrounded, recorded, replayed; and the memory it took."""
+"""A training step in the forms whose times are compared: unrounded, recorded, replayed."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +13,7 @@ from counterfoil_core.arithmetic.compute.interpreter import Draws, StepInputs, S
 from counterfoil_core.arithmetic.compute.operation import Compute
 from counterfoil_core.arithmetic.compute.plan import Round
 from counterfoil_core.arithmetic.grid.fingerprints import Kernels, step_key
-from counterfoil_core.arithmetic.grid.log import SiteLog
+from counterfoil_core.arithmetic.grid.log import SiteLog, encode
 from counterfoil_core.arithmetic.machine import Machine
 from counterfoil_core.arithmetic.profiles import arithmetic_of
 from counterfoil_core.kernels.result import Counts
@@ -40,7 +38,7 @@ class Forms:
             scalars=dict(zip(manifest.scalar_names, order.scalars[0].tolist(), strict=True)),
             draws=Draws(manifest.seed, 1),
         )
-        self._key = step_key(manifest.digest, 1)
+        self._key, self._program = step_key(manifest.digest, 1), order.program
         self._recording = arithmetic_of(manifest.precision).recorder(order.program, kernels)
         self._replaying = arithmetic_of(manifest.precision).replayer(order.program, kernels)
 
@@ -58,6 +56,21 @@ class Forms:
     def counts(self) -> Sequence[Counts]:
         """What the last replay met, by site."""
         return self._replaying.counts
+
+    @property
+    def calls(self) -> Mapping[str, Callable[[], object]]:
+        """Every form as a call without arguments; a replay follows the last recording."""
+        return {"unrounded": self.run, "recorded": self.record, "replayed": self.replay}
+
+    @property
+    def counted(self) -> dict[str, int]:
+        """What the step has: operators, values rounded, entries of the last log and bytes of it."""
+        return {
+            "operators": len(self._program.nodes),
+            "values": sum(site.elements for site in self._program.sites),
+            "entries": sum(len(site.indices) for site in self.logs),
+            "log_bytes": len(encode(self.logs)) if self.logs else 0,
+        }
 
     def run(self, rounder: Round | None = None, compute: Compute | None = None) -> StepResult:
         """Run the step without rounding, or with what a rounder does."""
@@ -80,20 +93,3 @@ def wait(device: torch.device) -> None:
     """Return when a device has done what it was given."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
-
-
-def peak_memory(device: torch.device) -> int:
-    """Return the peak memory of this process, or on CUDA that of the device, in bytes; 0 where it is not known."""
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device)
-    status = Path("/proc/self/status")
-    if status.exists():
-        # Not ru_maxrss: on Linux a child starts with its parent's.
-        (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return int(line.split()[1]) * 1024
-    if sys.platform == "win32":
-        return 0
-    import resource
-
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return used if sys.platform == "darwin" else used * 1024

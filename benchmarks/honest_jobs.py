@@ -1,9 +1,17 @@
-"""Small jobs of every recipe, and of a model of one's own, to be recorded honestly and replayed on other machines."""
+"""Small jobs, to be recorded honestly and replayed on other machines: recipes, a model of one's own, the literature.
+
+The networks that trainings of the literature begin with (the teacher of a distillation, the shallow network that is
+stacked) have their first weights here: what a run shows of machines does not hang on how well they were trained.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import torch
@@ -13,6 +21,7 @@ from torch.nn import functional
 from benchmarks.every_operator import every_operator
 from counterfoil.program.capture import capture
 from counterfoil.program.update import AdamW
+from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.recipes.digits import order_digits
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
@@ -20,6 +29,7 @@ from counterfoil.training.recipes.logistic import order_logistic, synthetic_tabl
 from counterfoil.training.recipes.resnet import BasicBlock, Bottleneck, ResNetLayout, order_resnet
 from counterfoil.training.recipes.vgg import VggLayout, order_vgg
 from counterfoil.training.schedules import shuffled_epochs
+from counterfoil.training.turns import TurnsJob, order_turns
 from counterfoil.training.weights import fan_in_uniform
 from counterfoil_core.base.precision import PROFILES, AnyPrecision, Precision, is_exact
 from counterfoil_core.operators.node import TensorType
@@ -136,3 +146,52 @@ JOBS: Mapping[str, Callable[[int], OrderDraft]] = {
     **{f"{name}, float32-bfloat16": _under(ORDERS[name], BFLOAT16) for name in ("digits-cnn", "gpt2")},
 }
 """How to order each job, given the number of steps; margins are proven unless the name says otherwise."""
+
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "literature"
+
+
+@cache
+def example(name: str) -> ModuleType:
+    """Return a module of the examples, which are no package."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    assert spec is not None, name
+    assert spec.loader is not None, name
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def ordered(job: CustomJob | TurnsJob, precision: AnyPrecision | None = None) -> OrderDraft:
+    """Draft the order of a job under a precision profile; the job's own unless given."""
+    if precision is not None:
+        job = replace(job, precision=precision)
+    return order_turns(job) if isinstance(job, TurnsJob) else order_custom(job)
+
+
+def _beginning(name: str, make: Callable[[ModuleType], CustomJob]) -> CustomJob:
+    """A job of a module, whose first weights torch draws."""
+    torch.manual_seed(2)
+    return make(example(name))
+
+
+_JOBS: Mapping[str, Callable[[int], CustomJob | TurnsJob]] = {
+    "adversarial training (PGD)": lambda steps: example("adversarial").make_job(steps),
+    "sharpness-aware minimisation": lambda steps: example("sharpness").make_job(steps),
+    "distillation": lambda steps: _beginning(
+        "distillation", lambda module: module.make_student(steps, module.perceptron(64))
+    ),
+    "layers by turns": lambda steps: example("stacking").make_job(steps, min(3, steps)),
+    "stacked layer": lambda steps: _beginning(
+        "stacking", lambda module: module.make_deep(steps, module.Stack(1).state_dict())
+    ),
+    "sparse network": lambda steps: example("sparse").make_job(steps),
+}
+
+
+def _drafting(make: Callable[[int], CustomJob | TurnsJob]) -> Job:
+    return lambda steps, precision: ordered(make(steps), precision)
+
+
+LITERATURE: Mapping[str, Job] = {name: _drafting(make) for name, make in _JOBS.items()}
+"""How to order each, given the number of steps and the precision."""

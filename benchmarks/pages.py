@@ -1,6 +1,6 @@
 """What the pages of measurements have in common: where it was measured, tables, and the parts that are written anew.
 
-A measured part of a page stands between two markers; a program replaces what is between them.
+A measured part of a page stands between two markers; a program replaces what is between them. Prose is the page's own.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ import os
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
-from typing import TypeVar
-
-import torch
+from typing import Any, TypeVar
 
 from counterfoil.base.wholefiles import write_whole
 from counterfoil_core.base.errors import DataError
@@ -22,9 +21,11 @@ MEASURED = "measured"
 """The name of the only measured part of a page."""
 
 
-def machine_name(device: str) -> str:
+def machine_name(device: str = "cpu") -> str:
     """Return the name of the machine that measured, in words."""
     if device != "cpu":
+        import torch
+
         return torch.cuda.get_device_name(device)
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
@@ -35,14 +36,17 @@ def machine_name(device: str) -> str:
     return f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
 
 
+def today() -> str:
+    """Return the day."""
+    return datetime.now(UTC).date().isoformat()
+
+
 def origin(threads: int | None = None, device: str = "cpu") -> str:
     """Say on what machine something was measured, with which versions, and when."""
     held = "" if threads is None else f", {threads} thread{'s' if threads > 1 else ''}"
     load = f", load {os.getloadavg()[0]:.1f} at the end" if hasattr(os, "getloadavg") else ""
-    today = datetime.now(UTC).date().isoformat()
-    return (
-        f"{machine_name(device)}{held}; torch {torch.__version__}, Python {platform.python_version()}, {today}{load}."
-    )
+    versions = f"torch {version('torch')}, Python {platform.python_version()}"
+    return f"{machine_name(device)}{held}; {versions}, {today()}{load}."
 
 
 def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -51,14 +55,28 @@ def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def tabulated(rows: Iterable[_Row], columns: Mapping[str, Callable[[_Row], object]]) -> str:
+def tabulated(rows: Iterable[_Row], columns: Mapping[str, str | Callable[[_Row], object]]) -> str:
     """Return a table of one kind of row as Markdown.
 
     Args:
         rows: What each line is of.
-        columns: By head, what stands there.
+        columns: By head, what stands there: of the row, or a format of the values that a row names.
     """
-    return markdown(list(columns), [[str(cell(row)) for cell in columns.values()] for row in rows])
+
+    def cell(row: Any, column: str | Callable[[_Row], object]) -> str:
+        return column.format(**row) if isinstance(column, str) else str(column(row))
+
+    return markdown(list(columns), [[cell(row, column) for column in columns.values()] for row in rows])
+
+
+def one_line(text: str) -> str:
+    """Return a text as a cell of a table can have it."""
+    return text.replace("\n", " ").replace("|", "/")
+
+
+def paragraphs(*parts: str) -> str:
+    """Return what there is of some parts, one below the other."""
+    return "\n\n".join(filter(None, parts))
 
 
 def size(count: float) -> str:

@@ -40,19 +40,19 @@ def symbols_of(values: Tensor, rounded: Tensor) -> Tensor:
     return torch.where(logged, direction, torch.ones_like(direction)).to(torch.uint8)
 
 
-def packed(symbols: Tensor) -> bytes:
+def pack(symbols: Tensor) -> bytes:
     """Return symbols uint8 ``[n]`` as bytes, five in each."""
     padded = nn.functional.pad(symbols, (0, -len(symbols) % 5))
     return (padded.view(-1, 5) * _PLACES).sum(1, dtype=torch.uint8).numpy().tobytes()
 
 
-def unpacked(data: bytes, count: int) -> Tensor:
+def unpack(data: bytes, count: int) -> Tensor:
     """Return the first ``count`` symbols of bytes."""
     groups = torch.from_numpy(np.frombuffer(data, np.uint8).copy())
     return torch.stack([groups // place % 3 for place in _PLACES.tolist()], 1).flatten()[:count]
 
 
-def corrected(values: Tensor, log: bytes) -> tuple[Tensor, Tensor]:
+def correct(values: Tensor, log: bytes) -> tuple[Tensor, Tensor]:
     """Round values as an auditor does; returns float64 ``[n]`` and the own symbols.
 
     Args:
@@ -60,7 +60,7 @@ def corrected(values: Tensor, log: bytes) -> tuple[Tensor, Tensor]:
         log: The trainer's symbols, packed.
     """
     nearest = values.to(torch.float32)
-    own, theirs = symbols_of(values, nearest.double()), unpacked(log, len(values))
+    own, theirs = symbols_of(values, nearest.double()), unpack(log, len(values))
     infinity = torch.tensor(torch.inf)
     nearest = torch.where((own == _UP) & (theirs == _DOWN), torch.nextafter(nearest, -infinity), nearest)
     nearest = torch.where((own == _DOWN) & (theirs == _UP), torch.nextafter(nearest, infinity), nearest)
@@ -115,7 +115,7 @@ class Hooks:
             rounded = values.to(torch.float32).double()
             symbols = symbols_of(values, rounded)
         else:
-            rounded, symbols = corrected(values, next(self._followed))
-        self.log.append(packed(symbols))
+            rounded, symbols = correct(values, next(self._followed))
+        self.log.append(pack(symbols))
         self.values += len(values)
         return rounded.view_as(tensor)

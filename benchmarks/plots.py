@@ -13,6 +13,7 @@ import numpy as np
 
 _TICKS = 8
 """So many numbers have room on an axis."""
+_NAMED_APART = 9.0
 COLOURS = ("#1f6feb", "#d1570a", "#2da44e", "#8250df", "#57606a", "#bf3989")
 
 
@@ -46,11 +47,15 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """One picture with two logarithmic axes: what is on them, and the curves."""
+    """One picture: what is on its axes, and the curves."""
 
-    x: str
-    y: str
-    curves: Sequence[Curve]
+    x: str  #: What is below.
+    y: str  #: What is beside it.
+    curves: Sequence[Curve]  #: What is drawn.
+    #: Whether both axes are logarithmic; each curve then has its fitted line, dashed, and the slope in the legend.
+    logarithmic: bool = True
+    title: str = ""  #: Above it.
+    ticks: Sequence[tuple[float, str]] = ()  #: Of the axis beside it, if its own will not do.
 
 
 def canvas(width: int, height: int) -> Any:
@@ -111,34 +116,72 @@ def draw_bars(groups: Sequence[Bars], label: str, path: Path) -> None:
 
 
 def draw_panels(panels: Sequence[Panel], path: Path, columns: int = 2) -> None:
-    """Draw panels with logarithmic axes; beside each curve its fitted line, dashed, and the slope in the legend."""
-    rows = -(-len(panels) // columns)
-    layout = canvas(560 * columns, 340 * rows)
+    """Draw panels side by side."""
+    columns = min(columns, len(panels))
+    layout = canvas(560 * columns, 340 * -(-len(panels) // columns))
     for number, panel in enumerate(panels):
-        axes = layout.addPlot(row=number // columns, col=number % columns)
-        for side in ("left", "bottom"):
+        axes = layout.addPlot(row=number // columns, col=number % columns, title=panel.title or None)
+        for side, label in (("left", panel.y), ("bottom", panel.x)):
             axes.getAxis(side).enableAutoSIPrefix(False)
-        axes.setLogMode(x=True, y=True)
-        axes.setLabel("bottom", panel.x)
-        axes.setLabel("left", panel.y)
+            axes.setLabel(side, label)
         axes.showGrid(x=True, y=True, alpha=0.2)
         axes.addLegend(offset=(-10, -10))
         axes.getAxis("left").setWidth(60)
-        heights = [math.log10(y) for curve in panel.curves for _, y in curve.points]
-        # Room for the names below; and what does not grow is to look flat.
-        low, high = min(heights), max(heights)
-        axes.setYRange(low - max(0.6, 0.4 * (high - low)), high + 0.3)
-        measured = sorted({x for curve in panel.curves for x, _ in curve.points})
-        if len(measured) <= _TICKS:
-            axes.getAxis("bottom").setTicks([[(math.log10(x), _short(x)) for x in measured]])
-        for colour, curve in zip(COLOURS, panel.curves, strict=False):
-            x, y = np.array(curve.points).T
-            axes.plot(
-                x, y, pen=None, symbol="o", symbolSize=7, symbolBrush=colour, symbolPen=colour,
-                name=f"{curve.name}, slope {curve.slope:.2f}",
-            )  # fmt: skip
-            line = np.array(curve.fitted()).T
-            axes.plot(line[0], line[1], pen={"color": colour, "width": 1.5, "style": _dashed()})
+        if panel.ticks:
+            axes.getAxis("left").setTicks([panel.ticks])
+        draw = _draw_fitted if panel.logarithmic else _draw_plainly
+        draw(axes, panel)
+    save(layout, path)
+
+
+def _draw_plainly(axes: Any, panel: Panel) -> None:
+    for colour, curve in zip(COLOURS, panel.curves, strict=False):
+        x, y = np.array(curve.points).T
+        axes.plot(x, y, pen={"color": colour, "width": 2}, name=curve.name)
+    heights = [y for curve in panel.curves for _, y in curve.points]
+    axes.setYRange(min(0.0, *heights), max(0.0, max(heights) + 0.2 * abs(max(heights))))
+
+
+def _draw_fitted(axes: Any, panel: Panel) -> None:
+    axes.setLogMode(x=True, y=True)
+    heights = [math.log10(y) for curve in panel.curves for _, y in curve.points]
+    # Room for the names below; and what does not grow is to look flat.
+    low, high = min(heights), max(heights)
+    axes.setYRange(low - max(0.6, 0.4 * (high - low)), high + 0.3)
+    measured = sorted({x for curve in panel.curves for x, _ in curve.points})
+    if len(measured) <= _TICKS:
+        axes.getAxis("bottom").setTicks([[(math.log10(x), _short(x)) for x in measured]])
+    for colour, curve in zip(COLOURS, panel.curves, strict=False):
+        x, y = np.array(curve.points).T
+        name = f"{curve.name}, slope {curve.slope:.2f}"
+        axes.plot(x, y, pen=None, symbol="o", symbolSize=7, symbolBrush=colour, symbolPen=colour, name=name)
+        line = np.array(curve.fitted()).T
+        axes.plot(line[0], line[1], pen={"color": colour, "width": 1.5, "style": _dashed()})
+
+
+def draw_dots(rows: Mapping[str, Mapping[str, float]], label: str, path: Path, below: float) -> None:
+    """Draw a line for each row, and on it a dot for each value; those below a value are red and named."""
+    import pyqtgraph
+
+    layout = canvas(930, 80 + 34 * len(rows))
+    axes = layout.addPlot()
+    axes.getAxis("left").setWidth(200)
+    axes.getAxis("left").setTicks([[(-number, name) for number, name in enumerate(rows)]])
+    axes.setLabel("bottom", label)
+    axes.showGrid(x=True, y=True, alpha=0.2)
+    axes.setXRange(0, 100)
+    for number, found in enumerate(rows.values()):
+        named: dict[float, list[str]] = {}
+        for name, value in sorted(found.items(), key=lambda item: item[1]):
+            axes.plot([value], [-number], pen=None, symbol="o", symbolBrush="#cf222e" if value < below else "#2da44e")
+            if value < below:
+                # Dots that are close have one name beside them.
+                near = next((at for at in named if value - at < _NAMED_APART), value)
+                named.setdefault(near, []).append(name)
+        for names in named.values():
+            text = pyqtgraph.TextItem(", ".join(names), color="k", anchor=(0, 0.8))
+            text.setPos(max(found[name] for name in names) + 1, -number)
+            axes.addItem(text)
     save(layout, path)
 
 

@@ -1,4 +1,4 @@
-"""``python -m benchmarks profile [workload]``: where the time of a step goes, and how far it is from what it must take.
+"""Where the time of a step goes, and how far it is from what it must take.
 
 A few steps are recorded by the recorder and audited by the auditor, as everybody's are, with their bundle in a
 temporary folder. Meanwhile a timer interrupts the main thread a thousand times a second and notes which function it
@@ -11,27 +11,25 @@ at which this machine copies memory, and the products at the rate at which it mu
 
 from __future__ import annotations
 
-import argparse
 import re
 import resource
 import signal
 import sys
-import tempfile
 import time
+from argparse import Namespace
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from types import FrameType
 
 import torch
 
 from benchmarks.forms import Forms
-from benchmarks.pages import markdown, origin, write_between
+from benchmarks.measure import Benchmark, Cell, Results, Sections, Values, argument, figures, seconds_of, some_of
+from benchmarks.pages import markdown, paragraphs
 from benchmarks.sessions import recorded_steps, replayed_steps
-from benchmarks.timing import seconds_of
 from benchmarks.workloads import WORKLOADS
 from counterfoil.training.order import OrderDraft
 from counterfoil_core.arithmetic.machine import Machine, open_machine
@@ -67,17 +65,13 @@ PARTS: tuple[tuple[str, str, str], ...] = (
         "",
         "compute",
     ),
-    (
-        "grid/(infinities|margin)|families/magnitude|operators/(.*/)?bounds|cpu/(formulas|measures)",
-        "",
-        "scale rules",
-    ),
+    ("grid/(infinities|margin)|families/magnitude|operators/(.*/)?bounds|cpu/(formulas|measures)", "", "scale rules"),
     ("arithmetic/families/", "", ""),  # a scale, a form or a definition: whoever asks for it says which
     ("grid/rounder", "_scales|measured", "scale rules"),
     ("kernels/.*/rounding|grid/(rounder|replayrounder|fingerprints)", "fingerprint|mix|watch", "fingerprints"),
     ("grid/exactresults", "", "fingerprints"),
     ("grid/(rounder|replayrounder)", r"\b(_round|_put|_merged)$", "log"),
-    ("grid/(log|neighbours|directions)|kernels/counts|arithmetic/profiles", "", "log"),
+    ("grid/(log|neighbours|directions)|kernels/result|arithmetic/profiles", "", "log"),
     ("grid/(rounder|replayrounder)", "__call__|_grid|_checked", "dispatch"),
     ("arithmetic/grid/|kernels/(.*/rounding|grid|result)", "", "rounding"),
     ("base/behind", "", WAITING),
@@ -147,6 +141,19 @@ class Samples:
         self.kinds[kind or BETWEEN, part or OTHER] += seconds
         self.seconds += seconds
 
+    def in_a_step(self) -> Values:
+        """Return all of it for one step, as JSON takes it."""
+        kinds: dict[str, dict[str, float]] = {}
+        for (kind, part), seconds in self.kinds.items():
+            kinds.setdefault(kind, {})[part] = seconds / self.steps
+        parts = {part: seconds / self.steps for part, seconds in self.parts.items()}
+        return {
+            "parts": parts,
+            "kinds": kinds,
+            "seconds": self.seconds / self.steps,
+            "faults": self.faults / self.steps,
+        }
+
 
 def _operator(frame: FrameType) -> str:
     """Return the kind of the operator that a function works on, if one of its variables is that."""
@@ -211,7 +218,7 @@ def _faults() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 
 
-def followed(steps: Iterator[object], count: int, watch: Watch) -> Samples:
+def follow_steps(steps: Iterator[object], count: int, watch: Watch) -> Samples:
     """Follow steps, of which each is one item, and look at those after the warm-up."""
     done = 0
     found = Samples()
@@ -231,18 +238,6 @@ def _unrounded(draft: OrderDraft, machine: Machine, count: int) -> Iterator[None
         for _ in range(count):
             forms.run()
             yield
-
-
-@dataclass(frozen=True)
-class Profile:
-    """Where the time of a workload's step goes."""
-
-    name: str  #: Name of the workload.
-    forms: dict[str, Samples]  #: What was found, by form.
-    moved: int  #: Bytes that a step must move.
-    operations: int  #: Floating-point operations of its products.
-    copy_rate: float  #: Bytes per second that this machine copies, those read and those written.
-    product_rate: float  #: Floating-point operations per second of its float64 products.
 
 
 def bytes_to_move(program: Program) -> int:
@@ -279,8 +274,9 @@ def product_rate() -> float:
     return float(2 * 1024**3 / min(seconds_of(lambda: a @ a, _TRIES)))
 
 
-def profile(key: str, threads: int | None) -> Profile:
+def profile(options: Namespace, key: str) -> Values:
     """Look at a workload's step in three forms: unrounded, recorded, replayed."""
+    threads = options.threads
     machine, workload = open_machine("cpu", threads), WORKLOADS[key]()
     rates = copy_rate(), product_rate()
     draft = workload.order(None)
@@ -290,86 +286,87 @@ def profile(key: str, threads: int | None) -> Profile:
         step = min(seconds_of(forms.record, 2))
     count = WARM_UP + max(3, int(SECONDS / step))
     # One step more than is looked at: nothing is computed while the last one is hashed and written.
-    draft = workload.order(None, count + 1)
-    watch = Watch()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        found = {
-            "unrounded": followed(_unrounded(draft, machine, count), count, watch),
-            "recorded": followed(recorded_steps(folder, draft, threads=threads), count, watch),
-            "replayed": followed(replayed_steps(folder, threads), count, watch),
-        }
-    return Profile(
-        workload.name,
-        found,
-        bytes_to_move(draft.program),
-        product_flops(draft.program),
-        *map(max, rates, (copy_rate(), product_rate())),
-    )
+    draft, watch, folder = workload.order(None, count + 1), Watch(), options.out
+    found = {
+        "unrounded": follow_steps(_unrounded(draft, machine, count), count, watch),
+        "recorded": follow_steps(recorded_steps(folder, draft, threads=threads), count, watch),
+        "replayed": follow_steps(replayed_steps(folder, threads), count, watch),
+    }
+    copied, multiplied = map(max, rates, (copy_rate(), product_rate()))
+    return {
+        "name": workload.name, "forms": {form: samples.in_a_step() for form, samples in found.items()},
+        "moved": bytes_to_move(draft.program), "operations": product_flops(draft.program), "copy_rate": copied,
+        "product_rate": multiplied,
+    }  # fmt: skip
 
 
-def table(found: Profile) -> str:
+def table(found: Values) -> str:
     """Return the parts of a step in each form, and the roofline, as Markdown."""
-    forms = found.forms
-    rows = []
-    for part in ORDER:
-        if any(samples.parts[part] for samples in forms.values()):
-            cells = []
-            for samples in forms.values():
-                spent = samples.parts[part]
-                cells.append(f"{1e3 * spent / samples.steps:.1f} ms, {spent / samples.seconds:.0%}" if spent else "")
-            rows.append([part, *cells])
-    rows.append(["**in all**", *(f"**{1e3 * s.seconds / s.steps:.1f} ms**" for s in forms.values())])
-    rows.append(["page faults", *(f"{s.faults / s.steps:,.0f}" for s in forms.values())])
-    least = found.moved / found.copy_rate + found.operations / found.product_rate
-    rows.append(["rate of what must be moved", *(_rate(found, s) for s in forms.values())])
-    rows.append(["time / least time", *(f"{s.seconds / s.steps / least:.2f}" for s in forms.values())])
-    return (
-        f"**{found.name}**. A step must move {found.moved / 1e6:,.0f} MB (values written once and read once for each "
-        f"use; this machine copies {found.copy_rate / 1e9:.1f} GB/s) and multiply {found.operations / 1e9:.2f} GFLOP "
-        f"(float64: {found.product_rate / 1e9:.1f} GFLOP/s): {1e3 * least:.1f} ms at the least.\n\n"
-        f"{markdown(['part of a step', *forms], rows)}"
+    forms, moved, copied = found["forms"], found["moved"], found["copy_rate"]
+    least = moved / copied + found["operations"] / found["product_rate"]
+
+    def cell(one: Values, part: str) -> str:
+        spent = one["parts"].get(part)
+        return f"{1e3 * spent:.1f} ms, {spent / one['seconds']:.0%}" if spent else ""
+
+    def row(head: str, of: Callable[[Values], str]) -> list[str]:
+        return [head, *(of(one) for one in forms.values())]
+
+    def rate(one: Values) -> str:
+        return f"{moved / one['seconds'] / 1e9:.2f} GB/s, {moved / one['seconds'] / copied:.0%}"
+
+    rows = [
+        row(part, lambda one, part=part: cell(one, part))  # type: ignore[misc]
+        for part in ORDER
+        if any(one["parts"].get(part) for one in forms.values())
+    ]
+    rows += [
+        row("**in all**", lambda one: f"**{1e3 * one['seconds']:.1f} ms**"),
+        row("page faults", lambda one: f"{one['faults']:,.0f}"),
+        row("rate of what must be moved", rate),
+        row("time / least time", lambda one: f"{one['seconds'] / least:.2f}"),
+    ]
+    said = (
+        f"**{found['name']}**. A step must move {moved / 1e6:,.0f} MB (values written once and read once for each use; "
+        f"this machine copies {copied / 1e9:.1f} GB/s) and multiply {found['operations'] / 1e9:.2f} GFLOP (float64: "
+        f"{found['product_rate'] / 1e9:.1f} GFLOP/s): {1e3 * least:.1f} ms at the least."
     )
+    return paragraphs(said, markdown(["part of a step", *forms], rows))
 
 
-def _rate(found: Profile, samples: Samples) -> str:
-    rate = found.moved * samples.steps / samples.seconds
-    return f"{rate / 1e9:.2f} GB/s, {rate / found.copy_rate:.0%}"
-
-
-def operator_table(samples: Samples, form: str, most: int = 20) -> str:
+def operator_table(one: Values, form: str, most: int = 20) -> str:
     """Return the operator kinds that take the most time, as Markdown."""
-    totals: dict[str, float] = defaultdict(float)
-    for (kind, _), seconds in samples.kinds.items():
-        totals[kind] += seconds
-    parts = [part for part in ORDER if samples.parts[part]]
+    kinds, parts = one["kinds"], [part for part in ORDER if one["parts"].get(part)]
+    slowest = sorted(kinds, key=lambda kind: -sum(kinds[kind].values()))[:most]
     rows = [
         [
             kind,
-            f"{1e3 * seconds / samples.steps:.2f}",
-            *(f"{1e3 * samples.kinds[kind, part] / samples.steps:.2f}" for part in parts),
+            *(
+                f"{1e3 * seconds:.2f}"
+                for seconds in (sum(kinds[kind].values()), *(kinds[kind].get(part, 0.0) for part in parts))
+            ),
         ]
-        for kind, seconds in sorted(totals.items(), key=lambda item: -item[1])[:most]
+        for kind in slowest
     ]
     return f"{form}, ms a step by operator kind:\n\n{markdown(['operator', 'in all', *parts], rows)}"
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Profile the workloads that were asked for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks profile", description=__doc__)
-    parser.add_argument(
-        "workloads", nargs="*", metavar="workload", help=f"some of {', '.join(WORKLOADS)}; all by default"
-    )
-    parser.add_argument("--threads", type=int, default=1, help="threads on the CPU (default 1)")
-    parser.add_argument("--operators", action="store_true", help="print a table by operator kind too")
-    parser.add_argument("--write", type=Path, help="a page whose part profile-WORKLOAD is replaced")
-    options = parser.parse_args(arguments)
-    for key in options.workloads or WORKLOADS:
-        found = profile(key, options.threads)
-        text = f"{table(found)}\n\n{origin(options.threads)}"
-        print(f"{text}\n", flush=True)
-        if options.operators:
-            for form, samples in found.forms.items():
-                print(f"{operator_table(samples, form)}\n", flush=True)
-        if options.write:
-            write_between(options.write, f"profile-{key}", text)
+def sections(results: Results, options: Namespace) -> Sections:
+    """Return a part of the page for each workload."""
+    found = {}
+    for key, one in figures(results).items():
+        more = [operator_table(each, form) for form, each in one["forms"].items()] if options.operators else []
+        found["benchmarks.md", f"profile-{key}"] = paragraphs(table(one), *more, results[key].origin)
+    return found
+
+
+PROFILE = Benchmark(
+    "Where the time of a step goes, and how far it is from what it must take.",
+    lambda options: [Cell(key, alone=True, fresh=True) for key in options.workloads or WORKLOADS],
+    profile,
+    sections,
+    (
+        some_of("workloads", WORKLOADS),
+        argument("--operators", action="store_true", help="print a table by operator kind too"),
+    ),
+)

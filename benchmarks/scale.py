@@ -1,4 +1,4 @@
-"""``python -m benchmarks scale``: what it costs to divide steps into shares, and shares among processes.
+"""What it costs to divide steps into shares, and shares among processes.
 
 A GPT is recorded by one, two and more processes with one thread each; one process records and audits steps of one to
 many shares; and a model with stated assumptions says what the exchange takes among many devices.
@@ -6,16 +6,14 @@ many shares; and a model with stated assumptions says what the exchange takes am
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import subprocess
 import sys
-import tempfile
 import time
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
@@ -25,7 +23,20 @@ import torch.distributed as dist
 from torch import Tensor
 
 import counterfoil
-from benchmarks.pages import MEASURED, markdown, origin, write_between
+from benchmarks.measure import (
+    Benchmark,
+    Cell,
+    Results,
+    Sections,
+    Values,
+    argument,
+    environment,
+    figures,
+    on_page,
+    origins,
+    run_command,
+)
+from benchmarks.pages import markdown
 from counterfoil.audit.hearings import run_audit
 from counterfoil.base.buckets import buckets
 from counterfoil.signing.privatekeys import key_from_seed
@@ -41,7 +52,6 @@ from counterfoil_core.values.events import AuditFinished, StepReplayed
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.request import AuditRequest
 
-PAGE = "docs/many-devices.md"
 KEY = bytes(range(32))
 SIZE = Gpt2Size(layers=4, heads=8, width=512, context=128, vocabulary=4096, dropout=0.0)
 """The GPT of the aims."""
@@ -78,30 +88,34 @@ def draft(size: Gpt2Size, rows: int, shares: int = 1, micro_batches: int = 1) ->
     )
 
 
-def recorded(order: Path, run: Path) -> Cost:
+def _cost(events: Iterator[float]) -> Cost:
+    """Follow the seconds of steps; returns what a step took this process."""
+    wall, processor, before = [], [], time.process_time()
+    for seconds in events:
+        now = time.process_time()
+        wall.append(seconds)
+        processor.append(now - before)
+        before = now
+    return Cost(median(wall[1:]), median(processor[1:]))
+
+
+def time_recording(order: Path, run: Path) -> Cost:
     """Record an order here, or as a rank; returns what a step took this process."""
-    wall, processor, before = [], [], time.process_time()
-    for event in counterfoil.record(order, run, key_from_seed(KEY), threads=1, fresh=True):
-        if isinstance(event, StepRecorded):
-            now = time.process_time()
-            wall.append(event.seconds)
-            processor.append(now - before)
-            before = now
-    return Cost(median(wall[1:]), median(processor[1:]))
+    events = counterfoil.record(order, run, key_from_seed(KEY), threads=1, fresh=True)
+    return _cost(event.seconds for event in events if isinstance(event, StepRecorded))
 
 
-def audited(order: Path, run: Path) -> Cost:
+def time_audit(order: Path, run: Path) -> Cost:
     """Audit a run; returns what a step took."""
-    wall, processor, before = [], [], time.process_time()
-    for event in run_audit(AuditRequest(run, order, threads=1)):
-        if isinstance(event, StepReplayed):
-            now = time.process_time()
-            wall.append(event.row.seconds)
-            processor.append(now - before)
-            before = now
-        if isinstance(event, AuditFinished):
-            assert event.report.outcome is Outcome.VERIFIED, event.report.reason
-    return Cost(median(wall[1:]), median(processor[1:]))
+
+    def steps() -> Iterator[float]:
+        for event in run_audit(AuditRequest(run, order, threads=1)):
+            if isinstance(event, StepReplayed):
+                yield event.row.seconds
+            if isinstance(event, AuditFinished):
+                assert event.report.outcome is Outcome.VERIFIED, event.report.reason
+
+    return _cost(steps())
 
 
 @contextmanager
@@ -146,13 +160,10 @@ def float_sum(shares: Sequence[dict[str, Tensor]], names: Sequence[str]) -> dict
 def by_ranks(order: Path, folder: Path, ranks: int, *, plain: bool = False) -> Cost:
     """Let processes with one thread each record an order together; returns what a step took rank 0."""
     run = folder / f"run-{ranks}-{plain}.cfoil"
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr", "127.0.0.1"]
-    command += ["--nproc-per-node", str(ranks)]
-    command += ["-m", "benchmarks", "scale", "--rank-of", str(order), "--into", str(run), *(["--plain"] * plain)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
-    told = next(json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"wall"'))
-    return Cost(**told)
+    words = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr", "127.0.0.1"]
+    words += ["--nproc-per-node", str(ranks), "-m", "benchmarks.scale", str(order), str(run), "plain" if plain else ""]
+    lines = run_command(words, environment(OMP_NUM_THREADS="1")).said.splitlines()
+    return Cost(**next(json.loads(line) for line in lines if line.startswith('{"wall"')))
 
 
 def parameters_of(order: OrderDraft) -> int:
@@ -188,113 +199,102 @@ def many_devices() -> str:
     return markdown(["parameters", "network", "8 devices", "64", "512"], rows)
 
 
-def world_table(order: Path, folder: Path, worlds: Sequence[int], parameters: int) -> str:
-    """Record by each number of processes, exactly and plainly, and return it as a table."""
-    alone: Cost | None = None
-    rows = []
-    for ranks in worlds:
-        exact, plain = by_ranks(order, folder, ranks), by_ranks(order, folder, ranks, plain=True)
-        alone = alone or exact
+# What is measured, and shown of it.
+
+
+def _recorded_by(options: Namespace, ranks: int) -> Values:
+    """Record by so many processes, exactly and plainly."""
+    size, rows = (SMALL, SMALL_ROWS) if options.small else (SIZE, ROWS)
+    order, made = options.out / "job.cfoil", draft(size, rows, max(options.worlds))
+    if not order.exists():
+        made.write(order, trial=False)
+    exact, plain = (by_ranks(order, options.out, ranks, plain=plain) for plain in (False, True))
+    return {"exact": asdict(exact), "plain": asdict(plain), "parameters": parameters_of(made)}
+
+
+def _divided(folder: Path, count: int) -> Values:
+    """Record and audit steps of so many shares, and of one with as many micro-batches: processor seconds."""
+    found = {}
+    for name, shares, micro_batches in (("shares", count, 1), ("whole", 1, count)):
+        order, run = folder / f"{shares}-{micro_batches}.cfoil", folder / f"{shares}-{micro_batches}.run.cfoil"
+        draft(SMALL, SMALL_ROWS, shares, micro_batches).write(order, trial=False)
+        found[name] = [time_recording(order, run).processor, time_audit(order, run).processor]
+    return found
+
+
+def _measure(options: Namespace, key: str) -> Values:
+    what, count = key.split("/")
+    return _recorded_by(options, int(count)) if what == "ranks" else _divided(options.out, int(count))
+
+
+def sections(results: Results, options: Namespace) -> Sections:
+    """Return the measured part of the page."""
+    worlds, shares, rows = figures(results, "ranks/"), figures(results, "shares/"), []
+    alone = next(iter(worlds.values()))["exact"]["wall"]
+    parameters = next(iter(worlds.values()))["parameters"]
+    for count, one in worlds.items():
+        ranks, exact, plain = int(count), one["exact"], one["plain"]
+        sent = 2 * (ranks - 1) / ranks * BYTES_A_PARAMETER * parameters / 2**20
         rows.append(
             [
-                f"{ranks}{' (oversubscribed)' * (ranks > (os.cpu_count() or ranks))}",
-                f"{exact.wall:.2f} s",
-                f"{alone.wall / exact.wall:.2f}",
-                f"{plain.wall:.2f} s",
-                f"{exact.wall / plain.wall:.2f}",
-                f"{exact.processor / plain.processor:.2f}",
-                f"{2 * (ranks - 1) / ranks * BYTES_A_PARAMETER * parameters / 2**20:.0f} MiB",
+                f"{ranks}{' (oversubscribed)' * (ranks > (os.cpu_count() or ranks))}", f"{exact['wall']:.2f} s",
+                f"{alone / exact['wall']:.2f}", f"{plain['wall']:.2f} s", f"{exact['wall'] / plain['wall']:.2f}",
+                f"{exact['processor'] / plain['processor']:.2f}", f"{sent:.0f} MiB",
             ]
-        )
-    heads = [
-        "processes",
-        "a step",
-        "speed-up",
-        "float32 all-reduce",
-        "exact / that",
-        "of processor time",
-        "sent by each",
+        )  # fmt: skip
+    heads = (
+        "processes", "a step", "speed-up", "float32 all-reduce", "exact / that", "of processor time", "sent by each",
+    )  # fmt: skip
+    lines = [
+        [
+            count,
+            *(
+                cell
+                for one, other in zip(of["shares"], of["whole"], strict=True)
+                for cell in (f"{one:.2f} s", f"{one / other:.2f}")
+            ),
+        ]
+        for count, of in shares.items()
     ]
-    return markdown(heads, rows)
+    size, rank_rows = (SMALL, SMALL_ROWS) if options.small else (SIZE, ROWS)
+    what = (
+        f"{size.layers} layers, width {size.width}, vocabulary {size.vocabulary:,}, {rank_rows} rows of {size.context}"
+    )
+    divided = ("shares", "recorded", "to so many micro-batches", "replayed", "to so many micro-batches")
+    return on_page(
+        "many-devices.md", "measured",
+        f"A GPT of {what} tokens ({parameters / 1e6:.1f} M parameters), in {max(options.worlds)} shares,\n"
+        f"float64 to 24 bits, AdamW; medians over steps. {origins(results)}\n`python -m benchmarks scale --write`",
+        markdown(heads, rows),
+        f"Steps of one process, processor time, a GPT of {SMALL.layers} layers, width {SMALL.width}, {SMALL_ROWS} rows "
+        f"of {SMALL.context}, to a step without shares that has as many micro-batches:", markdown(divided, lines),
+        f"What the exchange takes among many devices, by a model: a ring that sends {BYTES_A_PARAMETER} bytes a "
+        "parameter, bandwidth alone, nothing hidden behind the backward pass. OPEN-1B's plan for 8 B parameters names "
+        "about 13 s of reduction a step in a fixed order of ranks.", many_devices(),
+    )  # fmt: skip
 
 
-def share_table(folder: Path, size: Gpt2Size, rows: int, many: Sequence[int]) -> str:
-    """Record and audit steps of so many shares, and of one with as many micro-batches; return it as a table."""
-    lines = []
-    for count in many:
-        costs: list[tuple[Cost, Cost]] = []
-        for shares, micro_batches in ((count, 1), (1, count)):
-            order, run = folder / f"{shares}-{micro_batches}.cfoil", folder / f"{shares}-{micro_batches}.run.cfoil"
-            draft(size, rows, shares, micro_batches).write(order, trial=False)
-            costs.append((recorded(order, run), audited(order, run)))
-        (divided, replayed), (whole, replayed_whole) = costs
-        lines.append(
-            [
-                str(count),
-                f"{divided.processor:.2f} s",
-                f"{divided.processor / whole.processor:.2f}",
-                f"{replayed.processor:.2f} s",
-                f"{replayed.processor / replayed_whole.processor:.2f}",
-            ]
-        )
-    heads = ["shares", "recorded", "to so many micro-batches", "replayed", "to so many micro-batches"]
-    return markdown(heads, lines)
-
-
-def main(arguments: Sequence[str]) -> None:
-    """Measure, and print or write the part of the page that is measured."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks scale", description=__doc__)
-    parser.add_argument("--write", type=Path, help=f"the page to write, {PAGE}; printed otherwise")
-    parser.add_argument("--worlds", type=int, nargs="+", default=[1, 2, 4], help="numbers of processes")
-    parser.add_argument("--shares", type=int, nargs="+", default=list(MANY), help="numbers of shares of one process")
-    parser.add_argument("--rank-of", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--plain", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--small", action="store_true", help="small sizes, to see that it works")
-    options = parser.parse_args(arguments)
-    if options.rank_of is not None:
-        _be_a_rank(options.rank_of, options.into, plain=options.plain)
-        return
-    text = _measured(options.worlds, options.shares, small=options.small)
-    if options.write is None:
-        print(text)
-        return
-    write_between(options.write, MEASURED, text)
-    print(f"Wrote {options.write}.")
-
-
-def _be_a_rank(order: Path, run: Path, *, plain: bool) -> None:
+def be_a_rank(order: str, run: str, plain: str) -> None:
+    """Record as one of several processes, and let rank 0 print what a step took it."""
     with plainly() if plain else nullcontext():
-        cost = recorded(order, run)
+        cost = time_recording(Path(order), Path(run))
     if os.environ.get("RANK", "0") == "0":
-        print(json.dumps({"wall": cost.wall, "processor": cost.processor}), flush=True)
+        print(json.dumps(asdict(cost)), flush=True)
 
 
-def _measured(worlds: Sequence[int], many: Sequence[int], *, small: bool) -> str:
-    size, rows = (SMALL, SMALL_ROWS) if small else (SIZE, ROWS)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        order = folder / "job.cfoil"
-        made = draft(size, rows, max(worlds))
-        made.write(order, trial=False)
-        parameters = parameters_of(made)
-        ranks = world_table(order, folder, worlds, parameters)
-        shares = share_table(folder, SMALL, SMALL_ROWS, many)
-    what = f"{size.layers} layers, width {size.width}, vocabulary {size.vocabulary:,}, {rows} rows of {size.context}"
-    return f"""A GPT of {what} tokens ({parameters / 1e6:.1f} M parameters), in {max(worlds)} shares,
-float64 to 24 bits, AdamW; medians over steps. {origin(1)}
-`python -m benchmarks scale --write {PAGE}`
-
-{ranks}
-
-Steps of one process, processor time, a GPT of {SMALL.layers} layers, width {SMALL.width}, {SMALL_ROWS} rows of
-{SMALL.context}, to a step without shares that has as many micro-batches:
-
-{shares}
-
-What the exchange takes among many devices, by a model: a ring that sends {BYTES_A_PARAMETER} bytes a parameter,
-bandwidth alone, nothing hidden behind the backward pass. OPEN-1B's plan for 8 B parameters names about 13 s of
-reduction a step in a fixed order of ranks.
-
-{many_devices()}
-"""
+SCALE = Benchmark(
+    "Steps of many shares, recorded by one process and by several, and a model of the exchange.",
+    lambda options: [
+        *(Cell(f"ranks/{count}", alone=True, variables={"OMP_NUM_THREADS": "1"}) for count in options.worlds),
+        *(Cell(f"shares/{count}", alone=True) for count in options.shares),
+    ],
+    _measure,
+    sections,
+    (
+        argument("--worlds", type=int, nargs="+", default=[1, 2, 4], help="numbers of processes"),
+        argument("--shares", type=int, nargs="+", default=list(MANY), help="numbers of shares of one process"),
+        argument("--small", action="store_true", help="small sizes, to see that it works"),
+    ),
+)
+if __name__ == "__main__":
+    be_a_rank(*sys.argv[1:])

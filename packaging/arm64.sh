@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# An emulated AArch64 machine in a folder, and the campaign of benchmarks/cross_hardware between it and this machine.
+# An emulated AArch64 machine in a folder, and the campaign of benchmarks/cross_hardware.py between it and this machine.
 #
 #   arm64.sh campaign [PYTHON]   what `make arm64` does; PYTHON is this machine's
 #   arm64.sh setup               makes the emulated machine, if it is not there
@@ -115,15 +115,15 @@ campaign() {
     local python=${1:-.venv/bin/python} here entry
     here=$(uname -m)
     local about="AArch64 emulated by $(qemu-aarch64-static --version | head -1 | sed 's/ (.*//'), PyPI's aarch64 torch, as"
-    "$python" -m benchmarks cross-hardware order "$folder"
-    "$python" -m benchmarks cross-hardware work "$folder" --machine "$here"
-    emulated -m benchmarks cross-hardware work /opt/campaign --machine aarch64 --about "$about ${QEMU_CPU:-cortex-a72}"
-    "$python" -m benchmarks cross-hardware work "$folder" --machine "$here"
+    "$python" -m benchmarks cross-hardware order --out "$folder"
+    "$python" -m benchmarks cross-hardware work --out "$folder" --machine "$here"
+    emulated -m benchmarks cross-hardware work --out /opt/campaign --machine aarch64 --about "$about ${QEMU_CPU:-cortex-a72}"
+    "$python" -m benchmarks cross-hardware work --out "$folder" --machine "$here"
     for entry in "${others[@]}"; do
-        QEMU_CPU=${entry#*=} emulated -m benchmarks cross-hardware selftest /opt/campaign --machine "${entry%%=*}" \
+        QEMU_CPU=${entry#*=} emulated -m benchmarks cross-hardware selftest --out /opt/campaign --machine "${entry%%=*}" \
             --about "$about ${entry#*=}" || say "${entry%%=*} did not pass the self-test."
     done
-    "$python" -m benchmarks cross-hardware page "$folder"
+    "$python" -m benchmarks cross-hardware page --out "$folder" --write "$repository/docs"
 }
 
 action=${1:-campaign}

@@ -60,7 +60,7 @@ setup() {
 
 libraries() { printf '%s\n' "$there"/lib/python*/site-packages/torch/lib; }
 
-# Libraries choose their instructions when they are loaded, by these (benchmarks/cross_hardware/replays.py).
+# Libraries choose their instructions when they are loaded, by these (benchmarks/imitations.py).
 chosen() {
     case "$instructions" in
         avx2) printf '%s\n' ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2 \
@@ -81,12 +81,12 @@ in_it() {
 
 campaign() {
     local one pass
-    in_it "$1" -m benchmarks cross-hardware order "$folder"
+    in_it "$1" -m benchmarks cross-hardware order --out "$folder"
     for pass in record replay; do
         for one in "$@"; do
             say "$one: $pass"
             known "$one"
-            in_it "$one" -m benchmarks cross-hardware work "$folder" --machine "$one" \
+            in_it "$one" -m benchmarks cross-hardware work --out "$folder" --machine "$one" \
                 --about "torch $torch, Python $version${instructions:+, instructions of $instructions}" ||
                 say "$one did not pass the self-test."
         done
@@ -94,9 +94,9 @@ campaign() {
     for one in "${@:2}"; do
         known "$one"
         # Instructions decide nothing of what is captured.
-        [ -n "$instructions" ] || in_it "$one" -m benchmarks cross-hardware capture "$folder" --machine "$one"
+        [ -n "$instructions" ] || in_it "$one" -m benchmarks cross-hardware capture --out "$folder" --machine "$one"
     done
-    in_it "$1" -m benchmarks cross-hardware versions "$folder"
+    in_it "$1" -m benchmarks cross-hardware versions --out "$folder" --write "$repository/docs"
 }
 
 action=${1:-}

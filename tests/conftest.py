@@ -57,7 +57,7 @@ LONGEST_FIRST = (
     "attacks/test_key_in_memory.py",
     "engine/kernels/exact/test_machines.py",
     "engine/training/test_trial.py",
-    "benchmarks/test_paper.py",
+    "benchmarks/test_kinds.py",
     "engine/program/test_composites.py",
     "engine/arithmetic/grid/test_margin.py",
     "engine/arithmetic/compute/test_rewritten.py",

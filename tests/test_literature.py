@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from benchmarks.cross_hardware.campaign import Campaign
-from benchmarks.cross_hardware.replays import SETTINGS
-from benchmarks.cross_hardware.results import Machine, Replayed, parts_of
-from benchmarks.cross_hardware.work import Worker
-from benchmarks.literature_jobs import EXAMPLES, LITERATURE, example, ordered
+from benchmarks.cross_hardware import CROSS_HARDWARE, rows_of
+from benchmarks.honest_jobs import EXAMPLES, LITERATURE, example, ordered
+from benchmarks.imitations import SETTINGS
 from torch import Tensor
 from torch.nn import functional
 
@@ -175,24 +173,19 @@ def test_each_layer_is_trained_in_its_turn_only(tmp_path: Path, trainer_key: Sig
 @pytest.mark.slow
 def test_it_is_verified_with_other_instructions_both_ways(tmp_path: Path) -> None:
     """The campaign between machines, with a process that is held to SSE4 as the other machine."""
-    campaign, profile = Campaign(tmp_path), "float64-24"
-    for one in campaign.order_all(LITERATURE, (profile,), 3):
-        assert not one.refused, one
-    here_at = Worker(campaign, "here", "this processor")
-    assert not here_at.selftest().failed
-    ordered_jobs = campaign.ordered(LITERATURE, (profile,))
-    list(here_at.work(ordered_jobs))
-    command = [sys.executable, "-m", "benchmarks", "cross-hardware", "work", str(tmp_path), "--machine", "sse4"]
-    command += ["--profiles", profile, "--jobs", *LITERATURE]
+    words = ["--out", str(tmp_path), "--profiles", "float64-24", "--jobs", *LITERATURE]
+    assert not any(one.values["refused"] for one in CROSS_HARDWARE.in_process(["order", *words]).values())
+    CROSS_HARDWARE.in_process(["work", "--machine", "here", *words])
+    command = [sys.executable, "-m", "benchmarks", "cross-hardware", "work", "--machine", "sse4", *words]
     held = {**SETTINGS["SSE4"], "NUMBA_CPU_NAME": "nehalem", "NUMBA_CPU_FEATURES": "", "OMP_NUM_THREADS": "1"}
     subprocess.run(command, check=True, cwd=EXAMPLES.parents[1], env={**os.environ, **held}, capture_output=True)
-    list(here_at.work(ordered_jobs))
-    parts = list(parts_of(tmp_path / "results"))
-    there = next(part for part in parts if isinstance(part, Machine) and part.machine == "sse4")
-    assert there.environment["cpu_capability"] == "DEFAULT"
-    replays = {(part.job, part.machine): part for part in parts if isinstance(part, Replayed)}
+    CROSS_HARDWARE.in_process(["work", "--machine", "here", *words])
+    rows = rows_of(tmp_path / "results")
+    there = next(row for row in rows if row["kind"] == "machine" and row["machine"] == "sse4")
+    assert there["environment"]["cpu_capability"] == "DEFAULT"
+    replays = {(row["job"], row["machine"]): row for row in rows if row["kind"] == "replayed"}
     assert set(replays) == {(name, machine) for name in LITERATURE for machine in ("here", "sse4")}
-    assert all(part.as_expected for part in replays.values()), replays
+    assert all(row["expected"] for row in replays.values()), replays
 
 
 # Lies.

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
-from benchmarks.vectors.exact import exact_operations
-from benchmarks.vectors.recording import KEY_SEED, trainer_key
-from benchmarks.vectors.sharing import combination
+from benchmarks.vectors.recording import KEY_SEED, combination, trainer_key
 from counterfoil_core.arithmetic.compute.draws import draw_numbers
 from counterfoil_core.arithmetic.grid.fingerprints import Kernels, place_key, step_key
 from counterfoil_core.arithmetic.grid.log import SiteLog, decode, encode
@@ -27,6 +27,9 @@ from counterfoil_core.bundle.schema import StepRecord
 from counterfoil_core.commit.merkle import MerkleTree, leaf_hash
 from counterfoil_core.commit.state import chunk_tree, state_root, tensor_digest, tensor_record
 from counterfoil_core.kernels.cpu.philox import philox4x32, uniform
+from counterfoil_core.kernels.exact import functions, products, sums
+from counterfoil_core.kernels.exact.limits import sum_bits
+from counterfoil_core.kernels.exact.quantise import quantise
 from counterfoil_core.kernels.grid import ZERO_SCALE, Grid
 from counterfoil_core.operators.facts import EXPONENTIAL, NORMAL
 from counterfoil_core.operators.node import Node, TensorType, Value
@@ -175,16 +178,13 @@ def _near(exponent: int, p: int, guard: int) -> list[float]:
 def rounding() -> dict[str, Any]:
     """Values rounded to grids: p, G, the scale's exponent (null for a scale of zero)."""
     cases = []
-    kernels = Kernels(_CPU, 1)
-    try:
+    with closing(Kernels(_CPU, 1)) as kernels:
         for exponent, p, guard in ((0, 24, 8), (5, 18, 8), (-120, 24, 8), (-140, 24, 8), (100, 24, 0), (-3, 8, 4)):
             values = _near(exponent, p, guard)
             rounded = torch.tensor(values, dtype=torch.float64)
             kernels.round(rounded, Grid(exponent, p, guard, 50), 0.0, 0)
             cases.append({"p": p, "guard_bits": guard, "exponent": exponent, "values": _hexes(values),
                           "rounded": _hexes(rounded.tolist())})  # fmt: skip
-    finally:
-        kernels.close()
     return {"cases": cases}
 
 
@@ -222,11 +222,8 @@ def following() -> dict[str, Any]:
         ("infinities that the argument holds", [-math.inf, largest, middle, math.inf], (0, [2], [True])),
         ("an entry for an infinity", [-math.inf, largest], (0, [0], [True])),
     ]
-    kernels = Kernels(_CPU, 1)
-    try:
+    with closing(Kernels(_CPU, 1)) as kernels:
         return {"p": 24, "guard_bits": 8, "margin_bits": 44, "cases": [_follow(kernels, *case) for case in cases]}
-    finally:
-        kernels.close()
 
 
 def _follow(
@@ -306,8 +303,7 @@ def fingerprints() -> dict[str, Any]:
         (2, 301, np.array([True, False, True])),
         (2, 302, np.zeros(0)),
     ]
-    kernels = Kernels(_CPU, 1)
-    try:
+    with closing(Kernels(_CPU, 1)) as kernels:
         cases = [
             {
                 "step": step,
@@ -319,8 +315,6 @@ def fingerprints() -> dict[str, Any]:
             }
             for step, place, array in arrays
         ]
-    finally:
-        kernels.close()
     return {"order": order.hex, "cases": cases}
 
 
@@ -359,6 +353,77 @@ def stopping() -> dict[str, Any]:
             for rule in rules
         ]
     }
+
+
+_TINY, _HUGE = 2.0**-149, math.ldexp(2 - 2.0**-23, 127)
+_FUNCTIONS: dict[str, Sequence[float]] = {
+    # Values that lie so close to a midpoint that float64 does not tell on which side, and ends of the range.
+    "exp": (0.0, 1.0, -0.5, 2.0**-24, -(2.0**-25), -103.5, -104.0, 88.5, -math.inf),
+    "log": (1.0, 0.5, 3.0, _TINY, _HUGE, math.inf),
+    "sqrt": (0.0, 2.0, 1 + 2.0**-23, _TINY, _HUGE),
+    "rsqrt": (1.0, 2.0, 1 - 2.0**-23, _TINY, _HUGE),
+    "reciprocal": (3.0, 1 - 2.0**-24, -_HUGE, 2.0**-127),
+    "tanh": (0.0, 0.25, -1.0, 1e-10, 20.0, math.inf),
+    "sigmoid": (0.0, 2.0**-23, -(2.0**-24), 3 * 2.0**-23, -103.5, 30.0),
+    "expm1": (0.0, 2.0**-30, -1.0, 5.0, -100.0),
+    "log1p": (0.0, 2.0**-30, -0.5, _HUGE),
+}
+
+
+def exact_operations() -> dict[str, Any]:
+    """Single operations and their defined results, float32."""
+    return {
+        "quantised": [_quantised(values, bits) for values in _operands() for bits in (8, 13, 20, 24)],
+        "products": [_product(shape, bits) for shape in ((2, 3, 2), (3, 17, 2), (1, 65, 1)) for bits in (13, 20)],
+        "sums": [_sum(values) for values in (*_operands(), np.empty(0, np.float32), _drawn((70,), 7))],
+        "functions": [
+            {"kind": kind, "arguments": _texts(values), "values": _texts(_function(kind, values))}
+            for kind, values in _FUNCTIONS.items()
+        ],
+    }
+
+
+def _operands() -> list[Array]:
+    """Ties, the carry to 2^b, both zeros, subnormal numbers, the ends of the range, and numbers of many magnitudes."""
+    ties = [1.0, -0.75, 2.0**-8, 3 * 2.0**-14, -(2.0**-14), 2.0**-21, -3 * 2.0**-21, 5 * 2.0**-25]
+    carry = [1 - 2.0**-24, -(1 - 2.0**-9), 0.5, -0.0]
+    small = [_TINY, -3 * _TINY, 2.0**-126, 0.0, -0.0]
+    large = [_HUGE, -_HUGE, 2.0**120, -1.0]
+    return [np.array(values, np.float32) for values in (ties, carry, small, large, [0.0, -0.0])] + [_drawn((12,), 6)]
+
+
+def _drawn(shape: tuple[int, ...], number: int) -> Array:
+    """Numbers of both signs over several powers of two, from Philox."""
+    first, second = (
+        uniform(shape, seed=2026, step=1, draw=2 * number + n, dtype=torch.float32, device="cpu") for n in (0, 1)
+    )
+    scaled: Array = ((first * 2 - 1) * torch.exp2((second * 16).floor() - 8)).numpy()
+    return scaled
+
+
+def _quantised(values: Array, bits: int) -> dict[str, Any]:
+    found = quantise(torch.from_numpy(values), bits)
+    return {"values": _texts(values), "bits": bits, "unit": int(found.unit), "integers": found.integers.tolist()}
+
+
+def _product(shape: tuple[int, int, int], bits: int) -> dict[str, Any]:
+    rows, inner, columns = shape
+    left, right = _drawn((rows, inner), inner), _drawn((inner, columns), inner + 1)
+    found = products.matmul(torch.from_numpy(left), torch.from_numpy(right), bits)
+    return {"shape": list(shape), "bits": bits, "left": _texts(left), "right": _texts(right), "product": _texts(found)}
+
+
+def _sum(values: Array) -> dict[str, Any]:
+    total = sums.total(torch.from_numpy(values))
+    return {"values": _texts(values), "bits": sum_bits(len(values)), "sum": _texts(total[None])[0]}
+
+
+def _function(kind: str, values: Sequence[float]) -> Tensor:
+    return functions.evaluate(kind, torch.tensor(values, dtype=torch.float32))
+
+
+def _texts(values: Array | Tensor | Sequence[float]) -> list[str]:
+    return [canonical.float_text(float(np.float32(value))) for value in np.asarray(values).reshape(-1)]
 
 
 def all_functions() -> Iterator[tuple[str, dict[str, Any]]]:

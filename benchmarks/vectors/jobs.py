@@ -241,11 +241,4 @@ def transformer_order() -> OrderDraft:
         logits = model(tokens[:, :-1])
         return functional.cross_entropy(logits.reshape(-1, _TOKENS), tokens[:, 1:].reshape(-1))
 
-    return _order(
-        "Attention, layer norm, GELU, dropout and Adam",
-        Transformer(),
-        objective,
-        data,
-        Adam(),
-        Precision(),
-    )
+    return _order("Attention, layer norm, GELU, dropout and Adam", Transformer(), objective, data, Adam(), Precision())

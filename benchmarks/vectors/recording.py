@@ -1,8 +1,9 @@
-"""Records a vector's job as a trainer whose key and clock stand still."""
+"""Records a vector's job as a trainer whose key and clock stand still; steps that shares make, too."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,23 +16,30 @@ from torch import Tensor
 
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.signing.privatekeys import key_from_seed
+from counterfoil.training.exchange import Alone
+from counterfoil.training.execution import PartDone, SharedStep, execute_shared
 from counterfoil.training.order import OrderDraft
+from counterfoil_core.arithmetic.combination import ExactSum, common_exponents
 from counterfoil_core.arithmetic.compute.exactly import exactly
-from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepResult
+from counterfoil_core.arithmetic.compute.interpreter import Interpreter, StepInputs, StepResult
 from counterfoil_core.arithmetic.grid.fingerprints import Kernels, step_key
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.arithmetic.grid.margin import site_margins
 from counterfoil_core.arithmetic.profiles import arithmetic_of
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
+from counterfoil_core.base.errors import NonFiniteError
+from counterfoil_core.base.generators import finish as finished
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
-from counterfoil_core.bundle.places import Places
-from counterfoil_core.bundle.schema import OrderManifest, StepRecord, run_tree
+from counterfoil_core.bundle.schema import StepRecord, run_tree
+from counterfoil_core.bundle.shares import sum_bits
 from counterfoil_core.commit.fingerprints import fingerprints_digest
 from counterfoil_core.commit.merkle import leaf_hash
 from counterfoil_core.commit.state import state_root
+from counterfoil_core.kernels.exact.combine import quantised
 from counterfoil_core.kernels.exact.forms import Profile
-from counterfoil_core.order.executable import step_inputs
+from counterfoil_core.order.admission import places_of
+from counterfoil_core.order.executable import LoadedOrder, step_inputs
 from counterfoil_core.program.graph import Program
 from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder
 from counterfoil_core.signing.keys import SigningKey
@@ -114,80 +122,86 @@ def turn_first(logs: Sequence[SiteLog]) -> tuple[SiteLog, ...]:
     return (*logs[:chosen], replace(logs[chosen], ups=ups), *logs[chosen + 1 :])
 
 
+@dataclass(frozen=True)
+class DoneStep:
+    """A step as it is written: what :class:`counterfoil.training.execution.SharedStep` has of one without shares."""
+
+    state: Mapping[str, Tensor]
+    loss: float
+    log: bytes
+    log_entries: int
+    fingerprints: npt.NDArray[np.uint64]
+    shares: None = None
+
+
 def write_run(path: Path, draft: OrderDraft, turned: int | None = None, *, signed: bool = False) -> dict[str, Any]:
     """Write the run of an order, signed by its client or not; returns what a second implementation must find in it."""
+    encode = arithmetic_of(draft.manifest.precision).encode_log
+    done = [
+        DoneStep(
+            one.result.state, one.result.loss, encode(one.logs), sum(len(site.indices) for site in one.logs),
+            one.fingerprints,
+        )
+        for one in record_steps(draft, turned)
+    ]  # fmt: skip
+    run_root, client, steps = write_steps(path, draft, done, signed=signed)
+    return {
+        "order": draft.manifest.digest.hex, **_told(draft), "run_root": run_root.hex,
+        "client_key": None if client is None else client.key_id, "key_id": trainer_key().public.key_id,
+        "turned_step": turned, **_counted(draft),
+        "steps": [{**told, "log": one.log.hex()} for told, one in zip(steps, done, strict=True)],
+    }  # fmt: skip
+
+
+def write_steps(
+    path: Path, draft: OrderDraft, done: Sequence[DoneStep | SharedStep], *, signed: bool = False
+) -> tuple[Digest, SignedOrder | None, list[dict[str, Any]]]:
+    """Write the run of an order whose steps are done.
+
+    Returns:
+        Its run root, who signed the order, and of each step what a second implementation must find.
+    """
     manifest, key = draft.manifest, trainer_key()
     signature = sign_said(SignedOrder(manifest.digest), client_key(), _MOMENT) if signed else None
     client = None if signature is None else open_said(SignedOrder, signature, order=manifest.digest)
-    records = [StepRecord(0, manifest.initial_root, None, None, None)]
-    steps = []
+    order = LoadedOrder(manifest, draft.programs, {}, draft.schedule, draft.scalars, draft.data, draft.updates)
+    programs, initial = draft.programs.map(Program.to_bytes), dict(draft.initial)
+    updates = None if draft.updates is None else draft.updates.map(Program.to_bytes)
+    records, steps, extent = [StepRecord(0, manifest.initial_root, None, None, None)], [], manifest.extent_of(len(done))
     with BundleWriter.create(path) as writer:
-        programs = draft.programs.map(Program.to_bytes)
-        writer.write_order(
-            manifest, programs, draft.schedule, draft.scalars, draft.data, dict(draft.initial), signature
-        )
-        done = [
-            (recorded, arithmetic_of(manifest.precision).encode_log(recorded.logs))
-            for recorded in record_steps(draft, turned)
-        ]
-        extent = manifest.extent_of(len(done))
-        places = draft.programs.map(lambda program: Places(len(program.places)))
-        writer.begin_run(places, sum(len(log) for _, log in done), extent.steps)
-        for step, (recorded, log) in enumerate(done, 1):
-            arrays = {name: tensor.numpy() for name, tensor in recorded.result.state.items()}
-            root = state_root(arrays)
-            fingerprints = recorded.fingerprints
-            record = StepRecord(
-                step,
-                root if extent.is_committed(step) else None,
-                Digest.of(log),
-                fingerprints_digest(fingerprints),
-                recorded.result.loss,
-            )
+        writer.write_order(manifest, programs, draft.schedule, draft.scalars, draft.data, initial, signature, updates)
+        writer.begin_run(places_of(order), sum(len(one.log) for one in done), extent.steps)
+        for step, one in enumerate(done, 1):
+            arrays = {name: tensor.numpy() for name, tensor in one.state.items()}
+            root, printed = state_root(arrays), fingerprints_digest(one.fingerprints)
+            own = one.log if one.shares is None else one.log[int(one.shares.log_ends[-1]) :]
+            shares = None if one.shares is None else one.shares.root
+            committed = root if extent.is_committed(step) else None
+            record = StepRecord(step, committed, Digest.of(own), printed, one.loss, shares)
             records.append(record)
-            entries = sum(len(site.indices) for site in recorded.logs)
             writer.append_step(
-                step,
-                log=log,
-                log_entries=entries,
-                fingerprints=fingerprints,
-                loss=record.loss or 0.0,
-                state_root=record.state_root,
-            )
+                step, log=one.log, log_entries=one.log_entries, fingerprints=one.fingerprints, loss=record.loss or 0.0,
+                state_root=committed, shares=one.shares,
+            )  # fmt: skip
             if extent.is_checkpoint(step):
                 writer.write_checkpoint(step, arrays)
             steps.append(
                 {
-                    "state_root": root.hex,
-                    "loss": canonical.float_text(recorded.result.loss),
-                    "fingerprints": [f"{number:016x}" for number in fingerprints.tolist()],
-                    "log": log.hex(),
-                    "record": record.to_bytes().decode(),
+                    "state_root": root.hex, "loss": canonical.float_text(one.loss),
+                    "fingerprints": hexes(one.fingerprints), "record": record.to_bytes().decode(),
                     "leaf": leaf_hash(record.to_bytes()).hex,
                 }
-            )
-        run_root = finish(writer, manifest, records, client)
-    return {
-        "order": manifest.digest.hex,
-        **_told(draft),
-        "run_root": run_root.hex,
-        "client_key": None if client is None else client.key_id,
-        "key_id": key.public.key_id,
-        "turned_step": turned,
-        **_counted(draft),
-        "steps": steps,
-    }
+            )  # fmt: skip
+        run_root = run_tree(records).root
+        ordered = manifest.steps if len(done) < manifest.steps else None
+        claim = RunClaim(manifest.digest, run_root, len(done), {"device": "cpu"}, ordered, signed_at=SIGNED_AT)
+        writer.finish_run(sign_said(claim, key), sign_said(Acceptance.of(manifest.digest, client), key, _MOMENT))
+    return run_root, client, steps
 
 
-def finish(
-    writer: BundleWriter, manifest: OrderManifest, records: Sequence[StepRecord], client: SignedOrder | None
-) -> Digest:
-    """Finish a run with these records, of an order that a client signed or not; returns its run root."""
-    run_root, steps, key = run_tree(records).root, len(records) - 1, trainer_key()
-    ordered = manifest.steps if steps < manifest.steps else None
-    claim = RunClaim(manifest.digest, run_root, steps, {"device": "cpu"}, ordered, signed_at=SIGNED_AT)
-    writer.finish_run(sign_said(claim, key), sign_said(Acceptance.of(manifest.digest, client), key, _MOMENT))
-    return run_root
+def hexes(numbers: Any) -> list[str]:
+    """Fingerprints as text."""
+    return [f"{number:016x}" for number in numbers.tolist()]
 
 
 def _told(draft: OrderDraft) -> dict[str, Any]:
@@ -220,3 +234,105 @@ def _sites(precision: AnyPrecision, program: Program) -> dict[str, Any]:
 def _margin(precision: AnyPrecision, program: Program, site: int) -> dict[str, int]:
     """The margin of a rounding site; nothing under an exact profile."""
     return {"margin_bits": site_margins(program, precision)[site].bits} if isinstance(precision, Precision) else {}
+
+
+_TINY, _HUGE = 2.0**-149, math.ldexp(2 - 2.0**-23, 127)
+_CPU = torch.device("cpu")
+
+
+def combination() -> dict[str, Any]:
+    """Sums of shares: their exponent, the integers, and the float32 number, or none where float32 cannot hold it."""
+    few: list[Sequence[float]] = [
+        # Ties of the last rounding, and what decides them.
+        (1.0, 2.0**-24, 0.0), (1.0, 2.0**-24, 2.0**-51), (1.0 + 2.0**-23, 2.0**-24, 0.0), (-1.0, -(2.0**-24), 0.0),
+        # Ties of what a share gives, as integers.
+        (1.0, 2.0**-24, 2.0**-52), (1.0, 2.0**-24, 3 * 2.0**-52), (1.0, 5 * 2.0**-52, -3 * 2.0**-52),
+        # Cancellation, zeros of either sign, what is too small to be seen.
+        (1.5, -1.5, 0.0), (-0.0, -0.0, 0.0), (1.0, -1.0, 2.0**-60), (3.0, 2.0**-51, -(2.0**-51)),
+        # Subnormal numbers, and the end of the range.
+        (_TINY, -3 * _TINY, _TINY), (2.0**-126, -_TINY, 0.0), (_HUGE, -_HUGE, 1.0), (_HUGE, _HUGE, 0.0),
+    ]  # fmt: skip
+    return {"sums": [_sum(shares) for shares in few]}
+
+
+def _tensors(shares: Sequence[float]) -> list[dict[str, Tensor]]:
+    return [{"g": torch.tensor([share], dtype=torch.float32)} for share in shares]
+
+
+def _added(shares: Sequence[float]) -> tuple[int, str | None]:
+    given = _tensors(shares)
+    exponent = int(common_exponents(given)[0])
+    adding = ExactSum({"g": exponent}, len(shares))
+    for share in given:
+        adding.add(share)
+    try:
+        return exponent, canonical.float_text(float(adding.result()["g"]))
+    except NonFiniteError:
+        return exponent, None
+
+
+def _sum(shares: Sequence[float]) -> dict[str, Any]:
+    (exponent, total), bits = _added(shares), sum_bits(len(shares))
+    integers = [int(quantised(share["g"], exponent, bits)) for share in _tensors(shares)]
+    return {
+        "shares": [canonical.float_text(share) for share in shares],
+        "bits": bits,
+        "exponent": exponent,
+        "integers": [str(integer) for integer in integers],
+        "sum": total,
+    }
+
+
+def record_shared(draft: OrderDraft) -> list[SharedStep]:
+    """Execute the steps of an order with shares, on one thread."""
+    initial = {name: np.array(array) for name, array in draft.initial.items()}
+    order = LoadedOrder(
+        draft.manifest, draft.programs, initial, draft.schedule, draft.scalars, draft.data, draft.updates
+    )
+    precision, shares = draft.manifest.precision, draft.manifest.shares
+    assert shares is not None
+    interpreters: Mapping[Digest, Interpreter] = {
+        program.digest: interpreter_of(program, precision) for program in order.all_programs
+    }
+    kernels, arithmetic = Kernels(_CPU, 1), arithmetic_of(precision)
+
+    def part(step: int, share: int | None, program: Program, inputs: StepInputs) -> Generator[None, None, PartDone]:
+        rounder = arithmetic.recorder(program, kernels)
+        rounder.begin_step(step_key(draft.manifest.digest, step))
+        result = interpreters[program.digest].run(inputs, rounder=rounder)
+        entries = sum(len(site.indices) for site in rounder.logs)
+        yield
+        return PartDone(result, arithmetic.encode_log(rounder.logs), entries, rounder.fingerprints)
+
+    state: Mapping[str, Tensor] = order.initial
+    done = []
+    try:
+        for step in range(1, draft.manifest.steps + 1):
+            made = finished(execute_shared(order, step, state, part, Alone(shares.count)))
+            assert isinstance(made, SharedStep)
+            state = made.state
+            done.append(made)
+    finally:
+        kernels.close()
+    return done
+
+
+def write_shared_run(path: Path, draft: OrderDraft) -> dict[str, Any]:
+    """Write the run of an order with shares; returns what a second implementation must find in it."""
+    shares, done = draft.manifest.shares, record_shared(draft)
+    assert shares is not None
+    run_root, _, steps = write_steps(path, draft, done)
+    return {
+        "order": draft.manifest.digest.hex, "program": draft.manifest.programs.only.hex,
+        "update": shares.updates.only.hex, "run_root": run_root.hex,
+        "combined": sorted(draft.programs.only.combined),
+        "steps": [{**told, **_shares(one)} for told, one in zip(steps, done, strict=True)],
+    }  # fmt: skip
+
+
+def _shares(step: SharedStep) -> dict[str, Any]:
+    shares = [
+        {"record": share.to_bytes().decode(), "leaf": share.leaf.hex, "fingerprints": hexes(row)}
+        for share, row in zip(step.shares.records, step.shares.fingerprints, strict=True)
+    ]
+    return {"shares": shares, "exponents": step.shares.exponents.tolist()}

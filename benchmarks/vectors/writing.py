@@ -1,34 +1,41 @@
-"""Writes the conformance vectors into a folder."""
+"""Writes the conformance vectors into a folder; tests/vectors/README.md explains each.
+
+Small runs, logs and single functions with the results that they must have, for a second implementation of format and
+numerics.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+from benchmarks.vectors import jobs
 from benchmarks.vectors.functions import all_functions
-from benchmarks.vectors.jobs import (
-    convolution_order,
-    exact_order,
-    shares_order,
-    stopped_order,
-    transformer_order,
-    turns_order,
-)
-from benchmarks.vectors.readme import readme
-from benchmarks.vectors.recording import write_run
-from benchmarks.vectors.sharing import write_shared_run
+from benchmarks.vectors.recording import write_run, write_shared_run
 from counterfoil.base.wholefiles import write_errors, write_whole
+from counterfoil.training.order import OrderDraft
 from counterfoil_core.arithmetic.compute.devices import set_determinism
 
-_SIGNED = ("transformer", "turns")
-"""The runs whose order its client signed."""
+RUNS: Mapping[str, tuple[Callable[[], OrderDraft], Callable[..., dict[str, Any]]]] = {
+    # Of the first a decision of step 2 is turned round; the orders of two are signed by their client.
+    "convolution": (jobs.convolution_order, partial(write_run, turned=2)),
+    "transformer": (jobs.transformer_order, partial(write_run, signed=True)),
+    "exact": (jobs.exact_order, write_run),
+    "turns": (jobs.turns_order, partial(write_run, signed=True)),
+    "stopped": (jobs.stopped_order, write_run),
+    "shares": (jobs.shares_order, write_shared_run),
+}
+"""The order of each run, and what writes it."""
 
 
 def write_vectors(folder: str | os.PathLike[str]) -> list[Path]:
-    """Write all vectors, and a README that explains them.
+    """Write all vectors.
 
     Sets torch's switches as a recording on one thread does. Files of the same names are replaced.
 
@@ -41,37 +48,38 @@ def write_vectors(folder: str | os.PathLike[str]) -> list[Path]:
     Raises:
         FileWriteError: The folder cannot be written.
     """
-    import torch
-
     set_determinism(1)
     folder = Path(folder)
     written: list[Path] = []
 
-    def write(name: str, text: str) -> None:
+    def write(name: str, value: Mapping[str, Any]) -> None:
         written.append(folder / name)
+        # One entry of a list in a line, so that a difference shows where it is.
+        text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
         write_whole(written[-1], text.encode(), what="a vector")
 
     with write_errors(folder, "the vectors"):
         folder.mkdir(parents=True, exist_ok=True)
-    write("README.md", readme(torch.__version__.split("+")[0]))
     for name, vector in all_functions():
-        write(name, _text(vector))
-    for name, draft, turned in (
-        ("convolution", convolution_order(), 2),
-        ("transformer", transformer_order(), None),
-        ("exact", exact_order(), None),
-        ("turns", turns_order(), None),
-        ("stopped", stopped_order(), None),
-    ):
-        expected = write_run(folder / f"{name}.cfoil", draft, turned, signed=name in _SIGNED)
+        write(name, vector)
+    for name, (order, write_one) in RUNS.items():
         written.append(folder / f"{name}.cfoil")
-        write(f"{name}.json", _text(expected))
-    expected = write_shared_run(folder / "shares.cfoil", shares_order())
-    written.append(folder / "shares.cfoil")
-    write("shares.json", _text(expected))
+        write(f"{name}.json", write_one(written[-1], order()))
     return written
 
 
-def _text(value: Mapping[str, Any]) -> str:
-    """JSON with one entry of a list in a line, so that a difference shows where it is."""
-    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+def main(name: str, arguments: Sequence[str]) -> int:
+    """Write them.
+
+    Raises:
+        FileWriteError: The folder cannot be written.
+    """
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks {name}", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="the folder; files of the same names are replaced")
+    options = parser.parse_args(arguments)
+    print(f"Wrote {len(write_vectors(options.out))} files to {options.out}.")
+    return 0
+
+
+VECTORS = SimpleNamespace(main=main)
+"""A command that measures nothing."""

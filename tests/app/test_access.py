@@ -120,7 +120,7 @@ def test_everything_on_the_desk_has_a_name(disputed: MainWindow, qtbot: QtBot) -
 
 
 DIALOGS = (
-    "preferences", "about", "shortcuts", "help", "verdict", "results", "keys", "plan", "fleet", "inspections",
+    "preferences", "about", "shortcuts", "help", "verdict", "results", "keys", "plan",
     "ledger", "locate", "facts", "rules", "compare_providers", "compare_bundles", "order_training",
     "follow_recording",
 )  # fmt: skip

@@ -16,7 +16,7 @@ from support.fake_engine import FakeEngine
 from support.waiting import reached
 
 ALWAYS = {
-    "about", "add_to_queue", "adjudicate", "copy_log", "fleet", "help", "inspections", "keys",
+    "about", "add_to_queue", "adjudicate", "copy_log", "help", "keys",
     "layout", "open", "open_anything", "preferences", "quit", "read_verdict", "shortcuts",
 }  # fmt: skip
 SAMPLES = {"honest_sample", "tampered_sample"}

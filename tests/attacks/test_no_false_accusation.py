@@ -9,24 +9,25 @@ from pathlib import Path
 
 import pytest
 import torch
-from benchmarks.false_accusations import (
+from benchmarks.honest_jobs import JOBS
+from benchmarks.imitations import IMITATIONS, INSTRUCTION_SETS
+from benchmarks.measure import Store, Values, figures
+from benchmarks.replays import (
+    FALSE_ACCUSATIONS,
     FOR_IMITATED,
     Machine,
-    Replay,
+    accusation_summary,
+    accusation_table,
+    is_clean,
     machines,
-    measure,
     plan,
     record_honestly,
     replay,
-    summary,
 )
-from benchmarks.honest_jobs import JOBS
-from benchmarks.imitations import IMITATIONS
 
 from counterfoil.training.order import OrderDraft
 from counterfoil_core.arithmetic import machine
 from counterfoil_core.arithmetic.compute.operation import native
-from counterfoil_core.base.errors import DataError
 from counterfoil_core.operators.facts import OperatorClass
 from counterfoil_core.values.outcome import Outcome
 from support.error_bounds import rounded_names
@@ -34,8 +35,7 @@ from support.jobs import replaced
 
 QUICK_JOBS = ("digits-cnn", "logistic, calibrated margins", "gpt2, float32-bfloat16", "every operator")
 QUICK_MACHINES = ("2 threads", "shuffled-1", "split-3", "reversed+jitter", IMITATIONS[-1])
-IN_PROCESS = tuple(machine for machine in machines() if machine.instruction_set is None and machine.device == "cpu")
-OTHER_SETS = tuple(machine for machine in machines() if machine.instruction_set is not None)
+IN_PROCESS = tuple(machine for machine in machines() if not machine.variables and machine.device == "cpu")
 
 
 def rounded_kinds() -> set[str]:
@@ -66,10 +66,10 @@ def recorded(tmp_path_factory) -> Recorded:
     return job
 
 
-def assert_clean(found: Replay) -> None:
-    assert found.clean, found
-    assert (found.outcome, found.steps) == ("VERIFIED", 3)
-    assert (found.disputed, found.contradictions, found.omissions) == (0, 0, 0)
+def assert_clean(found: Values) -> None:
+    assert is_clean(found), found
+    assert (found["outcome"], found["steps"]) == ("VERIFIED", 3)
+    assert (found["disputed"], found["contradictions"], found["omissions"]) == (0, 0, 0)
 
 
 @pytest.mark.sampled
@@ -96,9 +96,10 @@ def test_every_job_on_every_machine(recorded, job, machine):
 
 @pytest.mark.slow
 def test_other_instruction_sets(tmp_path):
-    wanted = [one for one in plan(JOBS) if one.trainer is None and one.machine in OTHER_SETS]
-    found = measure(tmp_path, wanted, 3)
-    assert len(found) == len(JOBS) * len(OTHER_SETS)
+    words = ["--steps", "3", "--out", str(tmp_path), "--machines", *INSTRUCTION_SETS]
+    assert FALSE_ACCUSATIONS.main("false-accusations", words) == 0
+    found = [one for one in figures(Store(tmp_path).results()).values() if one.get("trainer") == ""]
+    assert len(found) == len(JOBS) * len(INSTRUCTION_SETS)
     for one in found:
         assert_clean(one)
 
@@ -123,44 +124,44 @@ def test_control_a_machine_beyond_the_margin_is_noticed(recorded, job):
 
     with replaced(machine, "perturbed", lambda name: unsound):
         found = replay(job, *recorded(job), Machine("unsound", perturbation="reversed"))
-    assert not found.clean
-    assert found.disputed > 0 or found.contradictions > 0 or found.outcome != Outcome.VERIFIED.value
+    assert not is_clean(found)
+    assert found["disputed"] > 0 or found["contradictions"] > 0 or found["outcome"] != Outcome.VERIFIED.value
 
 
 # The page that keeps the count.
 
 
-def counted(**fields) -> Replay:
+def counted(**fields) -> Values:
     base = {
         "job": "a job", "trainer": "", "machine": "a machine", "outcome": "VERIFIED", "steps": 3, "values": 10,
         "entries": 5, "corrections": 1, "contradictions": 0, "omissions": 0, "disputed": 0, "steerable": 4,
         "steered": 0,
     }  # fmt: skip
-    return Replay(**base | fields)
+    return base | fields
 
 
 def test_the_summary_counts_what_is_not_clean():
-    text = summary([counted(), counted(job="another", machine="m2", disputed=1, steered=1)], 1.0, "the command")
-    assert "1 of 2 replays: VERIFIED" in text
-    assert "25.00%, 1 of 4 (another, m2)" in text
-    assert "| **all** | 2 | 2 | 6 | 20 | 10 | 2 | 1 of 8 | 0 | 0 | 1 |" in text
+    found = [counted(), counted(job="another", machine="m2", disputed=1, steered=1)]
+    assert "1 of 2 replays: VERIFIED" in accusation_summary(found)
+    assert "25.00%, 1 of 4 (another, m2)" in accusation_summary(found)
+    assert "| **all** | 2 | 2 | 6 | 20 | 10 | 2 | 1 of 8 | 0 | 0 | 1 |" in accusation_table(found)
 
 
 @pytest.mark.parametrize(
     "bad", [{"outcome": "INCONCLUSIVE"}, {"contradictions": 1}, {"omissions": 1}, {"disputed": 1}], ids=json.dumps
 )
 def test_each_finding_takes_clean_away(bad):
-    assert counted().clean
-    assert not counted(**bad).clean
+    assert is_clean(counted())
+    assert not is_clean(counted(**bad))
 
 
 # Stopping and cutting.
 
 
-def test_every_replay_is_a_task_of_its_own():
+def test_every_replay_is_a_cell_of_its_own():
     every = plan(JOBS)
     assert set(JOBS) == {one.job for one in every}
-    assert len({one.task.key for one in every}) == len(every)
+    assert len({one.cell.key for one in every}) == len(every)
 
 
 def test_at_least_a_thousand_replays_and_every_imitation_as_a_trainer_or_an_auditor():
@@ -168,21 +169,6 @@ def test_at_least_a_thousand_replays_and_every_imitation_as_a_trainer_or_an_audi
     assert len(every) >= 1000
     assert {one.machine.perturbation for one in every} == {None, *IMITATIONS}
     assert set(FOR_IMITATED) <= {machine.name for machine in machines()}
-
-
-def test_results_are_kept_and_not_measured_again(tmp_path):
-    first, second = plan(["logistic"])[:2]
-    found = measure(tmp_path, [first], 2)
-    assert [one.machine for one in found] == [first.machine.name]
-    assert found[0].clean
-    said: list[str] = []
-    both = measure(tmp_path, [first, second], 2, say=said.append)
-    assert {one.machine for one in both} == {first.machine.name, second.machine.name}
-    assert found[0] in both
-    assert said[0] == "1 of 2 tasks are done already."
-    assert measure(tmp_path, [first, second], 2, say=said.append) == both
-    with pytest.raises(DataError, match="2, not 3"):
-        measure(tmp_path, [first], 3)
 
 
 @pytest.mark.slow

@@ -7,7 +7,18 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from benchmarks.profile import BETWEEN, ORDER, PARTS, WAITING, WARM_UP, Samples, Watch, bytes_to_move, followed, part_of
+from benchmarks.profile import (
+    BETWEEN,
+    ORDER,
+    PARTS,
+    WAITING,
+    WARM_UP,
+    Samples,
+    Watch,
+    bytes_to_move,
+    follow_steps,
+    part_of,
+)
 
 from benchmarks import profile
 from counterfoil_core.operators.node import Node, TensorType, Value
@@ -73,7 +84,7 @@ def test_a_call_that_no_interruption_reaches_into_is_counted_whole(monkeypatch: 
             time.sleep(0.005)
             yield True
 
-    samples = followed(steps(), WARM_UP + 3, Watch())
+    samples = follow_steps(steps(), WARM_UP + 3, Watch())
     assert samples.steps == 3
     assert samples.seconds >= 0.015
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from benchmarks.cross_hardware.literature import FEWER, NATIVE
+from benchmarks.cross_pages import FEWER, NATIVE
 
 SCRIPT = Path(__file__).parents[2] / "packaging" / "torches.sh"
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")

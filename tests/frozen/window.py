@@ -83,8 +83,8 @@ PATIENCE = 60.0
 ROWS = 12
 """As many rows of a table are read as tell what stands in its columns."""
 DIALOGS = (
-    "preferences", "about", "shortcuts", "help", "machine", "verdict", "results", "keys", "fleet",
-    "inspections", "ledger", "locate", "facts", "rules", "compare_providers", "compare_bundles",
+    "preferences", "about", "shortcuts", "help", "machine", "verdict", "results", "keys",
+    "ledger", "locate", "facts", "rules", "compare_providers", "compare_bundles",
     "follow_recording",
 )  # fmt: skip
 """Commands that open a dialog; each of these is closed again."""

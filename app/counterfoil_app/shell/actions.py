@@ -182,7 +182,7 @@ class Menus(QObject):
 
     def _fill_replay_menu(self) -> None:
         menu = self._bar.addMenu(self.tr("&Replay"))
-        self._add(menu, "replay", "pause", "go_on", "stop", "conclude", "plan", "fleet", "inspections", "workers", "")
+        self._add(menu, "replay", "pause", "go_on", "stop", "conclude", "plan", "workers", "")
         self._add(menu.addMenu(self.tr("&Queue")), "add_to_queue", "start_queue", "stop_queue", "sign_queue")
         self.device_menu = menu.addMenu(self.tr("&Device"))
 

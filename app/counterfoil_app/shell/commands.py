@@ -25,8 +25,6 @@ class Commands(QObject):
         files: Asks for files.
         verdicts: Signs and reads verdicts.
         plan: Asks how much is replayed.
-        fleet: Shows what large runs take.
-        inspections: Shows how many chips inspectors look at.
         results: Shows earlier results.
         keys: Shows the known keys.
         sign_queue: Signs what the queue found.
@@ -39,8 +37,6 @@ class Commands(QObject):
         files: Files,
         verdicts: VerdictDesk,
         plan: Callable[[], None],
-        fleet: Callable[[], None],
-        inspections: Callable[[], None],
         results: Callable[[], None],
         keys: Callable[[], object],
         sign_queue: Callable[[], None],
@@ -51,8 +47,6 @@ class Commands(QObject):
         self._files = files
         self._verdicts = verdicts
         self._plan = plan
-        self._fleet = fleet
-        self._inspections = inspections
         self._results = results
         self._keys = keys
         self._sign_queue = sign_queue
@@ -82,8 +76,6 @@ class Commands(QObject):
             "go_on": (self._resume, "F7"),
             "stop": (session.stop, "Shift+F5"),
             "plan": (self._plan, "Ctrl+L"),
-            "fleet": (self._fleet, ""),
-            "inspections": (self._inspections, ""),
             "add_to_queue": (files.choose_for_queue, "Ctrl+Shift+A"),
             "start_queue": (queue.start, "Ctrl+F5"),
             "sign_queue": (self._sign_queue, "Ctrl+Shift+S"),
@@ -162,16 +154,6 @@ class Commands(QObject):
                 self.tr("P&lan\u2026"),
                 "plan",
                 self.tr("Choose how much of the run is replayed, and see what that costs and proves"),
-            ),
-            "fleet": Face(
-                self.tr("Plan a lar&ge run\u2026"),
-                "plan",
-                self.tr("See what recording, storing and auditing a run of billions of parameters would take"),
-            ),
-            "inspections": Face(
-                self.tr("Plan &inspections\u2026"),
-                "plan",
-                self.tr("See how many chips inspectors would look at to catch a training run of a given size"),
             ),
             "add_to_queue": Face(self.tr("&Add\u2026"), "queue", self.tr("Add bundles to the queue")),
             "start_queue": Face(self.tr("Sta&rt"), "replay", self.tr("Replay the waiting bundles one after the other")),

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
-from counterfoil import AuditReport, Plan
+from counterfoil import AuditReport
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure, JobResult, attempt
@@ -50,14 +50,12 @@ from counterfoil_app.views.dialogs import ask_to_leave_recording, ask_to_stop, s
 from counterfoil_app.views.dispute import DisputeView
 from counterfoil_app.views.divergence import DivergenceView
 from counterfoil_app.views.drop import DropHint, dropped_files
-from counterfoil_app.views.fleet_dialog import FleetDialog
 from counterfoil_app.views.frame import WINDOW_FRAME, Frame
 from counterfoil_app.views.header import OFFERED, HeaderView
 from counterfoil_app.views.home import HomeView, Part
 from counterfoil_app.views.identity import IdentityDialog
 from counterfoil_app.views.incoming import IncomingView
 from counterfoil_app.views.inquiry import CapsuleDialog, DeliveryDialog
-from counterfoil_app.views.inspections_dialog import InspectionsDialog
 from counterfoil_app.views.merkle import MerkleView
 from counterfoil_app.views.overview import OverviewView
 from counterfoil_app.views.parts import label, open_dialog
@@ -133,8 +131,8 @@ class MainWindow(QMainWindow):
         self.recordings = RecordingDesk(engine, self.session, self.key_book, settings, theme, self)
         self.shell = Shell(self, self.session, settings, theme)
         commands = Commands(
-            self.session, self.queue, self.files, self.verdicts, self.plan_replay, self.plan_fleet,
-            self.plan_inspections, self.show_results, self.keys.show, self.batch.sign_all,
+            self.session, self.queue, self.files, self.verdicts, self.plan_replay,
+            self.show_results, self.keys.show, self.batch.sign_all,
         )  # fmt: skip
         self.comparing = CompareDesk(self.session, self.files, self.key_book, theme, self)
         self.comparing.audit_wanted.connect(self.open_bundle)
@@ -424,7 +422,6 @@ class MainWindow(QMainWindow):
         if self.session.summary is None or not self.session.can_replay:
             return
         dialog = PlanDialog(self.session, self)
-        dialog.fleet_wanted.connect(lambda: self.plan_fleet(dialog.plans, dialog))
         dialog.accepted.connect(self._device_chosen)
         dialog.accepted.connect(self.header.show_devices)
         open_dialog(dialog)
@@ -434,19 +431,6 @@ class MainWindow(QMainWindow):
         dialog = WorkersDialog(self.session, self.theme, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.show()
-
-    def plan_fleet(self, plans: Mapping[str, Plan] | None = None, over: QWidget | None = None) -> None:
-        """Show what runs past the machines at hand take.
-
-        Args:
-            plans: What was measured of the open run, by device; nothing unless given.
-            over: The dialog that it was asked from; the window unless given.
-        """
-        open_dialog(FleetDialog(self.theme, plans, over or self))
-
-    def plan_inspections(self) -> None:
-        """Show how many chips inspectors look at to catch a run of a given size."""
-        open_dialog(InspectionsDialog(self.theme, self))
 
     def show_results(self) -> None:
         """Show all results, those of earlier days too."""

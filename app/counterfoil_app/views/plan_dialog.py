@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -45,9 +45,6 @@ class PlanDialog(QDialog):
     Attributes:
         plans: What was measured, by device.
     """
-
-    fleet_wanted = Signal()
-    """What larger runs take is asked for."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -105,8 +102,6 @@ class PlanDialog(QDialog):
         self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.ok.setText(self.tr("Use this plan"))
         self.ok.setProperty("primary", True)
-        self.larger = self.buttons.addButton(self.tr("Plan a lar&ge run\u2026"), QDialogButtonBox.ButtonRole.ActionRole)
-        self.larger.clicked.connect(self.fleet_wanted)
         self._column = Body(self, self.meaning, self.buttons)
         parts = (intro, self._choices(), self._devices(), self.invitation, (self._prepared_table(), 1))
         layouts.fill(self._column, *parts, spacing=12)

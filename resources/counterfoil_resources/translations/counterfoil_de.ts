@@ -570,14 +570,6 @@
             <translation>P&amp;lanen…</translation>
         </message>
         <message>
-            <source>Plan &amp;inspections…</source>
-            <translation>&amp;Inspektionen planen…</translation>
-        </message>
-        <message>
-            <source>Plan a lar&amp;ge run…</source>
-            <translation>&amp;Einen großen Lauf planen…</translation>
-        </message>
-        <message>
             <source>R&amp;esume</source>
             <translation>F&amp;ortsetzen</translation>
         </message>
@@ -620,14 +612,6 @@
         <message>
             <source>Save the replayed steps as CSV</source>
             <translation>Die nachgerechneten Schritte als CSV speichern</translation>
-        </message>
-        <message>
-            <source>See how many chips inspectors would look at to catch a training run of a given size</source>
-            <translation>Zeigen, wie viele Chips Inspektoren ansehen würden, um einen Trainingslauf gegebener Größe zu entdecken</translation>
-        </message>
-        <message>
-            <source>See what recording, storing and auditing a run of billions of parameters would take</source>
-            <translation>Zeigt, was Aufzeichnen, Speichern und Prüfen eines Laufs mit Milliarden von Parametern braucht</translation>
         </message>
         <message>
             <source>See whether weights are the final state of a run that was verified</source>
@@ -2111,161 +2095,6 @@
         </message>
     </context>
     <context>
-        <name>FleetDialog</name>
-        <message>
-            <source>&amp;Assumptions</source>
-            <translation>&amp;Annahmen</translation>
-        </message>
-        <message>
-            <source>&amp;Plot</source>
-            <translation>&amp;Diagramm</translation>
-        </message>
-        <message>
-            <source>&amp;Table</source>
-            <translation>&amp;Tabelle</translation>
-        </message>
-        <message>
-            <source>A sample finds a run with</source>
-            <translation>Eine Stichprobe findet einen Lauf mit</translation>
-        </message>
-        <message>
-            <source>A step</source>
-            <translation>Ein Schritt</translation>
-        </message>
-        <message>
-            <source>Billions of
-parameters</source>
-            <translation>Milliarden
-Parameter</translation>
-        </message>
-        <message>
-            <source>Chance to find a bad run</source>
-            <translation>Chance, einen schlechten Lauf zu finden</translation>
-        </message>
-        <message>
-            <source>Days</source>
-            <translation>Tage</translation>
-        </message>
-        <message>
-            <source>Device</source>
-            <translation>Gerät</translation>
-        </message>
-        <message>
-            <source>Device-hours
-to record</source>
-            <translation>Gerätestunden,
-Aufzeichnen</translation>
-        </message>
-        <message>
-            <source>Logs</source>
-            <translation>Logs</translation>
-        </message>
-        <message>
-            <source>Number of devices</source>
-            <translation>Anzahl der Geräte</translation>
-        </message>
-        <message>
-            <source>Plan a large run</source>
-            <translation>Einen großen Lauf planen</translation>
-        </message>
-        <message>
-            <source>Profile</source>
-            <translation>Profil</translation>
-        </message>
-        <message>
-            <source>Sample,
-device-hours</source>
-            <translation>Stichprobe,
-Gerätestunden</translation>
-        </message>
-        <message>
-            <source>Share of bad segments</source>
-            <translation>Anteil schlechter Segmente</translation>
-        </message>
-        <message>
-            <source>States</source>
-            <translation>Zustände</translation>
-        </message>
-        <message>
-            <source>Steps of a segment</source>
-            <translation>Schritte eines Segments</translation>
-        </message>
-        <message>
-            <source>TFLOP/s of
-a device</source>
-            <translation>TFLOP/s
-eines Geräts</translation>
-        </message>
-        <message>
-            <source>To fetch
-for the sample</source>
-            <translation>Zu holen für
-die Stichprobe</translation>
-        </message>
-        <message>
-            <source>Tokens of the run</source>
-            <translation>Token des Laufs</translation>
-        </message>
-        <message>
-            <source>What it takes</source>
-            <translation>Was es kostet</translation>
-        </message>
-        <message>
-            <source>What large runs take</source>
-            <translation>Was große Läufe brauchen</translation>
-        </message>
-        <message>
-            <source>What recording, storing and auditing the training of a language model would take. It is a model: no such run was made, and what it rests on stands under Assumptions.</source>
-            <translation>Was Aufzeichnen, Speichern und Prüfen des Trainings eines Sprachmodells brauchen würde. Das ist ein Modell: Es gab keinen solchen Lauf, und worauf es beruht, steht unter Annahmen.</translation>
-        </message>
-        <message>
-            <source>Whole audit,
-device-hours</source>
-            <translation>Ganze Prüfung,
-Gerätestunden</translation>
-        </message>
-        <message>
-            <source>cannot be audited</source>
-            <translation>nicht prüfbar</translation>
-        </message>
-        <message>
-            <source>none</source>
-            <translation>keine</translation>
-        </message>
-        <message>
-            <source>of bad segments, with a chance of</source>
-            <translation>schlechten Segmenten; Chance:</translation>
-        </message>
-        <message>
-            <source>{0} billion</source>
-            <translation>{0} Milliarden</translation>
-        </message>
-        <message>
-            <source>{0} of {1} segments are the sample: a run in which {2} or more of them are bad would pass with a probability of {3}.</source>
-            <translation>{0} von {1} Segmenten sind die Stichprobe: Ein Lauf, in dem {2} oder mehr davon schlecht sind, käme mit der Wahrscheinlichkeit {3} durch.</translation>
-        </message>
-        <message>
-            <source>{0} s</source>
-            <translation>{0} s</translation>
-        </message>
-        <message>
-            <source>{0} s, hashing</source>
-            <translation>{0} s, Hashing</translation>
-        </message>
-        <message>
-            <source>{0}, as measured</source>
-            <translation>{0}, wie gemessen</translation>
-        </message>
-        <message>
-            <source>{0}, by its data sheet</source>
-            <translation>{0}, nach Datenblatt</translation>
-        </message>
-        <message>
-            <source>{0}, ordinary</source>
-            <translation>{0}, gewöhnlich</translation>
-        </message>
-    </context>
-    <context>
         <name>FollowForm</name>
         <message>
             <source>&amp;Device</source>
@@ -2702,125 +2531,6 @@ Gerätestunden</translation>
         <message>
             <source>&amp;Stop</source>
             <translation>&amp;Abbrechen</translation>
-        </message>
-    </context>
-    <context>
-        <name>InspectionsDialog</name>
-        <message>
-            <source>&amp;Assumptions</source>
-            <translation>&amp;Annahmen</translation>
-        </message>
-        <message>
-            <source>&amp;Chips</source>
-            <translation>&amp;Chips</translation>
-        </message>
-        <message>
-            <source>&amp;Longer runs</source>
-            <translation>&amp;Längere Läufe</translation>
-        </message>
-        <message>
-            <source>&amp;Plot</source>
-            <translation>&amp;Diagramm</translation>
-        </message>
-        <message>
-            <source>Chance that {0} chips a year catch each run. A dash stands where the chips cannot carry it out in time.</source>
-            <translation>Wahrscheinlichkeit, dass {0} Chips im Jahr jeden Lauf entdecken. Ein Strich steht, wo die Chips ihn nicht rechtzeitig ausführen können.</translation>
-        </message>
-        <message>
-            <source>Chance to catch a run</source>
-            <translation>Wahrscheinlichkeit, einen Lauf zu entdecken</translation>
-        </message>
-        <message>
-            <source>Chip</source>
-            <translation>Chip</translation>
-        </message>
-        <message>
-            <source>Chip-days</source>
-            <translation>Chip-Tage</translation>
-        </message>
-        <message>
-            <source>Chips looked at in a year</source>
-            <translation>Im Jahr angesehene Chips</translation>
-        </message>
-        <message>
-            <source>Chips to look at in a year</source>
-            <translation>Chips, die im Jahr anzusehen sind</translation>
-        </message>
-        <message>
-            <source>Days between inspections</source>
-            <translation>Tage zwischen Inspektionen</translation>
-        </message>
-        <message>
-            <source>Days that a run lasts</source>
-            <translation>Tage, die ein Lauf dauert</translation>
-        </message>
-        <message>
-            <source>Fingerprints a day</source>
-            <translation>Fingerabdrücke am Tag</translation>
-        </message>
-        <message>
-            <source>How many chips inspectors would have to look at in a year to catch a training run of a given size, by Shavit's framework (2023). It is a model: chips that log what they train do not exist, and what it rests on stands under Assumptions.</source>
-            <translation>Wie viele Chips Inspektoren im Jahr ansehen müssten, um einen Trainingslauf gegebener Größe zu entdecken, nach dem Rahmen von Shavit (2023). Es ist ein Modell: Chips, die aufzeichnen, was sie trainieren, gibt es nicht, und worauf es beruht, steht unter Annahmen.</translation>
-        </message>
-        <message>
-            <source>How surely longer runs are caught</source>
-            <translation>Wie sicher längere Läufe entdeckt werden</translation>
-        </message>
-        <message>
-            <source>Least
-chips</source>
-            <translation>Mindestens
-Chips</translation>
-        </message>
-        <message>
-            <source>Operations</source>
-            <translation>Operationen</translation>
-        </message>
-        <message>
-            <source>Plan inspections</source>
-            <translation>Inspektionen planen</translation>
-        </message>
-        <message>
-            <source>Run</source>
-            <translation>Lauf</translation>
-        </message>
-        <message>
-            <source>Share of
-the chips</source>
-            <translation>Anteil
-der Chips</translation>
-        </message>
-        <message>
-            <source>So many chips a year catch each run with a chance of {0}, at the latest {1} days after its end. A dash stands where the chips cannot carry it out in time.</source>
-            <translation>So viele Chips im Jahr entdecken jeden Lauf mit einer Wahrscheinlichkeit von {0}, spätestens {1} Tage nach seinem Ende. Ein Strich steht, wo die Chips ihn nicht rechtzeitig ausführen können.</translation>
-        </message>
-        <message>
-            <source>What inspections take</source>
-            <translation>Was Inspektionen brauchen</translation>
-        </message>
-        <message>
-            <source>as many as needed</source>
-            <translation>so viele wie nötig</translation>
-        </message>
-        <message>
-            <source>of the paper</source>
-            <translation>der des Aufsatzes</translation>
-        </message>
-        <message>
-            <source>of {0}
-chips</source>
-            <translation>von {0}
-Chips</translation>
-        </message>
-        <message>
-            <source>{0} times
-as long</source>
-            <translation>{0}-mal
-so lang</translation>
-        </message>
-        <message>
-            <source>{0}, by its data sheet</source>
-            <translation>{0}, nach Datenblatt</translation>
         </message>
     </context>
     <context>
@@ -4487,10 +4197,6 @@ Lauf zu finden</translation>
         <message>
             <source>Numbers of the segments</source>
             <translation>Nummern der Segmente</translation>
-        </message>
-        <message>
-            <source>Plan a lar&amp;ge run…</source>
-            <translation>&amp;Einen großen Lauf planen…</translation>
         </message>
         <message>
             <source>Plan the replay</source>
@@ -7475,14 +7181,6 @@ Lauf zu finden</translation>
             <translation>Eine Kapsel über einen Teil eines Schritts enthält die Blätter von zwei Schritten, und diese hat mehr.</translation>
         </message>
         <message>
-            <source>A chip does {0:.3g} operations a second, and the run uses all of them: with less it takes more chips, and is caught sooner.</source>
-            <translation>Ein Chip schafft {0:.3g} Operationen je Sekunde, und der Lauf nutzt sie alle: mit weniger braucht er mehr Chips und wird eher entdeckt.</translation>
-        </message>
-        <message>
-            <source>A chip logs {0:g} fingerprints of its weights a day, at times that nobody foretells: {1:.1%} of the run's chips have logged one within {2:g} days.</source>
-            <translation>Ein Chip schreibt am Tag {0:g} Fingerabdrücke seiner Gewichte mit, zu Zeiten, die niemand vorhersagt: {1:.1%} der Chips des Laufs haben binnen {2:g} Tagen einen mitgeschrieben.</translation>
-        </message>
-        <message>
             <source>A condition has at most {0} characters.</source>
             <translation>Eine Bedingung hat höchstens {0} Zeichen.</translation>
         </message>
@@ -7523,10 +7221,6 @@ Lauf zu finden</translation>
             <translation>Eine Datei oder ein Ordner von Dateien: .jsonl oder .parquet mit den Spalten text, prompt und completion, text und label, image und label oder audio und text; Bilder in einem Ordner für jede Klasse; alles andere ist einfacher Text.</translation>
         </message>
         <message>
-            <source>A fingerprint proves something from the operation on that breaks a rule. So this is about runs that go on for as many operations again as are given.</source>
-            <translation>Ein Fingerabdruck beweist etwas von der Operation an, die eine Regel bricht. Es geht also um Läufe, die noch einmal so viele Operationen weiterlaufen wie angegeben.</translation>
-        </message>
-        <message>
             <source>A key that is trusted has a name.</source>
             <translation>Ein Schlüssel, dem vertraut wird, hat einen Namen.</translation>
         </message>
@@ -7537,10 +7231,6 @@ Lauf zu finden</translation>
         <message>
             <source>A local folder with config.json, weights as safetensors, and tokenizer.json or preprocessor_config.json. Nothing is downloaded.</source>
             <translation>Ein Ordner auf diesem Rechner mit config.json, Gewichten als safetensors und tokenizer.json oder preprocessor_config.json. Es wird nichts heruntergeladen.</translation>
-        </message>
-        <message>
-            <source>A logged fingerprint shows whose training it was, and which rules that broke. Counterfoil's audit is such a proof for a run that was recorded; firmware that logs is not built.</source>
-            <translation>Ein mitgeschriebener Fingerabdruck zeigt, wessen Training es war und welche Regeln es brach. Die Prüfung mit Counterfoil ist ein solcher Beweis für einen aufgezeichneten Lauf; Firmware, die mitschreibt, ist nicht gebaut.</translation>
         </message>
         <message>
             <source>A margin of the precision is not an integer.</source>
@@ -7573,10 +7263,6 @@ Lauf zu finden</translation>
         <message>
             <source>A party that answers for shares of the run signed it, which is no audit.</source>
             <translation>Eine Partei, die für Anteile des Laufs einsteht, hat es unterschrieben: Das ist keine Prüfung.</translation>
-        </message>
-        <message>
-            <source>A plan of inspections has 1 to {0} sizes of runs, and as many numbers of chips.</source>
-            <translation>Ein Plan von Inspektionen hat 1 bis {0} Größen von Läufen und ebenso viele Anzahlen von Chips.</translation>
         </message>
         <message>
             <source>A process of Counterfoil cannot be started: {0}.</source>
@@ -7617,10 +7303,6 @@ Lauf zu finden</translation>
         <message>
             <source>A replay of the smallest run takes about 1 GiB. Close other programs before you start one.</source>
             <translation>Die Nachrechnung des kleinsten Laufs braucht etwa 1 GiB. Schließen Sie andere Programme, bevor Sie eine starten.</translation>
-        </message>
-        <message>
-            <source>A replayed step takes {0} times a recorded one, on one device; an auditor gets states at {1:.3g} GB/s.</source>
-            <translation>Ein nachgerechneter Schritt dauert {0}-mal so lange wie ein aufgezeichneter, auf einem Gerät; ein Prüfer bekommt Zustände mit {1:.3g} GB/s.</translation>
         </message>
         <message>
             <source>A reply of {0} does not count: its key was revoked.</source>
@@ -7675,14 +7357,6 @@ Lauf zu finden</translation>
             <translation>Eine Quelle des Auftrags kann nicht {0} heißen.</translation>
         </message>
         <message>
-            <source>A state is {0} bytes a parameter: weights and AdamW's moments in float32. It is digested after every step and stored after every {1:,}, and every device holds all of it.</source>
-            <translation>Ein Zustand hat {0} Bytes je Parameter: Gewichte und die Momente von AdamW in float32. Sein Digest wird nach jedem Schritt gebildet, gespeichert wird er nach je {1:,}, und jedes Gerät hält ihn ganz.</translation>
-        </message>
-        <message>
-            <source>A step has {0:,} tokens in {1:,} shares, one for each device; their sums travel as 8 bytes a parameter over a ring of {2:.3g} GB/s, after the backward pass.</source>
-            <translation>Ein Schritt hat {0:,} Token in {1:,} Anteilen, einen je Gerät; ihre Summen laufen mit 8 Bytes je Parameter über einen Ring von {2:.3g} GB/s, nach dem Rückwärtslauf.</translation>
-        </message>
-        <message>
             <source>A step of the program takes about {0:,.1f} GiB of memory; the limit is {1:,.0f} GiB.</source>
             <translation>Ein Schritt des Programms braucht etwa {0:,.1f} GiB Speicher; die Grenze ist {1:,.0f} GiB.</translation>
         </message>
@@ -7713,10 +7387,6 @@ Lauf zu finden</translation>
         <message>
             <source>A text holds a character that has no UTF-8 form.</source>
             <translation>Ein Text enthält ein Zeichen, das keine UTF-8-Form hat.</translation>
-        </message>
-        <message>
-            <source>A token takes 6 N operations, and 12 d T a layer for attention, T = {0:,}; the width d is {1} times the layers, 12 d^2 parameters in each.</source>
-            <translation>Ein Token braucht 6 N Operationen, und 12 d T je Schicht für Attention, T = {0:,}; die Breite d ist das {1}-fache der Schichten, mit je 12 d^2 Parametern.</translation>
         </message>
         <message>
             <source>A tokenizer.json; the text is UTF-8 then.</source>
@@ -7761,10 +7431,6 @@ Lauf zu finden</translation>
         <message>
             <source>Activation checkpointing: compute activations again in the backward pass instead of keeping them. Less memory, about a third more time, the same training. The number of segments of the forward pass, or auto.</source>
             <translation>Aktivierungen im Rückwärtslauf noch einmal berechnen, statt sie zu behalten. Weniger Speicher, etwa ein Drittel mehr Zeit, dasselbe Training. Die Zahl der Abschnitte des Vorwärtslaufs, oder auto.</translation>
-        </message>
-        <message>
-            <source>Activations do not fit, so that forward passes run twice: {0:.3g} times the time.</source>
-            <translation>Aktivierungen passen nicht in den Speicher, daher laufen Vorwärtsläufe zweimal: das {0:.3g}-fache der Zeit.</translation>
         </message>
         <message>
             <source>Add --order FILE with the client's own order, and --trainer-key FILE with the trainer's key.</source>
@@ -8163,10 +7829,6 @@ Lauf zu finden</translation>
             <translation>Wählen Sie auch eine Anzahl oder eine Sicherheit.</translation>
         </message>
         <message>
-            <source>Choose a period that is no longer than the run.</source>
-            <translation>Wählen Sie einen Abstand, der nicht länger ist als der Lauf.</translation>
-        </message>
-        <message>
             <source>Choose a run of it.</source>
             <translation>Wählen Sie einen Lauf davon.</translation>
         </message>
@@ -8217,14 +7879,6 @@ Lauf zu finden</translation>
         <message>
             <source>Choose the order file that the client wrote and kept.</source>
             <translation>Wählen Sie die Auftragsdatei, die der Auftraggeber geschrieben und aufbewahrt hat.</translation>
-        </message>
-        <message>
-            <source>Choose, say, 0.9.</source>
-            <translation>Wählen Sie zum Beispiel 0.9.</translation>
-        </message>
-        <message>
-            <source>Choose, say, 0.99 and 0.01.</source>
-            <translation>Wählen Sie etwa 0.99 und 0.01.</translation>
         </message>
         <message>
             <source>Chunk {0} of tensor {1} has the wrong length.</source>
@@ -8289,10 +7943,6 @@ Lauf zu finden</translation>
         <message>
             <source>Computing</source>
             <translation>Rechnen</translation>
-        </message>
-        <message>
-            <source>Confidence and bad fraction are shares between 0 and 1.</source>
-            <translation>Sicherheit und schlechter Anteil liegen zwischen 0 und 1.</translation>
         </message>
         <message>
             <source>Copy it there, and open it by its path there; or start the window without --engine.</source>
@@ -8459,10 +8109,6 @@ Lauf zu finden</translation>
             <translation>Von Schritt {0} bis Schritt {1} bewegt das beauftragte Training diesen Tensor um {2:.3g} (euklidische Norm). Der des Trainers liegt {3:.3g} davon entfernt: {4:.3g} % dieses Wegs.</translation>
         </message>
         <message>
-            <source>From {0:.3g} billion parameters on, weights, moments and gradients are more than the {1:.0f} GB of one {2}. Every device that records or replays holds all of them: dividing a state is not built.</source>
-            <translation>Ab {0:.3g} Milliarden Parametern sind Gewichte, Momente und Gradienten mehr als die {1:.0f} GB einer {2}. Jedes Gerät, das aufzeichnet oder nachrechnet, hält sie ganz: einen Zustand zu teilen ist nicht gebaut.</translation>
-        </message>
-        <message>
             <source>Gave up after {0:.0f} seconds of waiting for {1}.</source>
             <translation>Nach {0:.0f} Sekunden Warten aufgegeben: {1}.</translation>
         </message>
@@ -8503,10 +8149,6 @@ Lauf zu finden</translation>
             <translation>Geben Sie Dezimalziffern an, zum Beispiel 1250.5.</translation>
         </message>
         <message>
-            <source>Give fewer at a time.</source>
-            <translation>Geben Sie weniger auf einmal an.</translation>
-        </message>
-        <message>
             <source>Give it another name: nothing is put among other files.</source>
             <translation>Geben Sie ihm einen anderen Namen: Nichts wird zwischen andere Dateien gelegt.</translation>
         </message>
@@ -8535,20 +8177,8 @@ Lauf zu finden</translation>
             <translation>Geben Sie es an.</translation>
         </message>
         <message>
-            <source>Give more tokens, such as 1e12.</source>
-            <translation>Geben Sie mehr Token an, etwa 1e12.</translation>
-        </message>
-        <message>
             <source>Give one whose parts begin with -----BEGIN CERTIFICATE-----.</source>
             <translation>Geben Sie eine an, deren Teile mit -----BEGIN CERTIFICATE----- beginnen.</translation>
-        </message>
-        <message>
-            <source>Give sizes in operations, such as 3.14e23.</source>
-            <translation>Geben Sie Größen in Operationen an, zum Beispiel 3.14e23.</translation>
-        </message>
-        <message>
-            <source>Give sizes such as 1,8,70.</source>
-            <translation>Geben Sie Größen wie 1,8,70 an.</translation>
         </message>
         <message>
             <source>Give the capsule that the same audit wrote.</source>
@@ -8763,14 +8393,6 @@ Lauf zu finden</translation>
             <translation>In diesem Ordner, in einer POSIX-Shell, mit OpenSSL 3.0 oder neuer. Unterwegs ist nichts zu Schaden gekommen:</translation>
         </message>
         <message>
-            <source>Inspections come more seldom than every {0:g} days, the length of the run.</source>
-            <translation>Die Inspektionen kommen seltener als alle {0:g} Tage, so lange wie der Lauf dauert.</translation>
-        </message>
-        <message>
-            <source>Inspectors know every chip and draw from all of them with equal chances. Whoever hides chips is not in this plan.</source>
-            <translation>Die Inspektoren kennen jeden Chip und ziehen aus allen mit gleicher Wahrscheinlichkeit. Wer Chips versteckt, kommt in diesem Plan nicht vor.</translation>
-        </message>
-        <message>
             <source>Install Counterfoil again, in an environment of its own.</source>
             <translation>Installieren Sie Counterfoil neu, in einer eigenen Umgebung.</translation>
         </message>
@@ -8973,10 +8595,6 @@ Lauf zu finden</translation>
         <message>
             <source>Its auditor withdrew it on {0}: {1}</source>
             <translation>Der Prüfer hat es am {0} zurückgezogen: {1}</translation>
-        </message>
-        <message>
-            <source>Its log has {0:.2g} bits for each rounded value, and those of larger ones too.</source>
-            <translation>Sein Log hat {0:.2g} Bit je gerundetem Wert, und die von größeren ebenso.</translation>
         </message>
         <message>
             <source>Its signature binds it to that, so the dispute can be settled by anybody who repeats this one share.</source>
@@ -9395,10 +9013,6 @@ Lauf zu finden</translation>
             <translation>Nichts wurde nachgerechnet.</translation>
         </message>
         <message>
-            <source>Of each rounded value {0} bits are logged under float64-24, as was measured on processors, and a hundred times that under float32-bfloat16.</source>
-            <translation>Von jedem gerundeten Wert stehen unter float64-24 {0} Bit im Log, wie auf Prozessoren gemessen, und unter float32-bfloat16 das Hundertfache.</translation>
-        </message>
-        <message>
             <source>Of the order nothing but its manifest is needed: what shares give is added.</source>
             <translation>Vom Auftrag wird nur das Manifest gebraucht: Was Anteile ergeben, wird addiert.</translation>
         </message>
@@ -9429,10 +9043,6 @@ Lauf zu finden</translation>
         <message>
             <source>One of the auditors verified it and replayed {0} of its steps; {1} are asked for.</source>
             <translation>Einer der Prüfer hat ihn bestätigt und {0} seiner Schritte nachgerechnet; verlangt sind {1}.</translation>
-        </message>
-        <message>
-            <source>One step was measured on {0}, at {1:.3g} operations a second; larger ones are taken to run at that rate. Small ones run at less.</source>
-            <translation>Ein Schritt wurde auf {0} gemessen, mit {1:.3g} Operationen je Sekunde; für größere gilt dieselbe Rate. Kleine erreichen weniger.</translation>
         </message>
         <message>
             <source>One thing is wrong.</source>
@@ -9557,10 +9167,6 @@ Lauf zu finden</translation>
         <message>
             <source>Ranks that torchrun starts wait for this name until they fail. On one machine give torchrun --standalone --local-addr 127.0.0.1; on several each one's address as --local-addr, or let /etc/hosts say it.</source>
             <translation>Ränge, die torchrun startet, warten auf diesen Namen, bis sie scheitern. Auf einem Rechner hilft torchrun --standalone --local-addr 127.0.0.1; auf mehreren gibt --local-addr jedem seine eigene Adresse, oder sie steht in /etc/hosts.</translation>
-        </message>
-        <message>
-            <source>Rates are those that {0} publishes of the {1}, dense; {2:.0f} % of them is reached, of products and of memory alike. No GPU measured it.</source>
-            <translation>Die Raten sind die, die {0} für die {1} veröffentlicht, dicht; erreicht werden davon {2:.0f} %, bei Produkten wie beim Speicher. Keine GPU hat das gemessen.</translation>
         </message>
         <message>
             <source>Ray is not installed.</source>
@@ -9707,10 +9313,6 @@ Lauf zu finden</translation>
             <translation>SHA-256 von Zuständen</translation>
         </message>
         <message>
-            <source>SHA-256 takes {0:.3g} GB/s, eight threads of a processor; digests are made beside the next step.</source>
-            <translation>SHA-256 schafft {0:.3g} GB/s, auf acht Threads eines Prozessors; Digests entstehen neben dem nächsten Schritt.</translation>
-        </message>
-        <message>
             <source>Sandbox</source>
             <translation>Sandbox</translation>
         </message>
@@ -9761,10 +9363,6 @@ Lauf zu finden</translation>
         <message>
             <source>Segments are chosen by number, by count, or by confidence; only one of them.</source>
             <translation>Segmente werden nach Nummer, nach Anzahl oder nach Sicherheit gewählt; nur nach einem davon.</translation>
-        </message>
-        <message>
-            <source>Segments are drawn after the run was signed. A run with fewer bad ones than {0:.3g} % may pass: a single one is found with the probability that it is in the sample.</source>
-            <translation>Segmente werden gezogen, nachdem der Lauf signiert ist. Ein Lauf mit weniger als {0:.3g} % schlechten kann durchkommen: ein einzelnes wird so wahrscheinlich gefunden, wie es in der Stichprobe liegt.</translation>
         </message>
         <message>
             <source>Self-test</source>
@@ -9829,14 +9427,6 @@ Lauf zu finden</translation>
         <message>
             <source>Signed by {0}, {1}.</source>
             <translation>Unterschrieben von {0}, {1}.</translation>
-        </message>
-        <message>
-            <source>Sizes and counts of a plan are more than 0.</source>
-            <translation>Größen und Anzahlen eines Plans sind größer als 0.</translation>
-        </message>
-        <message>
-            <source>Sizes, counts and days of a plan of inspections are more than 0.</source>
-            <translation>Größen, Anzahlen und Tage eines Plans von Inspektionen sind größer als 0.</translation>
         </message>
         <message>
             <source>Some of the runs are signed with the same key: they are not of different providers.</source>
@@ -10233,10 +9823,6 @@ Lauf zu finden</translation>
         <message>
             <source>The compute dtype {0} is not supported; float64 and float32 are.</source>
             <translation>Der Rechentyp {0} wird nicht unterstützt; float64 und float32 werden es.</translation>
-        </message>
-        <message>
-            <source>The confidence is a probability between 0 and 1.</source>
-            <translation>Die Sicherheit ist eine Wahrscheinlichkeit zwischen 0 und 1.</translation>
         </message>
         <message>
             <source>The connection to the engine on {0} ended ({1}). Nothing was concluded.</source>
@@ -11463,10 +11049,6 @@ Lauf zu finden</translation>
             <translation>Der Lauf hat ein Rundungsprotokoll von {0} Bytes unter einem exakten Profil, das keines hat.</translation>
         </message>
         <message>
-            <source>The run has fewer tokens than one of its steps, {0:,}.</source>
-            <translation>Der Lauf hat weniger Token als einer seiner Schritte, {0:,}.</translation>
-        </message>
-        <message>
             <source>The run has no loss of a last step that is a number.</source>
             <translation>Der Lauf hat keinen Loss eines letzten Schritts, der eine Zahl ist.</translation>
         </message>
@@ -11541,10 +11123,6 @@ Lauf zu finden</translation>
         <message>
             <source>The run keeps no average of its weights.</source>
             <translation>Der Lauf führt keinen Durchschnitt seiner Gewichte.</translation>
-        </message>
-        <message>
-            <source>The run lasts {0:g} days on as few chips as can carry it out. On fewer it takes longer, and more inspections meet it: that gains it little. Spread over more it is caught more surely.</source>
-            <translation>Der Lauf dauert {0:g} Tage auf so wenigen Chips, wie ihn ausführen können. Auf weniger Chips dauert er länger, und mehr Inspektionen treffen ihn: das bringt ihm wenig. Auf mehr Chips verteilt wird er sicherer entdeckt.</translation>
         </message>
         <message>
             <source>The run names its initial weights by their digest, and leaves them to the client's order.</source>
@@ -12619,10 +12197,6 @@ Lauf zu finden</translation>
             <translation>Zwei Skalare der Schritte haben denselben Namen.</translation>
         </message>
         <message>
-            <source>Under a profile nothing is fused: every operator reads and writes its tensors, attention's matrices too. Ordinary bfloat16 moves nothing beside its products.</source>
-            <translation>Unter einem Profil ist nichts verschmolzen: jeder Operator liest und schreibt seine Tensoren, auch die Matrizen der Attention. Gewöhnliches bfloat16 bewegt neben seinen Produkten nichts.</translation>
-        </message>
-        <message>
             <source>Under this profile every result is defined by mathematics, so of two different elements one is wrong. At the operator {0}, whose inputs agree, element {1} is {2}, computed in integers, as this machine has it; the trainer's fingerprint shows {3}.</source>
             <translation>Unter diesem Profil ist jedes Ergebnis durch die Mathematik festgelegt; von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, ist das Element {1}, in ganzen Zahlen berechnet, {2}, wie dieser Rechner es hat; der Fingerabdruck des Trainers zeigt {3}.</translation>
         </message>
@@ -12841,10 +12415,6 @@ Lauf zu finden</translation>
         <message>
             <source>What {0} is cannot be said: the process that looked at it ended, or took too long.</source>
             <translation>Was {0} ist, lässt sich nicht sagen: Der Prozess, der sie angesehen hat, endete oder brauchte zu lange.</translation>
-        </message>
-        <message>
-            <source>Where hashing is marked, a step waits for the digest of its state: fewer devices, or larger batches, take as long.</source>
-            <translation>Wo Hashing steht, wartet ein Schritt auf den Digest seines Zustands: weniger Geräte oder größere Batches brauchen ebenso lang.</translation>
         </message>
         <message>
             <source>Where masks are large negative numbers, use minus infinity in their place. {0}</source>
@@ -15576,25 +15146,6 @@ Lauf zu finden</translation>
         </message>
     </context>
     <context>
-        <name>fleet</name>
-        <message>
-            <source>Billions of parameters</source>
-            <translation>Milliarden Parameter</translation>
-        </message>
-        <message>
-            <source>Device-hours by billions of parameters</source>
-            <translation>Gerätestunden nach Milliarden von Parametern</translation>
-        </message>
-        <message>
-            <source>Device-hours to audit the sample</source>
-            <translation>Gerätestunden zum Prüfen der Stichprobe</translation>
-        </message>
-        <message>
-            <source>Device-hours to record</source>
-            <translation>Gerätestunden zum Aufzeichnen</translation>
-        </message>
-    </context>
-    <context>
         <name>growing</name>
         <message>
             <source>Loss</source>
@@ -15615,33 +15166,6 @@ Lauf zu finden</translation>
         <message>
             <source>trainer</source>
             <translation>vom Trainer</translation>
-        </message>
-    </context>
-    <context>
-        <name>inspections</name>
-        <message>
-            <source>Chance to catch a run</source>
-            <translation>Wahrscheinlichkeit, einen Lauf zu entdecken</translation>
-        </message>
-        <message>
-            <source>Chips that there are</source>
-            <translation>Vorhandene Chips</translation>
-        </message>
-        <message>
-            <source>Chips to look at in a year</source>
-            <translation>Chips, die im Jahr anzusehen sind</translation>
-        </message>
-        <message>
-            <source>Chips to look at, and how surely longer runs are caught</source>
-            <translation>Chips, die anzusehen sind, und wie sicher längere Läufe entdeckt werden</translation>
-        </message>
-        <message>
-            <source>Times as long</source>
-            <translation>So viele Male so lang</translation>
-        </message>
-        <message>
-            <source>{0} % of the chips</source>
-            <translation>{0} % der Chips</translation>
         </message>
     </context>
     <context>

@@ -1,1 +1,0 @@
-"""``python -m benchmarks accuracy``: do models learn as well under the precision profiles as in float32?"""
