@@ -352,7 +352,7 @@ def test_an_actor_that_says_anything_else_is_as_good_as_dead(what: str, monkeypa
 
 def test_an_error_of_an_actor_names_itself_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     assert heard(OwnError(), monkeypatch) == [Died(1, "an error that is none of Ray's")]
-    assert heard(Ray.exceptions.ActorDiedError(), monkeypatch) == [Died(1, "ActorDiedError")]
+    assert heard(Ray.exceptions.ActorDiedError(), monkeypatch) == [Died(1, "Ray lost it or its machine")]
 
 
 def test_control_an_actor_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,7 @@ from counterfoil_core.values.events import AuditFinished
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.request import AuditRequest
 from counterfoil_core.values.workers import LocalWorkers
+from engine.training.test_ranks import write_order
 from support import escapes, taken_over as taker
 from support.boxes import closed
 from support.fake_engine import FakeEngine
@@ -271,6 +272,24 @@ def test_nobody_gets_out_of_a_command(command: str, digits_job: Job, tmp_path: P
         kept = [int(json.loads(start[3])["folder"])]
         with subprocess.Popen([*start, command, run, *options], pass_fds=kept) as process:
             process.wait(300)
+        nobody_got_out(said())
+
+
+def test_nobody_gets_out_of_a_rank(tmp_path: Path) -> None:
+    order = write_order(tmp_path / "job.cfoil", 2)
+    generate_key(tmp_path / "k.pem", None)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    ranks = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    with taken_over(tmp_path / "world", "counterfoil.cli", order) as (start, run, said):
+        options = ["train", run, "--out", tmp_path / "made.cfoil", "--key", tmp_path / "k.pem"]
+        kept, plain = [int(json.loads(start[3])["folder"])], [sys.executable, "-P", "-m", "counterfoil"]
+        with (
+            subprocess.Popen([*start, *options], pass_fds=kept, env={**os.environ, **ranks, "RANK": "0"}) as first,
+            subprocess.Popen([*plain, *options], env={**os.environ, **ranks, "RANK": "1"}) as second,
+        ):
+            first.wait(300)
+            second.wait(60)
         nobody_got_out(said())
 
 

@@ -47,11 +47,16 @@ class Ended:
 
 
 class ForkServer:
-    """Use it as a context manager."""
+    """Use it as a context manager.
 
-    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+    Args:
+        environment: What is set for its commands.
+        own: Whether each command is the only one that its process works for, and closes a box.
+    """
+
+    def __init__(self, environment: Mapping[str, str] | None = None, *, own: bool = False) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "support.fork_server"],
+            [sys.executable, "-m", "support.fork_server", *(["own"] if own else [])],
             cwd=TESTS,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -110,6 +115,7 @@ class ForkServer:
 
 def _serve() -> None:
     from counterfoil import cli
+    from counterfoil.cli.commands import own_process
 
     _import_what_commands_need()
     # What is there now stays: a fork that looks for garbage in it would copy it all.
@@ -132,6 +138,8 @@ def _serve() -> None:
             os.dup2(writer, 2)
             try:
                 _prepare(job)
+                if sys.argv[1:]:
+                    own_process()
                 code = cli.main(job["arguments"])
             except BaseException:
                 traceback.print_exc()

@@ -22,6 +22,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from counterfoil.cli import monitor
+from counterfoil.cli.places import READS, RECORDS, WRITES_LOG, Given, NamedFile
+from counterfoil.sandbox.box import SWITCH
+
 ROOT = Path(__file__).parents[2]
 KEY_SEED = bytes(32)
 LONGEST_SECONDS = 100.0
@@ -56,16 +60,25 @@ class RankEnd:
 
 
 class Worlds:
-    """Starts worlds; use it as a context manager."""
+    """Starts worlds; use it as a context manager.
 
-    def __init__(self) -> None:
+    Args:
+        boxed: Whether each rank of several closes a box around itself, as ``train`` does.
+    """
+
+    def __init__(self, *, boxed: bool = False) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "support.worlds"],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+            env={
+                **os.environ,
+                "OMP_NUM_THREADS": "1",
+                "PYTHONPATH": os.pathsep.join(sys.path),
+                SWITCH: "" if boxed else "off",
+            },
         )
 
     def __enter__(self) -> Self:
@@ -162,10 +175,8 @@ def _world(jobs: list[dict[str, Any]]) -> list[RankEnd]:
         codes = _codes(children)
         found = []
         for rank, code in enumerate(codes):
-            said = Path(folder, str(rank))
-            found.append(
-                replace(RankEnd(**json.loads(said.read_text())), code=code) if said.exists() else RankEnd(code)
-            )
+            said = Path(folder, str(rank)).read_text()
+            found.append(replace(RankEnd(**json.loads(said)), code=code) if said else RankEnd(code))
         return found
 
 
@@ -191,8 +202,12 @@ def _rank(rank: int, size: int, port: int, job: dict[str, Any], said: Path) -> N
         RANK=str(rank), WORLD_SIZE=str(size), LOCAL_RANK=str(rank), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port)
     )
     os.dup2(2, 1)
-    end = _tried(rank, job)
-    said.write_text(json.dumps(asdict(end)))
+    with said.open("w") as answer:
+        places = [NamedFile("ORDER", Path(job["order"]), READS), NamedFile("--out", Path(job["run"]), RECORDS)]
+        places += [NamedFile("--heads", Path(job["heads"]), WRITES_LOG)] if job["heads"] else []
+        with monitor.within(Given(tuple(places), writes=not rank, among_ranks=True)):
+            end = _tried(rank, job)
+        answer.write(json.dumps(asdict(end)))
     os._exit(end.code)
 
 
@@ -258,6 +273,7 @@ def _recorded(rank: int, job: Mapping[str, Any], names: list[str]) -> str:
         heads_every=1,
         resume=job["resume"],
         share_keys=parties,
+        connect=monitor.connect(),
     )
     for event in events:
         if not isinstance(event, OperatorRecorded):

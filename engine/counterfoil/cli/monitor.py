@@ -10,6 +10,7 @@ is looked at before it gets its name.
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import shutil
 import signal
@@ -22,14 +23,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, NoReturn, ParamSpec, TypeVar, cast
 
-from counterfoil.audit.boxed.farrun import FarRun, refusal
+from counterfoil.audit.boxed.farrun import FarRun
 from counterfoil.audit.boxed.start import why_open
 from counterfoil.base import wholefiles
 from counterfoil.cli.continuation import Written
 from counterfoil.cli.places import Given, claims
+from counterfoil.distributed.outside import GROUP, Connect, GroupOutside, outside_group, shared_memory
 from counterfoil.sandbox import box
 from counterfoil.signer.client import SignerProcess, ask_passphrase, start_signer
 from counterfoil.signer.environment import drop_passphrase
+from counterfoil.talk.failure import refusal
 from counterfoil.talk.frames import read_frame, write_frame
 from counterfoil.talk.line import Line
 from counterfoil.talk.messages import decode, encode
@@ -57,18 +60,20 @@ class Begun:
     near: Path | None  #: The copy of what lies elsewhere, where its server gives no pieces of it.
 
 
-class Monitor(FarRun):
+class Monitor(FarRun, GroupOutside):
     """Does what the command may not: what that may ask for is a method, whose signature says what goes in and out.
 
     Args:
         given: What the command is given.
         handles: Where descriptors are handed over.
+        memory: What it shares with the command, of a rank among others.
     """
 
-    def __init__(self, given: Given, handles: socket.socket) -> None:
+    def __init__(self, given: Given, handles: socket.socket, memory: mmap.mmap | None = None) -> None:
         self._given = given
         address = place_of(given.address) if given.address else None
-        super().__init__(address if isinstance(address, Address) else None)
+        FarRun.__init__(self, address if isinstance(address, Address) else None)
+        GroupOutside.__init__(self, memory)
         self._handles = handles
         self._stack = ExitStack()
         self._staging: dict[Path, Path] = {}
@@ -82,7 +87,7 @@ class Monitor(FarRun):
             GivenFileError, FileReadError: What lies elsewhere cannot be had.
         """
         self._stack.enter_context(claims(self._given))
-        for place in self._given.places:
+        for place in self._given.places if self._given.writes else ():
             for target in map(_whole, place.writes):
                 with suppress(OSError):  # whoever writes there says what is wrong
                     for folder in place.role.makes(target):
@@ -195,7 +200,7 @@ class Monitor(FarRun):
 ASKED = Port[Monitor](
     Monitor.begin, Monitor.place, Monitor.open_log, Monitor.remove_leftovers, Monitor.open_key, Monitor.sign,
     Monitor.open_run, Monitor.fetch_run, Monitor.compare_run, Monitor.close_run, Monitor.compile, Monitor.ask_server,
-    Monitor.wrote, Monitor.note, Monitor.forget,
+    Monitor.wrote, Monitor.note, Monitor.forget, *GROUP.functions,
 )  # fmt: skip
 """What a command in a box may ask for."""
 
@@ -206,10 +211,11 @@ class Asked:
     Args:
         pipe: Leads to it.
         handles: Where it hands descriptors over.
+        memory: What it shares with a rank among others.
     """
 
-    def __init__(self, pipe: socket.socket, handles: socket.socket) -> None:
-        self._handles = handles
+    def __init__(self, pipe: socket.socket, handles: socket.socket, memory: mmap.mmap | None) -> None:
+        self._handles, self._memory = handles, memory
         self._asking = threading.Lock()
         self._pipe = _stream(pipe)
         self._staging: dict[Path, Path] = {}
@@ -220,9 +226,14 @@ class Asked:
     ) -> T:
         """Ask for one of :data:`ASKED`, whatever side declares it; raises the CounterfoilError of a refusal."""
         del port
-        with self._asking:
-            write_frame(self._pipe, encode(ASKED.call(question, arguments, named)))
-            said = read_frame(self._pipe, MONITOR.says)
+        said = None
+        with self._asking, suppress(OSError, ValueError):
+            try:
+                write_frame(self._pipe, encode(ASKED.call(question, arguments, named)))
+                said = read_frame(self._pipe, MONITOR.says)
+            except KeyboardInterrupt:
+                self._pipe.close()  # else the next one to ask would hear this answer
+                raise
         if said is None:
             raise CounterfoilError(say("The process outside of the box has ended. Nothing was concluded."))
         (answer,) = decode(said, Delivery)
@@ -277,6 +288,14 @@ class Asked:
 
         return Asking(self, Path()).ranges(address, cancel)
 
+    @property
+    def connect(self) -> Connect | None:
+        """Brings ranks together; None where this process is none."""
+        memory = self._memory
+        if memory is None:
+            return None
+        return lambda started, _device, cancel: outside_group(self, memory, started, cancel)
+
 
 class _AskedWritten(Written):
     """What was written, of which the monitor takes note."""
@@ -317,7 +336,7 @@ _asked: Asked | None = None
 
 def within(given: Given) -> AbstractContextManager[None]:
     """Return what a command runs within: its box, or where there is none the claims of what it writes."""
-    why = why_open(given.device) or ("ranks speak through sockets" if given.among_ranks else "")
+    why = why_open(given.device)
     if not why:
         return close_box(given)
     box.leave_open(why)
@@ -334,6 +353,11 @@ def get_kernels() -> None:
         _asked.ask(ASKED, Monitor.compile)
 
 
+def connect() -> Connect | None:
+    """Return what brings the ranks together beside the box of this command; None where it is in none."""
+    return None if _asked is None else _asked.connect
+
+
 def current_monitor() -> Asked | None:
     """Return the monitor of this command; None where it is in no box."""
     return _asked
@@ -348,8 +372,13 @@ def close_box(given: Given) -> Iterator[None]:
         GivenFileError, FileReadError: What lies elsewhere cannot be had.
     """
     global _asked
+    os.environ.update(_ENVIRONMENT)
+    memory = None
+    if given.among_ranks:
+        memory = shared_memory()
+        import torch.distributed  # noqa: F401  # once for both processes
     (ours, theirs), (taken, handed) = socket.socketpair(), socket.socketpair()
-    outside = Monitor(given, handed)
+    outside = Monitor(given, handed, memory)
     process = os.fork()
     if not process:
         ours.close()
@@ -358,13 +387,12 @@ def close_box(given: Given) -> Iterator[None]:
     handed.close()
     drop_passphrase()
     try:
-        monitor = Asked(ours, taken)
+        monitor = Asked(ours, taken, memory)
         monitor.begin()
-        into = [path for place in given.places for path in place.role.into(place.path)]
+        into = [path for place in given.places for path in place.role.into(place.path) if given.writes]
         near = () if monitor.near is None else (monitor.near,)
         reads = [path for place in given.places for path in place.boxed]
         lists = [path for place in given.places for path in place.lists]
-        os.environ.update(_ENVIRONMENT)
         box.enter([*reads, *near], [*monitor.folders, *into], lists)
         wholefiles.place_by(monitor)
         _asked = monitor

@@ -203,6 +203,7 @@ def train(
             fresh=fresh,
             limits=compute.limits,
             initial_in_order=initial_in_order,
+            connect=monitor.connect(),
         )
         for event in events:
             if isinstance(event, RecordFinished):
@@ -282,6 +283,7 @@ def _assist(order: Path, out: Path, party_files: Mapping[int, Path], compute: Co
                 cancel=cancel,
                 share_keys=share_keys,
                 limits=compute.limits,
+                connect=monitor.connect(),
             )
             finish(events)
     except CounterfoilError as error:

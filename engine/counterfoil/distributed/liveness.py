@@ -149,12 +149,12 @@ class Liveness:
 
     def _beat(self) -> None:
         # Whoever waits for something notices that the store is gone.
-        with suppress(RuntimeError):
+        with suppress(RuntimeError, CounterfoilError):
             while not self._ending.wait(BEAT_SECONDS):
                 self._store.add(_beats(self._rank), 1)
 
     def _leave(self, farewell: Farewell) -> None:
-        with suppress(RuntimeError):
+        with suppress(RuntimeError, CounterfoilError):
             self._store.set(_left(self._rank), encode(farewell))
             self._store.add("left", 1)
 

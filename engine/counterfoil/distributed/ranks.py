@@ -6,128 +6,28 @@ the store, where a wait can be stopped and a rank that is gone is found; so thei
 
 from __future__ import annotations
 
-import os
-import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from datetime import timedelta
-from itertools import count
 
 import torch
-import torch.distributed as dist
 from torch import Tensor
 
 from counterfoil.base.buckets import buckets
 from counterfoil.base.joberrors import RankError
-from counterfoil.distributed.launch import Launch, launch
-from counterfoil.distributed.liveness import Liveness, Store
+from counterfoil.distributed.direct import direct_group, started_among
+from counterfoil.distributed.group import AT_ONCE, PIECE_BYTES, Collective, Group, Work
+from counterfoil.distributed.launch import Launch
+from counterfoil.distributed.liveness import Liveness
+from counterfoil.distributed.outside import Connect
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError
 from counterfoil_core.base.trouble import obstacle
-
-# Where the environment says that the ranks' store is, and whether it is reached from here. torch waits for it as long
-# as for a collective, hears no Ctrl-C meanwhile, and says at the end which call failed.
-
-AGENT_SECONDS = 20.0
-"""How long a store is tried for that torchrun keeps: it is there before the ranks are."""
-RANK_0_SECONDS = 120.0
-"""The same for one that rank 0 keeps, which may begin so much later than others."""
-_ATTEMPT_SECONDS = 5.0
-_PAUSE_SECONDS = 0.5
-_NAMED = (
-    "On one machine start with torchrun --standalone --local-addr 127.0.0.1. On several give torchrun --local-addr on "
-    "each of them, its own address that the others reach; without torchrun set MASTER_ADDR to an address of rank 0's "
-    "machine. Or have the name found, by /etc/hosts for instance."
-)
-_REACHED = (
-    "Look whether rank 0 runs and has not failed, whether MASTER_ADDR and MASTER_PORT are those of its machine, and "
-    "whether a firewall lies between."
-)
-
-
-@dataclass(frozen=True)
-class StoreAddress:
-    """Where the store is, as ``MASTER_ADDR`` and ``MASTER_PORT`` say."""
-
-    host: str  #: Name or address of the machine.
-    port: int  #: The port.
-    begun: bool  #: Whether it is there already: torchrun keeps it, and not rank 0.
-
-    def wait(self, rank: int, cancel: CancelToken | None) -> None:
-        """Wait until the store can be reached.
-
-        Args:
-            rank: This rank; 0 begins the store itself where it is not there already, and needs its name alone.
-            cancel: Looked at meanwhile.
-
-        Raises:
-            RankError: It cannot, and why.
-            CancelledError: ``cancel`` was set.
-        """
-        until = time.monotonic() + (AGENT_SECONDS if self.begun else RANK_0_SECONDS)
-        while (trouble := self._trouble(connects=rank > 0 or self.begun)) is not None:
-            if time.monotonic() > until:
-                raise self._error(trouble) from trouble
-            (cancel or CancelToken()).wait(_PAUSE_SECONDS)
-
-    def _trouble(self, *, connects: bool) -> Exception | None:
-        """Return what stands between this process and the store; None where nothing does."""
-        try:
-            socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
-            if connects:
-                socket.create_connection((self.host, self.port), _ATTEMPT_SECONDS).close()
-        except (OSError, UnicodeError) as error:  # the latter for what cannot be a name
-            return error
-        return None
-
-    def _error(self, trouble: Exception) -> RankError:
-        where, remedy = (
-            f"The store by which the ranks find each other, at {self.host}:{self.port}, is not reached",
-            _REACHED,
-        )
-        why = getattr(trouble, "strerror", None) or "nobody answers there"
-        if isinstance(trouble, socket.gaierror | UnicodeError):
-            why, remedy = f"no address is found for the name {self.host}", _NAMED
-        elif isinstance(trouble, ConnectionRefusedError):
-            why = "nobody listens there"
-        return RankError(f"{where}: {why}.", remedy=remedy, detail=str(trouble))
-
-
-def store_address() -> StoreAddress | None:
-    """Return what the environment says of the store; None where it says nothing that could be one, as torch then says.
-
-    torchrun's word for a store that it keeps itself is that of ``torch.distributed``.
-    """
-    host, port = os.environ.get("MASTER_ADDR", ""), os.environ.get("MASTER_PORT", "")
-    if not host or not port.isdecimal():
-        return None
-    return StoreAddress(host, int(port), os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True")
-
-
-TIMEOUT = timedelta(minutes=5)
-"""A collective that takes longer, though all have met for it, will not end."""
 
 ANSWER_SECONDS = 60.0
 """A rank that is asked for what it gave, and sends no piece of it for so long, is silent."""
 _PIECE_BYTES = 4 * 2**20
 """Of what travels through the store, which takes no values of more than 8 MiB."""
-
-_RECORDINGS = count()
-"""Recordings of this process so far, by which they are told apart in the store. All ranks have had as many."""
-
-
-@dataclass(frozen=True)
-class _Groups:
-    """Who talks to whom."""
-
-    control: dist.ProcessGroup  #: gloo, for what lies in the memory of the CPU.
-    data: dist.ProcessGroup  #: For what lies on the device; the same on a CPU.
-
-    def of(self, device: torch.device) -> dist.ProcessGroup:
-        """Return the group for tensors of a device."""
-        return self.control if device.type == "cpu" else self.data
 
 
 class Ranks:
@@ -139,9 +39,10 @@ class Ranks:
         device: The device on which it computes.
     """
 
-    def __init__(self, started: Launch, device: str, groups: _Groups, store: Store, liveness: Liveness) -> None:
+    def __init__(self, started: Launch, device: str, group: Group, liveness: Liveness) -> None:
         self.rank, self.size, self.device = started.rank, started.size, device
-        self._groups, self._store, self._liveness = groups, store, liveness
+        self._group, self._store, self._liveness = group, group.store, liveness
+        self._under_way = list[Work]()
         self._met = self._told = 0
 
     # Through the store.
@@ -218,9 +119,7 @@ class Ranks:
 
     def begin_sum(self, total: Tensor) -> Callable[[], None]:
         """Begin to add int64 numbers of all ranks, in place; returns what waits until they are added."""
-        group = self._groups.of(total.device)
-        work = self._begin(lambda: dist.all_reduce(total, dist.ReduceOp.SUM, group, async_op=True))
-        return lambda: self._end(work)
+        return self._begin(Collective.SUM, total.view(-1).view(torch.uint8))
 
     def spread(self, tensors: Mapping[str, Tensor], source: int) -> dict[str, Tensor]:
         """Return the tensors of one rank, bit for bit.
@@ -238,43 +137,58 @@ class Ranks:
 
     def gather(self, said: bytes) -> list[bytes]:
         """Return what each rank says, at rank 0; nothing elsewhere."""
-        sizes = [int(row) for row in self._from_all(torch.tensor([len(said)], dtype=torch.int64))]
-        # gloo gathers as much from each, and lets nobody look whether a message from one to another has come.
-        mine = torch.zeros(max(sizes), dtype=torch.uint8)
-        mine[: len(said)] = _tensor(said)
-        there = None if self.rank else [torch.empty_like(mine) for _ in range(self.size)]
-        self._end(self._begin(lambda: dist.gather(mine, there, 0, self._groups.control, async_op=True)))
-        return [] if there is None else [_bytes(row[:size]) for row, size in zip(there, sizes, strict=True)]
+        length = torch.tensor([len(said)], dtype=torch.int64).view(torch.uint8)
+        sizes = [int(row.view(torch.int64)) for row in self._rows(Collective.GATHER_ALL, length)]
+        rows = self._rows(Collective.GATHER, _tensor(said.ljust(max(sizes), b"\0")))
+        return [] if self.rank else [_bytes(row[:size]) for row, size in zip(rows, sizes, strict=True)]
 
     def all_of(self, digest: bytes) -> list[bytes]:
         """Return the bytes that each rank gives, as many from each."""
-        return [_bytes(row) for row in self._from_all(_tensor(digest))]
+        return [_bytes(row) for row in self._rows(Collective.GATHER_ALL, _tensor(digest))]
 
     # Inside.
 
-    def _from_all(self, own: Tensor) -> list[Tensor]:
-        found = [torch.empty_like(own) for _ in range(self.size)]
-        self._end(self._begin(lambda: dist.all_gather(found, own, self._groups.control, async_op=True)))
+    def _rows(self, what: Collective, own: Tensor) -> Tensor:
+        """Return the bytes of all ranks, where they come: uint8 ``[ranks, bytes]``."""
+        found = torch.zeros(self.size, len(own), dtype=torch.uint8)
+        for place in range(0, len(own), PIECE_BYTES // self.size):
+            piece = own[place : place + PIECE_BYTES // self.size]
+            rows = torch.zeros(self.size, len(piece), dtype=torch.uint8)
+            rows[self.rank] = piece
+            self._begin(what, rows)()
+            if what is Collective.GATHER_ALL or not self.rank:
+                found[:, place : place + len(piece)] = rows
         return found
 
     def _spread(self, tensors: list[Tensor], source: int) -> None:
         flat = _flat(tensors)
-        group = self._groups.of(flat.device)
-        self._end(self._begin(lambda: dist.broadcast(flat, source, group, async_op=True)))
+        self._begin(Collective.SPREAD, flat, source)()
         if self.rank != source:
             _unflatten(flat, tensors)
 
-    def _begin(self, collective: Callable[[], dist.Work | None]) -> dist.Work:
-        with self._broken_connections():
-            work = collective()
-        assert work is not None, "this process is of the group"
-        return work
+    def _begin(self, what: Collective, buffer: Tensor, source: int = 0) -> Callable[[], None]:
+        """Begin a collective, in pieces where it is long; returns what waits for its end."""
+        works = list[Work]()
+        for piece in torch.split(buffer, PIECE_BYTES):
+            if len(self._under_way) == AT_ONCE:
+                self._end(self._under_way[0])
+            with self._broken_connections():
+                works.append(self._group.begin(what, piece, source))
+            self._under_way.append(works[-1])
 
-    def _end(self, work: dist.Work) -> None:
-        """Wait for a collective, where Ctrl-C is heard and a rank that is gone is found."""
-        self._liveness.wait_until(lambda: True if work.is_completed() else None)
-        with self._broken_connections():
-            work.wait()
+        def end() -> None:
+            for work in works:
+                self._end(work)
+
+        return end
+
+    def _end(self, work: Work) -> None:
+        """Wait for a collective, unless that was done, where Ctrl-C is heard and a rank that is gone is found."""
+        if work in self._under_way:
+            self._liveness.wait_until(lambda: True if work.is_completed() else None)
+            self._under_way.remove(work)
+            with self._broken_connections():
+                work.wait()
 
     @contextmanager
     def _broken_connections(self) -> Iterator[None]:
@@ -289,19 +203,18 @@ class Ranks:
 
 
 @contextmanager
-def join_ranks(device: str, cancel: CancelToken | None) -> Iterator[Ranks | None]:
+def join_ranks(device: str, cancel: CancelToken | None, connect: Connect = direct_group) -> Iterator[Ranks | None]:
     """Join the other ranks that were started with this process; None where it was started alone.
-
-    A process group that is there already is used and left as it is, as that of Ray Train.
 
     Args:
         device: Where this rank computes; ``cuda`` alone is the GPU of its number on its machine.
         cancel: Looked at while others are waited for.
+        connect: Brings the ranks together.
 
     Raises:
         RankError: The ranks do not come together; or, as whatever the block raises, one of them is lost.
     """
-    started = _started()
+    started = started_among()
     if started is None:
         yield None
         return
@@ -310,10 +223,10 @@ def join_ranks(device: str, cancel: CancelToken | None) -> Iterator[Ranks | None
     if device.startswith("cuda:"):
         torch.cuda.set_device(device)
     with ExitStack() as stack:
-        store = stack.enter_context(_store(started.rank, cancel))
-        liveness = Liveness(store, started.rank, started.size, cancel)
+        group = stack.enter_context(connect(started, device, cancel))
+        liveness = Liveness(group.store, started.rank, started.size, cancel)
         stack.enter_context(liveness.alive())
-        ranks = Ranks(started, device, stack.enter_context(_groups(device)), store, liveness)
+        ranks = Ranks(started, device, group, liveness)
         try:
             yield ranks
         except CancelledError as error:
@@ -323,48 +236,6 @@ def join_ranks(device: str, cancel: CancelToken | None) -> Iterator[Ranks | None
                 raise
             found.remedy = found.remedy or error.remedy
             raise found from error
-
-
-def _started() -> Launch | None:
-    if not (dist.is_available() and dist.is_initialized()):
-        return launch()
-    rank, size, named = dist.get_rank(), dist.get_world_size(), launch()
-    return Launch(rank, size, rank if named is None else named.local) if size > 1 else None
-
-
-@contextmanager
-def _store(rank: int, cancel: CancelToken | None) -> Iterator[Store]:
-    """Bring the ranks together, unless they are; returns a store of this recording."""
-    ours = not dist.is_initialized()
-    if ours:
-        address = store_address()
-        if address is not None:
-            address.wait(rank, cancel)
-        try:
-            dist.init_process_group("gloo", timeout=TIMEOUT)
-        except (RuntimeError, ValueError) as error:
-            raise RankError(
-                "The ranks did not come together.",
-                remedy="Start all of them with torchrun, with the same --rdzv-endpoint on all machines; each must "
-                "reach the others' network. Where a machine finds no address by its own name, GLOO_SOCKET_IFNAME "
-                "names the interface that it is reached by.",
-                detail=str(error),
-            ) from error
-    store = dist.distributed_c10d._get_default_store()
-    yield dist.PrefixStore(f"counterfoil/{next(_RECORDINGS)}", store)  # type: ignore[attr-defined, misc]
-    # Not where the block failed: to let go of a broken group may take until its time-out.
-    if ours:
-        dist.destroy_process_group()
-
-
-@contextmanager
-def _groups(device: str) -> Iterator[_Groups]:
-    control = data = dist.new_group(backend="gloo", timeout=TIMEOUT)
-    if device != "cpu":
-        data = dist.new_group(backend="nccl", timeout=TIMEOUT)
-    yield _Groups(control, data)
-    for group in {id(each): each for each in (data, control)}.values():
-        dist.destroy_process_group(group)
 
 
 def _sent(rank: int) -> str:

@@ -105,6 +105,13 @@ def sandbox() -> str:
     return _closed.words
 
 
+def why_none() -> str:
+    """Say why no box can be closed around any process here; empty where one can."""
+    if sys.platform != "linux":
+        return "this system has neither Landlock nor seccomp"
+    return f"switched off by {SWITCH}" if os.environ.get(SWITCH) == "off" else ""
+
+
 def leave_open(why: str) -> Closed:
     """Say why there is no box around this process."""
     return _note(Closed(missing=(why,)))
@@ -221,7 +228,9 @@ def installation() -> tuple[str, ...]:
         places += [] if spec is None else spec.submodule_search_locations or []
     try:
         maps = Path("/proc/self/maps").read_text(errors="surrogateescape")
-        places += [os.path.dirname(line[line.index("/") :]) for line in maps.splitlines() if "/" in line]
+        # Memory that processes share has a name there too, of a file that there is none of: /dev/zero.
+        loaded = {line[line.index("/") :] for line in maps.splitlines() if "/" in line}
+        places += map(os.path.dirname, sorted(filter(os.path.isfile, loaded)))
     except OSError:
         pass  # without /proc: what is loaded lies in the system's folders then, or Python's
     found = (each for each in places if each.startswith("/"))

@@ -273,9 +273,9 @@ def _speaking(place: HardwareKey) -> Iterator[None]:
         ) from error
     except Exception as error:  # the library, and the module, raise errors of several kinds
         raise SignerError(
-            say("The hardware of the token {0} does not do it: {1}.", place.token, type(error).__name__),
+            say("The hardware of the token {0} does not do it.", place.token),
             remedy=say("Check that the module {0} is that of the hardware, and that it is plugged in.", place.module),
-            detail=str(error),
+            detail=f"{type(error).__name__}: {error}",
         ) from error
 
 

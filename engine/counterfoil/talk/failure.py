@@ -82,3 +82,8 @@ class Failure:
         if issubclass(kind, joberrors.OrderError):
             given["option"] = self.option
         return kind(say("{0}", self.sentence), **given)
+
+
+def refusal() -> CounterfoilError:
+    """Return the error for a question that the process in a box, which asks, has no right to."""
+    return CounterfoilError(say("The process in the box asked for what it was not given."))

@@ -270,7 +270,7 @@ class Line(Generic[Given]):
         if self._program.secret:
             from counterfoil.base.joberrors import SignerError
 
-            return Failure.told_apart(error, SignerError, say("The signer failed: {0}.", type(error).__name__))
+            return Failure.told_apart(error, SignerError, say("The signer failed."))
         if isinstance(error, CounterfoilError) or not isinstance(error, Exception):
             return Failure.of(error)
         from counterfoil_core.base.trouble import obstacle_behind

@@ -10,7 +10,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from inspect import signature
-from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Concatenate,
+    Generic,
+    NamedTuple,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from msgspec import Meta
 
@@ -18,6 +30,8 @@ from counterfoil.talk.failure import Failure
 from counterfoil.talk.messages import FormError, decode
 
 Given = TypeVar("Given")
+Asked = ParamSpec("Asked")
+Brought = TypeVar("Brought")
 MOST_MESSAGES = 500
 """Most messages of one delivery: it is read in one go, and holds the reader's interpreter for as long."""
 BESIDE = ("cancel", "sign", "tell")
@@ -126,6 +140,11 @@ class Port(Generic[Given]):
         self._given = given
 
     @property
+    def functions(self) -> tuple[Callable[..., Any], ...]:
+        """They."""
+        return tuple(self._functions.values())
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of the functions."""
         return tuple(self._functions)
@@ -167,3 +186,16 @@ class Port(Generic[Given]):
             return function(given, *arguments, **{name: beside[name] for name in wanted})
 
         return carry_out
+
+
+class Link(Protocol):
+    """Where a process asks: a :class:`counterfoil.talk.line.Line`, among others."""
+
+    def ask(
+        self,
+        port: Port[Any],
+        question: Callable[Concatenate[Any, Asked], Brought],
+        *arguments: Asked.args,
+        **named: Asked.kwargs,
+    ) -> Brought:
+        """Ask, and return what is answered; raises the CounterfoilError with which it was refused."""

@@ -69,6 +69,7 @@ REPLAY = Program(
     "replay", "counterfoil.audit.boxed.inside", "counterfoil.audit.boxed.tasks:TASKS", (_OUTSIDE,),
     reads=Reach.GIVEN, writes=Reach.SHARED, boxed=True, loads_first=True,
 )  # fmt: skip
+LOOKUP = replace(REPLAY, name="lookup", module="counterfoil.audit.boxed.lookup", loads_first=False)
 WORKER = Program(
     "worker", "counterfoil.audit.parts.worker", "counterfoil.audit.parts.worker:WORK",
     reads=Reach.GIVEN, boxed=True, loads_first=True, says=2**30,
@@ -107,6 +108,10 @@ DELIVERY = Program(
     "delivery", "counterfoil.delivery.modelinbox", "counterfoil.delivery.modelinbox:COMPARES", reads=Reach.GIVEN,
     boxed=True, loads_first=True,
 )  # fmt: skip
+ADMISSION = Program(
+    "admission", "counterfoil.training.admission", "counterfoil.training.admission:ADMITS", reads=Reach.GIVEN,
+    boxed=True, hears=2**20, says=2**20,
+)  # fmt: skip
 MONITOR = Program(
     "monitor", "counterfoil.cli.monitor", "counterfoil.cli.monitor:ASKED", reads=Reach.GIVEN, writes=Reach.GIVEN,
     hears=MOST_STATEMENT + 2**16,
@@ -122,7 +127,7 @@ REPORT = Program(
     reads=Reach.GIVEN, boxed=True, loads_first=True,
 )  # fmt: skip
 PROGRAMS = (
-    REPLAY, WORKER, DELIVERY, MONITOR, COMPILER, SIGNER, SEALED, ORDER, SECOND_LOOK, PLAIN_RUN, ENGINE, BROKER, REPORT,
-    LOOK_AT_SANDBOX, LOOK_AT_KERNELS, LOOK_AT_DISPLAY,
+    REPLAY, LOOKUP, WORKER, DELIVERY, ADMISSION, MONITOR, COMPILER, SIGNER, SEALED, ORDER, SECOND_LOOK, PLAIN_RUN,
+    ENGINE, BROKER, REPORT, LOOK_AT_SANDBOX, LOOK_AT_KERNELS, LOOK_AT_DISPLAY,
 )  # fmt: skip
 """All of them."""

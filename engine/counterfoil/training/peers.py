@@ -19,6 +19,7 @@ import counterfoil
 from counterfoil.base.joberrors import RankError, UnequalStatesError
 from counterfoil.distributed.liveness import name_ranks
 from counterfoil.distributed.ranks import Ranks
+from counterfoil.sandbox.box import sandbox
 from counterfoil.talk.messages import decode, encode
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.schema import MAX_ENVIRONMENT_TEXT
@@ -40,6 +41,14 @@ class _Facts:
     torch: str  #: Version of torch, major and minor.
 
 
+@dataclass(frozen=True)
+class _Ready:
+    """What a rank says of itself before it begins."""
+
+    device: str  #: What it computes on.
+    sandbox: str  #: How far its box is closed.
+
+
 def _facts(order: Digest) -> _Facts:
     return _Facts(order, counterfoil.__version__, ".".join(torch.__version__.split(".")[:2]))
 
@@ -59,8 +68,8 @@ class NoPeers:
         return None
 
     def environment(self) -> dict[str, str]:
-        """Nothing is to be said."""
-        return {}
+        """Return what a claim says of the box."""
+        return {"sandbox": sandbox()}
 
 
 class Peers:
@@ -77,7 +86,7 @@ class Peers:
     def __init__(self, ranks: Ranks, order: Digest) -> None:
         self._ranks = ranks
         self.size, self.compared = ranks.size, 0
-        self._devices: Sequence[str] = ()
+        self._ready: Sequence[_Ready] = ()
         ranks.tell(encode(_facts(order)))
 
     def begin(self, step: int, state: Mapping[str, Tensor], device: str, *, ends: bool) -> Mapping[str, Tensor]:
@@ -89,8 +98,8 @@ class Peers:
             device: What this rank computes on.
             ends: Whether it was the run's last.
         """
-        self._ranks.say(encode(device))
-        self._devices = [decode(said, str) for said in self._ranks.all_said()]
+        self._ranks.say(encode(_Ready(device, sandbox())))
+        self._ready = [decode(said, _Ready) for said in self._ranks.all_said()]
         self._ranks.tell(_BEGIN.pack(step, ends))
         self.compared = step
         return self._ranks.spread(state, 0)
@@ -119,8 +128,13 @@ class Peers:
         return root
 
     def environment(self) -> dict[str, str]:
-        """Return what a claim says of the ranks: how many, and the device of each."""
-        return {"rank_devices": _in_runs(self._devices)[:MAX_ENVIRONMENT_TEXT], "ranks": str(self.size)}
+        """Return what a claim says of the ranks: how many, the device of each, and how far its box is closed."""
+        boxes = [each.sandbox for each in self._ready]
+        return {
+            "rank_devices": _in_runs([each.device for each in self._ready])[:MAX_ENVIRONMENT_TEXT],
+            "ranks": str(self.size),
+            "sandbox": boxes[0] if len(set(boxes)) == 1 else _in_runs(boxes)[:MAX_ENVIRONMENT_TEXT],
+        }
 
 
 def peers_of(ranks: Ranks | None, order: Digest) -> Peers | NoPeers:
@@ -150,7 +164,7 @@ class Follower:
             like: A state of the order.
             device: What this rank computes on.
         """
-        self._ranks.say(encode(device))
+        self._ranks.say(encode(_Ready(device, sandbox())))
         step, ends = _BEGIN.unpack(self._ranks.hear())
         return step, self._ranks.spread(like, 0), ends
 
@@ -216,7 +230,7 @@ def others(roots: Sequence[bytes]) -> list[int]:
 
 
 def _in_runs(devices: Sequence[str]) -> str:
-    """Return what ranks compute on, as ``0-3: cpu (x86_64), 4: cuda:0 (H100)``."""
+    """Return what each rank says, as ``0-3: cpu (x86_64), 4: cuda:0 (H100)``."""
     runs, first = list[str](), 0
     for device, group in groupby(devices):
         last = first + len(list(group)) - 1

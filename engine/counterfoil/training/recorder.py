@@ -25,8 +25,10 @@ from counterfoil.base.joberrors import RecordingError, SignerError, UnequalState
 from counterfoil.base.wholefiles import check_room, check_target
 from counterfoil.bundle.writer import BundleWriter, order_bytes, run_bytes
 from counterfoil.commit.frontier import MerkleFrontier
+from counterfoil.distributed.direct import direct_group
+from counterfoil.distributed.outside import Connect
 from counterfoil.distributed.ranks import join_ranks
-from counterfoil.sandbox.box import sandbox
+from counterfoil.training.admission import admitted_in_box
 from counterfoil.training.assistant import assist, record_started
 from counterfoil.training.execution import Executor, Recorded, Recorders, Restoring, open_executor, with_data
 from counterfoil.training.orderfile import prepare_order
@@ -52,6 +54,7 @@ from counterfoil_core.arithmetic.machine import Machine, OpenMachine, open_machi
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CancelledError, FileWriteError, ObstacleError, SignatureError
+from counterfoil_core.base.obstacles import file_changed
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.timestamps import timestamp
 from counterfoil_core.base.trouble import obstacles_noticed
@@ -98,6 +101,7 @@ def record(
     machines: OpenMachine = open_machine,
     states: bool = False,
     initial_in_order: bool = False,
+    connect: Connect | None = None,
 ) -> Generator[RecordEvent, None, None]:
     """Execute an order and write the signed run.
 
@@ -127,6 +131,7 @@ def record(
         states: Whether StepRecorded has the state after the step.
         initial_in_order: Leave the initial weights out of the run, which names them by their digest: whoever audits it
             needs the order.
+        connect: Brings the ranks together; in this process unless given.
 
     Yields:
         RecordStarted, DataChecked while a data file is checked, RecordingChecked while an unfinished recording is
@@ -150,12 +155,15 @@ def record(
     """
     started, run_path = time.perf_counter(), Path(run_path)
     with ExitStack() as stack:
-        ranks = stack.enter_context(join_ranks(device, cancel))
+        ranks = stack.enter_context(join_ranks(device, cancel, connect or direct_group))
         stack.enter_context(obstacles_noticed())
         machine = machines(device if ranks is None else ranks.device, threads)
         if ranks is None or not ranks.rank:
             check_target(run_path, what="the bundle")
+        admitted = stack.enter_context(admitted_in_box(order_path, limits, cancel))
         opened = _open(order_path, stack, limits, cancel)
+        if admitted not in (None, opened.order.manifest.digest):
+            raise file_changed(os.fspath(order_path), say("the order"))
         exchange = exchange_of(ranks, opened.order.manifest.shares)
         if ranks is not None and ranks.rank:
             order = replace(opened.order, stored=opened.first.pop())
@@ -282,9 +290,7 @@ class _Session:
             order=manifest.digest,
             run_root=run_root,
             steps=steps,
-            environment=dict(
-                sorted((*self.machine.environment, *self.peers.environment().items(), ("sandbox", sandbox())))
-            ),
+            environment=dict(sorted((*self.machine.environment, *self.peers.environment().items()))),
             signed_at=timestamp(),
             public_key=self.key.public.pem,
             steps_ordered=manifest.steps if steps < manifest.steps else None,

@@ -421,7 +421,7 @@ class Recording:
         ends = {first: end for done, first, end, _ in self._read(1) if done.record.step <= step}
         with write_errors(self.folder, WHAT):
             for first in self._step_files():
-                os.truncate(self._steps_path(first), ends.get(first, 0))
+                _shorten(self._steps_path(first), ends.get(first, 0))
             for path in self.folder.glob("state-*"):
                 if int(path.name.removeprefix("state-")) > step:
                     path.unlink()
@@ -498,7 +498,7 @@ class Recording:
             self.heads[head.size] = head
         if len(self.published) != len(data):
             with write_errors(self.folder, WHAT):
-                os.truncate(path, len(self.published))
+                _shorten(path, len(self.published))
 
     def _open(self, path: Path, mode: str = "wb") -> io.FileIO:
         with write_errors(self.folder, WHAT):
@@ -616,6 +616,11 @@ def _remove(folder: Path) -> None:
         (folder / HEADER).unlink(missing_ok=True)
         clear(folder)
         remove_folder(folder)
+
+
+def _shorten(path: Path, size: int) -> None:
+    with path.open("r+b") as file:  # by its name a box lets nothing be cut short
+        file.truncate(size)
 
 
 def _write(file: io.FileIO, data: bytes | memoryview, folder: Path) -> None:

@@ -10197,8 +10197,8 @@ Lauf zu finden</translation>
             <translation>Die Gruppe {0} hält die Reihenfolge ihrer Mitglieder fest oder ist beschädigt.</translation>
         </message>
         <message>
-            <source>The hardware of the token {0} does not do it: {1}.</source>
-            <translation>Die Hardware des Tokens {0} führt es nicht aus: {1}.</translation>
+            <source>The hardware of the token {0} does not do it.</source>
+            <translation>Die Hardware des Tokens {0} führt es nicht aus.</translation>
         </message>
         <message>
             <source>The heap of the group {0} does not fit its B-tree.</source>
@@ -11241,8 +11241,8 @@ Lauf zu finden</translation>
             <translation>Das unterschriebene Urteil ist geschrieben. Exportieren Sie es noch einmal, um den Bericht zu drucken.</translation>
         </message>
         <message>
-            <source>The signer failed: {0}.</source>
-            <translation>Der unterschreibende Prozess ist gescheitert: {0}.</translation>
+            <source>The signer failed.</source>
+            <translation>Der unterschreibende Prozess ist gescheitert.</translation>
         </message>
         <message>
             <source>The signer gave an answer that belongs to another question.</source>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import json
 from dataclasses import replace
@@ -18,6 +19,7 @@ from counterfoil_core.hearing.keptaudit import Basis, KeptAudit
 from counterfoil_core.values.dispute import Dispute, Finding, Right, named_parts
 from counterfoil_core.values.sampling import Sample, SegmentRequest, Selection
 from counterfoil_core.values.steptable import StepTable
+from support.packages import sources
 
 NESTED = say("{0} {1:.3g} of {2:,} in {3}.", say("Step {0}", 4), 0.12345, 100000, "{curly}")
 
@@ -130,3 +132,26 @@ def test_a_sentence_survives_kept_progress() -> None:
 def test_translations_may_order_values_as_they_like() -> None:
     assert fill("{1} von {0:capital}", ("the run", 3)) == "3 von The run"
     assert fill("{0}", (1.5,), lambda value, form: f"<{value}|{form}>") == "<1.5|>"
+
+
+def named_classes(code: str) -> list[int]:
+    """Lines in which a sentence names the class of an error: the first argument of an error of ours, or of ``say``."""
+    found = []
+    for call in (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)):
+        name = getattr(call.func, "id", "")
+        said = call.args if name == "say" else call.args[:1] if name.endswith("Error") and name != "FormError" else []
+        for node in (each for part in said for each in ast.walk(part)):
+            given = node.value.args if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call) else ()
+            if getattr(node, "attr", "") == "__name__" and any(getattr(each, "id", "") == "error" for each in given):
+                found.append(node.lineno)
+    return found
+
+
+def test_no_sentence_names_a_class_of_errors() -> None:
+    assert {path: lines for _, path in sources() if (lines := named_classes(path.read_text(encoding="utf-8")))} == {}
+
+
+def test_one_that_did_would_be_found() -> None:
+    assert named_classes('say("It failed: {0}.", type(error).__name__)') == [1]
+    assert named_classes('DataError(f"It failed: {type(error).__name__}.")') == [1]
+    assert named_classes('DataError("It failed.", detail=f"{type(error).__name__}: {error}")') == []

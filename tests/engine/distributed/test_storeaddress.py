@@ -10,17 +10,18 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from counterfoil.base.joberrors import RankError
-from counterfoil.distributed import ranks
-from counterfoil.distributed.ranks import StoreAddress, join_ranks, store_address
+from counterfoil.distributed import direct
+from counterfoil.distributed.direct import StoreAddress, store_address
+from counterfoil.distributed.ranks import join_ranks
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError
 
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranks, "AGENT_SECONDS", 0.1)
-    monkeypatch.setattr(ranks, "RANK_0_SECONDS", 0.1)
-    monkeypatch.setattr(ranks, "_PAUSE_SECONDS", 0.02)
+    monkeypatch.setattr(direct, "AGENT_SECONDS", 0.1)
+    monkeypatch.setattr(direct, "RANK_0_SECONDS", 0.1)
+    monkeypatch.setattr(direct, "_PAUSE_SECONDS", 0.02)
 
 
 @pytest.fixture
@@ -81,7 +82,7 @@ def test_a_machine_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, error: 
 
 
 def test_a_store_that_comes_later_is_waited_for(free: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranks, "RANK_0_SECONDS", 60.0)
+    monkeypatch.setattr(direct, "RANK_0_SECONDS", 60.0)
     later = threading.Timer(0.3, free.listen)
     later.start()
     begun = time.monotonic()
@@ -91,7 +92,7 @@ def test_a_store_that_comes_later_is_waited_for(free: socket.socket, monkeypatch
 
 
 def test_it_can_be_stopped(free: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranks, "RANK_0_SECONDS", 600.0)
+    monkeypatch.setattr(direct, "RANK_0_SECONDS", 600.0)
     token = CancelToken()
     later = threading.Timer(0.2, token.cancel)
     later.start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import platform
 import subprocess
@@ -147,3 +148,11 @@ try: open({str(tmp_path / "x")!r}, "w")
 except PermissionError: print("refused")
 """
     assert said(program) == "1000000\nrefused"
+
+
+def test_memory_that_is_shared_makes_no_folder_readable() -> None:
+    with mmap.mmap(-1, 4096) as shared:
+        named = [line for line in Path("/proc/self/maps").read_text().splitlines() if "/dev/zero" in line]
+        assert named, "it has the name of a file there"
+        assert len(shared) == 4096
+        assert not {"/dev", "/"} & set(box.installation())

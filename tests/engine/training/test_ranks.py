@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import counterfoil
+from counterfoil.sandbox.box import SWITCH
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil_core.base.stoprule import StopRule
 from counterfoil_core.bundle.reader import BundleReader
@@ -53,7 +54,13 @@ def write_order(path: Path, shares: int, **settings: object) -> Path:
 
 @pytest.fixture(scope="module")
 def worlds() -> Iterator[Worlds]:
-    with Worlds() as found:
+    with Worlds(boxed=True) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def open_worlds() -> Iterator[Worlds]:
+    with Worlds(boxed=False) as found:
         yield found
 
 
@@ -130,12 +137,33 @@ def test_only_the_environment_of_the_claim_tells_of_ranks(worlds, order, alone, 
         assert environment["ranks"] == "2"
         assert environment["rank_devices"].startswith("0-1: cpu (")
         assert "ranks" not in environment_of(one)
+        assert environment["sandbox"] == words(environment)
         # Buffers are those of share 0; each share has batch statistics of its own.
         arrays = run.checkpoint(STEPS)
         buffers = {name: arrays[name] for name in arrays if "running" in name or "num_batches" in name}
         records = run.shares(STEPS).records
         assert len(buffers) == 3
         assert records[0].buffers == state_root(buffers) != records[3].buffers
+
+
+def words(environment: dict[str, str]) -> str:
+    """What is said of the boxes of ranks, all of which are closed alike."""
+    if sys.platform != "linux":
+        return "none: this system has neither Landlock nor seccomp"
+    said = re.fullmatch(r"(landlock-v[0-9]+, )?seccomp(; without [^;0-9]*)?", environment["sandbox"])
+    assert said is not None, environment["sandbox"]
+    return said.group()
+
+
+def test_control_ranks_in_no_box_say_so_and_record_the_same(open_worlds, order, root, tmp_path) -> None:
+    ends = open_worlds.record(2, order, tmp_path / "run.cfoil")
+    assert ends[0].root == root, ends
+    with BundleReader.open(tmp_path / "run.cfoil") as run:
+        assert environment_of(run)["sandbox"] == f"none: switched off by {SWITCH}"
+    ends = open_worlds.record(2, order, tmp_path / "lied.cfoil", others={1: {"event": "lies", "step": 4}})
+    failed(ends, re.escape(LIED.format(2)))
+    ends = open_worlds.record(2, order, tmp_path / "killed.cfoil", others={1: {"event": "kill later", "step": 5}})
+    failed(ends, "Rank 1 is gone: .*")
 
 
 def test_the_rule_of_an_order_ends_the_run_on_all_ranks(worlds, tmp_path) -> None:
@@ -358,7 +386,7 @@ def test_a_rank_that_hangs_is_found(worlds, order, tmp_path) -> None:
 def test_torchrun_as_the_page_says_it(order, root, tmp_path, named) -> None:
     if not named and (reason := why_not()):
         pytest.skip(reason)
-    environment = {**(os.environ if named else nameless(tmp_path)), "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {**(os.environ if named else nameless(tmp_path)), "PYTHONPATH": os.pathsep.join(sys.path), SWITCH: ""}
     (tmp_path / "job.cfoil").write_bytes(order.read_bytes())
     subprocess.run(
         [sys.executable, "-m", "counterfoil.cli", "keygen", "trainer.pem", "--no-passphrase"], check=True,
@@ -372,7 +400,8 @@ def test_torchrun_as_the_page_says_it(order, root, tmp_path, named) -> None:
     assert done.stdout.count(f"Run root {root}") == 1, "only rank 0 says something"
     assert "Recorded by 4 ranks: 4 shares a step." in done.stdout
     with BundleReader.open(tmp_path / "run.cfoil") as reader:
-        assert environment_of(reader)["threads"] == "1"
+        environment = environment_of(reader)
+        assert (environment["threads"], environment["sandbox"]) == ("1", words(environment))
 
 
 @pytest.mark.parametrize("rank", ["0", "1"])

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from counterfoil.audit.boxed.compilation import compile_kernels
-from counterfoil.audit.boxed.farrun import FarRun, refusal
+from counterfoil.audit.boxed.farrun import FarRun
 from counterfoil.audit.boxed.files import CAPSULE_NAME, KEPT_NAME
 from counterfoil.audit.outside import KeptNonce
 from counterfoil.audit.parts.executor import Executor
@@ -23,6 +23,7 @@ from counterfoil.audit.parts.helpers import executor_of
 from counterfoil.audit.parts.partfile import Message
 from counterfoil.audit.progressfile import Shelf, capsule_of, place_of
 from counterfoil.base.wholefiles import whole_file
+from counterfoil.talk.failure import refusal
 from counterfoil.talk.port import Port
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest

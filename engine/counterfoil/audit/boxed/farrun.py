@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from counterfoil.talk.failure import refusal
 from counterfoil_core.base.cancel import CancelToken
-from counterfoil_core.base.errors import CounterfoilError
-from counterfoil_core.base.sentence import say
 from counterfoil_core.remote.address import Address
 from counterfoil_core.remote.ranges import Ranges, Span
 
@@ -58,8 +57,3 @@ class FarRun:
         if self._run is None:
             raise refusal()
         return self._run
-
-
-def refusal() -> CounterfoilError:
-    """Return the error for a question that the one who asks has no right to."""
-    return CounterfoilError(say("The process in the box asked for what it was not given."))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from counterfoil.audit.boxed.answers import QUESTIONS, Answers
 from counterfoil.audit.boxed.files import CAPSULE_NAME, KEPT_NAME
@@ -13,7 +13,7 @@ from counterfoil.audit.parts.executor import Executor
 from counterfoil.audit.parts.partfile import Message
 from counterfoil.audit.progressfile import Shelf
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.talk.port import Port
+from counterfoil.talk.port import Link
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.bundle.capsule import CapsuleContents
@@ -26,19 +26,6 @@ from counterfoil_core.values.sampling import SegmentRequest
 
 Given = ParamSpec("Given")
 Brought = TypeVar("Brought")
-
-
-class Link(Protocol):
-    """Where it asks: a :class:`counterfoil.talk.line.Line`, among others."""
-
-    def ask(
-        self,
-        port: Port[Any],
-        question: Callable[Concatenate[Any, Given], Brought],
-        *arguments: Given.args,
-        **named: Given.kwargs,
-    ) -> Brought:
-        """Ask, and return what is answered; raises the CounterfoilError with which it was refused."""
 
 
 class Asking(LocalOutside):

@@ -29,6 +29,8 @@ from counterfoil.audit.values.plan import PlanProgress
 from counterfoil.audit.values.signers import Signers
 from counterfoil.sandbox import box
 from counterfoil.talk.port import Enclosure
+from counterfoil.talk.process import Process
+from counterfoil.talk.table import LOOKUP, REPLAY, Program
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.sentence import say
 from counterfoil_core.remote.address import Address
@@ -51,15 +53,20 @@ MOST_STEPS = 10**9
 
 
 @contextmanager
-def open_session(device: str = "cpu") -> Iterator[Session]:
-    """Provide whoever replays on a device: a process in a box, or this one where there can be none."""
+def open_session(device: str = "cpu", program: Program = REPLAY) -> Iterator[Session]:
+    """Provide whoever replays on a device: a process in a box, or this one where there can be none.
+
+    Args:
+        device: The device.
+        program: The process; another than that of replays loads less, and does fewer tasks.
+    """
     why = why_open(device)
     if why:
         with box.without_box(why):
             yield AtHome()
         return
     with _scratch() as scratch:
-        session = InBox(scratch)
+        session = InBox(scratch, replay_process() if program is REPLAY else Process(program, ReplayWords()))
         try:
             yield session
         finally:
@@ -74,7 +81,7 @@ def signers_in_box(file: Path | Address, cancel: CancelToken, *, is_capsule: boo
         ObstacleError: It cannot be read, or the process ended.
         CancelledError: ``cancel`` was set.
     """
-    with open_session() as session:
+    with open_session(program=LOOKUP) as session:
         (found,) = session.do(tasks.signers, cancel, file, is_capsule=is_capsule)
     return found
 
@@ -189,12 +196,12 @@ class InBox:
 
     Args:
         scratch: The folder that both sides share.
+        process: The process.
     """
 
-    def __init__(self, scratch: Path) -> None:
-        self._scratch = scratch
+    def __init__(self, scratch: Path, process: Process) -> None:
+        self._scratch, self._process = scratch, process
         self._capsule: CapsuleMade | None = None
-        self._process = replay_process()
 
     def close(self) -> None:
         """End the process, whatever it does."""

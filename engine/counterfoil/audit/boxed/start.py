@@ -7,8 +7,6 @@ loads it.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -26,11 +24,8 @@ def why_open(device: str) -> str:
     """Why work on a device is done in this process and in no box; empty where there is one."""
     from counterfoil.sandbox import box
 
-    if sys.platform != "linux":
-        return "this system has neither Landlock nor seccomp"
-    if os.environ.get(box.SWITCH) == "off":
-        return f"switched off by {box.SWITCH}"
-    return "not closed with CUDA, whose driver needs more than files" if "cuda" in device else ""
+    cuda = "not closed with CUDA, whose driver needs more than files" if "cuda" in device else ""
+    return box.why_none() or cuda
 
 
 def start_early(arguments: Sequence[str]) -> None:

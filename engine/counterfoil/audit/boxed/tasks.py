@@ -114,7 +114,7 @@ def adjudicate(
     )  # fmt: skip
 
 
-def signers(inside: Inside, file: Path | Address, *, is_capsule: bool) -> Iterator[Signers]:
+def signers(inside: Inside, file: Path | Address, is_capsule: bool) -> Iterator[Signers]:
     """Say who signed a run, or what a capsule is about: :mod:`counterfoil.audit.signers`."""
     with inside.cancel.at_once():
         from counterfoil.audit.signers import signers_of_capsule, signers_of_run

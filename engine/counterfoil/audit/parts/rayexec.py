@@ -132,7 +132,7 @@ class RayActors:
         try:
             data = self._ray.get(answer)
         except Exception as error:  # the actor or its machine is gone, or Ray cannot read what it said
-            return Died(worker, _known(error, self._ray.exceptions))
+            return Died(worker, _end_of(error, self._ray.exceptions))
         return read_answer(data, worker)
 
 
@@ -148,10 +148,13 @@ def read_answer(data: object, worker: int) -> Message:
     return said[0] if len(said) == 1 and not isinstance(said[0], StepDone) else Died(worker, "another answer")
 
 
-def _known(error: Exception, exceptions: Any) -> str:
-    """The name of one of Ray's own errors; a class of another may be named by the machine that it comes from."""
-    name = type(error).__name__
-    return name if getattr(exceptions, name, None) is type(error) else "an error that is none of Ray's"
+def _end_of(error: Exception, exceptions: Any) -> str:
+    """How an actor ended, as Ray says it; an error of another class comes from the actor's machine."""
+    if isinstance(error, getattr(exceptions, "OutOfMemoryError", ())):
+        return "its machine is short of memory"
+    if getattr(exceptions, type(error).__name__, None) is type(error):
+        return "Ray lost it or its machine"
+    return "an error that is none of Ray's"
 
 
 def _knock(address: str) -> None:
