@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.scripts import campaign
-from tests.scripts.campaign import HERE, PROFILES, BrokenError, MissingError, copied, own_losses, tried
+from tests.scripts.campaign import HERE, PROFILES, BrokenError, MissingError, Trial, copied, own_losses, tried
 from tests.scripts.entries.table import SCRIPTS
 from tests.scripts.entry import Change, Script, StaleError, changed_lines
 from tests.scripts.results import PAGE, page, results
@@ -34,7 +34,6 @@ for _step in range(5):
     optimizer.step()
 """
 HELPER = "def loss(predicted):\n    return predicted.square().mean()\n"
-STOPS = Change("training/train.py", "for _step in range(5):", "for _step in range(0):", "no step")
 SIZE = (Change("training/train.py", "4, 2", "4, 1", "small"),)
 
 
@@ -56,14 +55,25 @@ SCRIPT = Script(
 )
 
 
-@pytest.fixture
-def sources(tmp_path: Path) -> Path:
+def write_sources(folder: Path) -> Path:
     """A folder of fetched sources, of one repository."""
-    top = tmp_path / "sources/owner/name"
+    top = folder / "sources/owner/name"
     for path, text in (("training/train.py", TRAINS), ("library/helper.py", HELPER)):
         (top / path).parent.mkdir(parents=True)
         (top / path).write_text(text, encoding="utf-8")
-    return tmp_path / "sources"
+    return folder / "sources"
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    return write_sources(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    """The small script, as it is and under one profile."""
+    folder = tmp_path_factory.mktemp("trial")
+    return tried(SCRIPT, write_sources(folder), folder / "tried", ("float64-24",))
 
 
 @pytest.mark.parametrize(
@@ -104,8 +114,7 @@ def test_a_script_that_does_not_run_is_no_refusal(sources: Path, tmp_path: Path)
         own_losses(copied(replace(SCRIPT, arguments=("seven",)), sources, tmp_path / "copy"))
 
 
-def test_a_small_script_is_whole_with_the_losses_of_its_own(sources: Path, tmp_path: Path) -> None:
-    trial = tried(SCRIPT, sources, tmp_path / "tried", ("float64-24",))
+def test_a_small_script_is_whole_with_the_losses_of_its_own(trial: Trial) -> None:
     assert [outcome.verdict for outcome in trial.outcomes] == ["VERIFIED"], trial.outcomes
     assert trial.outcomes[0].compared == "all 2 steps"
     assert len(trial.own) == len(trial.outcomes[0].losses) == 2
@@ -114,17 +123,18 @@ def test_a_small_script_is_whole_with_the_losses_of_its_own(sources: Path, tmp_p
     assert trial.own[0] != trial.own[1]
 
 
-def test_a_loss_counts_once_under_a_default_device(sources: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_loss_counts_once_under_a_default_device(sources: Path, tmp_path: Path, trial: Trial) -> None:
     device = Change(
         "training/train.py", "torch.manual_seed", "torch.set_default_device('cpu')\ntorch.manual_seed", "it"
     )
-    plain = own_losses(copied(SCRIPT, sources, tmp_path / "plain"))
-    assert own_losses(copied(replace(SCRIPT, changes=(device,)), sources, tmp_path / "device")) == plain
+    assert own_losses(copied(replace(SCRIPT, changes=(device,)), sources, tmp_path / "device")) == list(trial.own)
 
 
 def test_a_refusal_is_kept_with_its_sentence_and_without_the_folder(sources: Path, tmp_path: Path) -> None:
-    script = replace(SCRIPT, arguments=("7", "more"), changes=(STOPS,))
-    outcome = tried(script, sources, tmp_path / "tried", ("float64-24",)).outcomes[0]
+    copy = copied(SCRIPT, sources, tmp_path / "tried")
+    copy.path.unlink()
+    outcome = campaign._becomes(copy, "float64-24")
     assert outcome.verdict == "refused"
     assert "train.py" in outcome.sentence
     assert str(tmp_path) not in outcome.sentence

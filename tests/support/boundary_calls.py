@@ -145,6 +145,16 @@ def _calls(*names: str) -> Callable[[Maker], Maker]:
     return register
 
 
+def _rows(names: str, make: Callable[[Source], list[list[Any]]]) -> None:
+    """Register calls by their arguments; those by name are a dictionary behind the others."""
+
+    def maker(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+        for row in make(source):
+            yield (row[:-1], row[-1]) if isinstance(row[-1], dict) else (row, {})
+
+    _calls(*names.split())(maker)
+
+
 def fuzzed_names() -> frozenset[str]:
     """The operators that have boundary calls."""
     return frozenset(_MAKERS)
@@ -188,42 +198,22 @@ def _unary(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
         yield [source.x(N).abs() * 1.01], {}
 
 
-@_calls("gelu.default")
-def _gelu(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for form in ("none", "tanh"):
-        yield [source.modest(N)], {"approximate": form}
-
-
-@_calls("gelu_backward.default")
-def _gelu_backward(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for form in ("none", "tanh"):
-        yield [source.plain(N), source.modest(N)], {"approximate": form}
-        yield [source.x(N), source.plain(N) * 3], {"approximate": form}
-
-
-@_calls("silu_backward.default", "mish_backward.default")
-def _slope(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.plain(N), source.x(N)], {}
-    yield [source.x(N), source.plain(N) * 3], {}
-
-
-@_calls("tanh_backward.default", "sigmoid_backward.default")
-def _of_result(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for y in source.units(N):
-        yield [source.plain(N), y], {}
-        yield [source.x(N), y], {}
-
-
-@_calls("elu.default")
-def _elu(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for settings in ((), (0.7, 1.3, 0.9), (2.0,)):
-        yield [source.x(N), *settings], {}
-
-
-@_calls("celu.default")
-def _celu(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for settings in ((), (0.7,), (3.0,)):
-        yield [source.x(N), *settings], {}
+_rows("gelu.default", lambda s: [[s.modest(N), {"approximate": form}] for form in ("none", "tanh")])
+_rows(
+    "gelu_backward.default",
+    lambda s: [
+        row
+        for form in ("none", "tanh")
+        for row in ([s.plain(N), s.modest(N), {"approximate": form}], [s.x(N), s.plain(N) * 3, {"approximate": form}])
+    ],
+)
+_rows("silu_backward.default mish_backward.default", lambda s: [[s.plain(N), s.x(N)], [s.x(N), s.plain(N) * 3]])
+_rows(
+    "tanh_backward.default sigmoid_backward.default",
+    lambda s: [row for y in s.units(N) for row in ([s.plain(N), y], [s.x(N), y])],
+)
+_rows("elu.default", lambda s: [[s.x(N), *settings] for settings in ((), (0.7, 1.3, 0.9), (2.0,))])
+_rows("celu.default", lambda s: [[s.x(N), *settings] for settings in ((), (0.7,), (3.0,))])
 
 
 @_calls("elu_backward.default")
@@ -242,20 +232,20 @@ def _around(value: float) -> Tensor:
     return torch.from_numpy(value + np.arange(N) * np.spacing(value) - N // 2 * np.spacing(value))
 
 
-@_calls("softplus.default")
-def _softplus(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for settings in ((), (0.7, 10), (1, 3.0), (1 / 3, 10)):
-        yield [source.x(N), *settings], {}
-    for beta, threshold in _LINEAR:
-        yield [_around(threshold / beta), beta, threshold], {}
-
-
-@_calls("softplus_backward.default")
-def _softplus_backward(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for settings in ((1, 20), (0.7, 10), (1, 3.0), (1 / 3, 10)):
-        yield [source.plain(N), source.x(N), *settings], {}
-    for beta, threshold in _LINEAR:
-        yield [source.plain(N), _around(threshold / beta), beta, threshold], {}
+_rows(
+    "softplus.default",
+    lambda s: [
+        *([s.x(N), *settings] for settings in ((), (0.7, 10), (1, 3.0), (1 / 3, 10))),
+        *([_around(threshold / beta), beta, threshold] for beta, threshold in _LINEAR),
+    ],
+)
+_rows(
+    "softplus_backward.default",
+    lambda s: [
+        *([s.plain(N), s.x(N), *settings] for settings in ((1, 20), (0.7, 10), (1, 3.0), (1 / 3, 10))),
+        *([s.plain(N), _around(threshold / beta), beta, threshold] for beta, threshold in _LINEAR),
+    ],
+)
 
 
 @_calls("logit.default")
@@ -277,81 +267,44 @@ def _logit_backward(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]
             yield [source.plain(N), torch.cat([source.unit(N - 4), torch.tensor(ends).double()]), eps], {}
 
 
-@_calls("glu.default")
-def _glu(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.modest(4, 20), 1], {}
-    yield [torch.cat([source.plain(10, 4), source.x(10, 4)]), 0], {}
-
-
-@_calls("glu_backward.default")
-def _glu_backward(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.plain(4, 10), source.modest(4, 20), 1], {}
-    yield [source.x(10, 4), source.plain(20, 4), -2], {}
-
-
-@_calls("_prelu_kernel.default")
-def _prelu(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(4, 10), source.plain(1, 10)], {}
-
-
-@_calls("_prelu_kernel_backward.default")
-def _prelu_backward(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.plain(4, 10), source.x(4, 10), source.plain(1, 10).expand(4, 10)], {}
-
-
-@_calls("add.Tensor", "sub.Tensor", "rsub.Tensor")
-def _add(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for alpha in (0.3, -2.0, 3):
-        yield [source.x(N), source.x(N)], {"alpha": alpha}
-
-
-@_calls("add.Scalar", "sub.Scalar", "rsub.Scalar")
-def _add_scalar(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for other, alpha in ((0.7, 0.3), (-1e-3, 3)):
-        yield [source.x(N), other, alpha], {}
-
-
-@_calls("addcmul.default")
-def _addcmul(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for value in (1, 0.7):
-        yield [source.x(N), source.modest(N), source.modest(N)], {"value": value}
-
-
-@_calls("addcdiv.default")
-def _addcdiv(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for value in (1, -0.7):
-        yield [source.modest(N), source.modest(N), source.plain(N)], {"value": value}
-        yield [source.plain(N), source.plain(N), source.modest(N)], {"value": value}
-
-
-@_calls("lerp.Tensor")
-def _lerp(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.modest(N), source.modest(N), source.unit(N)], {}
-
-
-@_calls("lerp.Scalar")
-def _lerp_scalar(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for weight in (0.3, 0.5, 0.999, 1.7):
-        yield [source.x(N), source.x(N), weight], {}
-
-
-@_calls("pow.Tensor_Scalar")
-def _pow_scalar(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for exponent in (2, 3, 0.5, -0.5, -1, -2, 2.5, 0, 1, -3):
-        yield [source.x(N) if abs(exponent) <= 1 else source.modest(N), exponent], {}
-
-
-@_calls("pow.Tensor_Tensor")
-def _pow(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.unit(N), source.plain(N)], {}
-    yield [source.modest(N).clamp(-1e4, 1e4), torch.from_numpy(source.rng().integers(-3, 4, N)).double()], {}
-    yield [source.plain(N).abs(), source.x(N)], {}
-
-
-@_calls("pow.Scalar")
-def _scalar_pow(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for base in (2.5, 0.3, 2, 1):
-        yield [base, source.x(N)], {}
+_rows("glu.default", lambda s: [[s.modest(4, 20), 1], [torch.cat([s.plain(10, 4), s.x(10, 4)]), 0]])
+_rows("glu_backward.default", lambda s: [[s.plain(4, 10), s.modest(4, 20), 1], [s.x(10, 4), s.plain(20, 4), -2]])
+_rows("_prelu_kernel.default", lambda s: [[s.x(4, 10), s.plain(1, 10)]])
+_rows("_prelu_kernel_backward.default", lambda s: [[s.plain(4, 10), s.x(4, 10), s.plain(1, 10).expand(4, 10)]])
+_rows("add.Tensor sub.Tensor rsub.Tensor", lambda s: [[s.x(N), s.x(N), {"alpha": alpha}] for alpha in (0.3, -2.0, 3)])
+_rows(
+    "add.Scalar sub.Scalar rsub.Scalar", lambda s: [[s.x(N), other, alpha] for other, alpha in ((0.7, 0.3), (-1e-3, 3))]
+)
+_rows("addcmul.default", lambda s: [[s.x(N), s.modest(N), s.modest(N), {"value": value}] for value in (1, 0.7)])
+_rows(
+    "addcdiv.default",
+    lambda s: [
+        row
+        for value in (1, -0.7)
+        for row in (
+            [s.modest(N), s.modest(N), s.plain(N), {"value": value}],
+            [s.plain(N), s.plain(N), s.modest(N), {"value": value}],
+        )
+    ],
+)
+_rows("lerp.Tensor", lambda s: [[s.modest(N), s.modest(N), s.unit(N)]])
+_rows("lerp.Scalar", lambda s: [[s.x(N), s.x(N), weight] for weight in (0.3, 0.5, 0.999, 1.7)])
+_rows(
+    "pow.Tensor_Scalar",
+    lambda s: [
+        [s.x(N) if abs(exponent) <= 1 else s.modest(N), exponent]
+        for exponent in (2, 3, 0.5, -0.5, -1, -2, 2.5, 0, 1, -3)
+    ],
+)
+_rows(
+    "pow.Tensor_Tensor",
+    lambda s: [
+        [s.unit(N), s.plain(N)],
+        [s.modest(N).clamp(-1e4, 1e4), torch.from_numpy(s.rng().integers(-3, 4, N)).double()],
+        [s.plain(N).abs(), s.x(N)],
+    ],
+)
+_rows("pow.Scalar", lambda s: [[base, s.x(N)] for base in (2.5, 0.3, 2, 1)])
 
 
 @_calls("atan2.default", "xlogy.Tensor", "logaddexp.default", "div.Tensor")
@@ -363,51 +316,31 @@ def _pair(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
     yield [zeros, torch.where(source.plain(N) > 0, source.plain(N), zeros)], {}
 
 
-@_calls("div.Scalar")
-def _div_scalar(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for other in (3.0, -0.1, 49):
-        yield [source.x(N), other], {}
+_rows("div.Scalar", lambda s: [[s.x(N), other] for other in (3.0, -0.1, 49)])
 
 
 # Reductions.
 
-
-@_calls("sum.default", "mean.default", "sum.dim_IntList", "mean.dim")
-def _sum(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(5, 7)], {}
-
-
-@_calls("sum.dim_IntList", "mean.dim")
-def _sum_over(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for dims, keep in (([0], False), ([1, -1], True), (None, False), ([], False)):
-        yield [source.x(5, 3, 4), dims, keep], {}
-    yield [source.x(), [0]], {}
-
-
-@_calls("cumsum.default")
-def _cumsum(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(5, 7), 1], {}
-    yield [source.x(5, 7), -2], {}
-
-
-@_calls("prod.default")
-def _prod(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.modest(6).clamp(-1e3, 1e3)], {}
-    yield [source.unit(3, 2)], {}
-
-
-@_calls("prod.dim_int")
-def _prod_over(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.modest(6, 5).clamp(-1e3, 1e3), 1, False], {}
-    yield [source.unit(6, 5), 0, True], {}
-
-
-@_calls("var.correction", "std.correction", "var_mean.correction")
-def _var(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.modest(5, 7), [1]], {"correction": 1}
-    yield [source.modest(5, 7)], {}
-    yield [source.modest(5, 7), [0, -1]], {"correction": 0, "keepdim": True}
-    yield [source.modest(3, 4, 2), [0, 2]], {"correction": 0.5}
+_rows("sum.default mean.default sum.dim_IntList mean.dim", lambda s: [[s.x(5, 7)]])
+_rows(
+    "sum.dim_IntList mean.dim",
+    lambda s: [
+        *([s.x(5, 3, 4), dims, keep] for dims, keep in (([0], False), ([1, -1], True), (None, False), ([], False))),
+        [s.x(), [0]],
+    ],
+)
+_rows("cumsum.default", lambda s: [[s.x(5, 7), 1], [s.x(5, 7), -2]])
+_rows("prod.default", lambda s: [[s.modest(6).clamp(-1e3, 1e3)], [s.unit(3, 2)]])
+_rows("prod.dim_int", lambda s: [[s.modest(6, 5).clamp(-1e3, 1e3), 1, False], [s.unit(6, 5), 0, True]])
+_rows(
+    "var.correction std.correction var_mean.correction",
+    lambda s: [
+        [s.modest(5, 7), [1], {"correction": 1}],
+        [s.modest(5, 7)],
+        [s.modest(5, 7), [0, -1], {"correction": 0, "keepdim": True}],
+        [s.modest(3, 4, 2), [0, 2], {"correction": 0.5}],
+    ],
+)
 
 
 @_calls("linalg_vector_norm.default")
@@ -418,22 +351,9 @@ def _vector_norm(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
         yield [x, order, [0], True], {}
 
 
-@_calls("norm.ScalarOpt_dim")
-def _norm(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for order in (2, 1, None):
-        yield [source.modest(5, 7), order, [1]], {}
-
-
-@_calls("norm.Scalar")
-def _norm_scalar(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for order in (2, 1, 3):
-        yield [source.modest(5, 7), order], {}
-
-
-@_calls("logsumexp.default")
-def _logsumexp(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(5, 7), [1]], {}
-    yield [source.x(5, 7), [0, 1], True], {}
+_rows("norm.ScalarOpt_dim", lambda s: [[s.modest(5, 7), order, [1]] for order in (2, 1, None)])
+_rows("norm.Scalar", lambda s: [[s.modest(5, 7), order] for order in (2, 1, 3)])
+_rows("logsumexp.default", lambda s: [[s.x(5, 7), [1]], [s.x(5, 7), [0, 1], True]])
 
 
 @_calls("_softmax.default", "_log_softmax.default")
@@ -443,59 +363,46 @@ def _softmax(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
     yield [source.x(5, 7).masked_fill(source.plain(5, 7) > 1.0, -math.inf), 1, False], {}
 
 
-@_calls("_safe_softmax.default")
-def _safe_softmax(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(5, 7), 1], {}
-    yield [source.x(5, 7).masked_fill(source.plain(5, 1) > 0.3, -math.inf), -1], {}
-
-
-@_calls("_softmax_backward_data.default")
-def _softmax_backward(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(5, 7), torch.softmax(source.plain(5, 7) * 9, 1), 1, torch.float64], {}
-    yield [source.plain(5, 7), torch.softmax(source.x(5, 7), 0), 0, torch.float64], {}
-
-
-@_calls("_log_softmax_backward_data.default")
-def _log_softmax_backward(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(5, 7), torch.log_softmax(source.plain(5, 7) * 9, 1), 1, torch.float64], {}
-    yield [source.plain(5, 7), torch.log_softmax(source.x(5, 7), 0), 0, torch.float64], {}
+_rows("_safe_softmax.default", lambda s: [[s.x(5, 7), 1], [s.x(5, 7).masked_fill(s.plain(5, 1) > 0.3, -math.inf), -1]])
+_rows(
+    "_softmax_backward_data.default",
+    lambda s: [
+        [s.x(5, 7), torch.softmax(s.plain(5, 7) * 9, 1), 1, torch.float64],
+        [s.plain(5, 7), torch.softmax(s.x(5, 7), 0), 0, torch.float64],
+    ],
+)
+_rows(
+    "_log_softmax_backward_data.default",
+    lambda s: [
+        [s.x(5, 7), torch.log_softmax(s.plain(5, 7) * 9, 1), 1, torch.float64],
+        [s.plain(5, 7), torch.log_softmax(s.x(5, 7), 0), 0, torch.float64],
+    ],
+)
 
 
 # Products.
 
-
-@_calls("mm.default")
-def _mm(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.modest(4, 9), source.modest(9, 3)], {}
-    yield [source.x(4, 9), source.plain(9, 3)], {}
-    yield [source.plain(4, 0), source.plain(0, 3)], {}
-
-
-@_calls("addmm.default")
-def _addmm(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for beta, alpha in ((1, 1), (0.5, -2), (0, 0.1)):
-        yield [source.modest(3), source.modest(4, 9), source.modest(9, 3)], {"beta": beta, "alpha": alpha}
-
-
-@_calls("mv.default")
-def _mv(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.modest(4, 9), source.modest(9)], {}
-
-
-@_calls("addmv.default")
-def _addmv(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for beta, alpha in ((1, 1), (0.5, -2)):
-        yield [source.modest(4), source.modest(4, 9), source.modest(9)], {"beta": beta, "alpha": alpha}
-
-
-@_calls("dot.default")
-def _dot(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.modest(9), source.modest(9)], {}
-
-
-@_calls("bmm.default")
-def _bmm(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.modest(2, 4, 9), source.modest(2, 9, 3)], {}
+_rows(
+    "mm.default",
+    lambda s: [[s.modest(4, 9), s.modest(9, 3)], [s.x(4, 9), s.plain(9, 3)], [s.plain(4, 0), s.plain(0, 3)]],
+)
+_rows(
+    "addmm.default",
+    lambda s: [
+        [s.modest(3), s.modest(4, 9), s.modest(9, 3), {"beta": beta, "alpha": alpha}]
+        for beta, alpha in ((1, 1), (0.5, -2), (0, 0.1))
+    ],
+)
+_rows("mv.default", lambda s: [[s.modest(4, 9), s.modest(9)]])
+_rows(
+    "addmv.default",
+    lambda s: [
+        [s.modest(4), s.modest(4, 9), s.modest(9), {"beta": beta, "alpha": alpha}]
+        for beta, alpha in ((1, 1), (0.5, -2))
+    ],
+)
+_rows("dot.default", lambda s: [[s.modest(9), s.modest(9)]])
+_rows("bmm.default", lambda s: [[s.modest(2, 4, 9), s.modest(2, 9, 3)]])
 
 
 @_calls("baddbmm.default")
@@ -517,10 +424,13 @@ def _convolutions(source: Source) -> Iterator[tuple[list[Any], list[Any]]]:
         yield [source.modest(2, 4, *[length] * rank), source.modest(4, 4 // groups, *[kernel] * rank)], settings
 
 
-@_calls("convolution.default")
-def _convolution(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for index, (factors, settings) in enumerate(_convolutions(source)):
-        yield [*factors, None if index == 0 else source.modest(4), *settings], {}
+_rows(
+    "convolution.default",
+    lambda s: [
+        [*factors, None if index == 0 else s.modest(4), *settings]
+        for index, (factors, settings) in enumerate(_convolutions(s))
+    ],
+)
 
 
 @_calls("convolution_backward.default")
@@ -546,9 +456,7 @@ def _batch_norm(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
     yield [source.modest(4, 3), None, None, *old, True, 0.3, 1e-5], {}
 
 
-@_calls("_native_batch_norm_legit.no_stats")
-def _batch_norm_without(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.modest(4, 3, 5), source.plain(3), source.plain(3), True, 0.1, 1e-5], {}
+_rows("_native_batch_norm_legit.no_stats", lambda s: [[s.modest(4, 3, 5), s.plain(3), s.plain(3), True, 0.1, 1e-5]])
 
 
 @_calls("_native_batch_norm_legit_no_training.default")
@@ -569,10 +477,10 @@ def _batch_norm_backward(source: Source) -> Iterator[tuple[list[Any], dict[str, 
     yield [source.modest(4, 3, 5), x, None, *running, *saved, True, 1e-5, [True] * 3], {}
 
 
-@_calls("native_layer_norm.default")
-def _layer_norm(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.modest(4, 9), [9], source.plain(9), source.plain(9), 1e-5], {}
-    yield [source.modest(4, 3, 5), [3, 5], None, None, 1e-5], {}
+_rows(
+    "native_layer_norm.default",
+    lambda s: [[s.modest(4, 9), [9], s.plain(9), s.plain(9), 1e-5], [s.modest(4, 3, 5), [3, 5], None, None, 1e-5]],
+)
 
 
 @_calls("native_layer_norm_backward.default")
@@ -585,10 +493,13 @@ def _layer_norm_backward(source: Source) -> Iterator[tuple[list[Any], dict[str, 
         yield [source.plain(4, 9), x, [9], mean, rstd, *factors, mask], {}
 
 
-@_calls("native_group_norm.default")
-def _group_norm(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.modest(2, 6, 5), source.plain(6), source.plain(6), 2, 6, 5, 3, 1e-5], {}
-    yield [source.modest(2, 6, 5), None, None, 2, 6, 5, 1, 1e-5], {}
+_rows(
+    "native_group_norm.default",
+    lambda s: [
+        [s.modest(2, 6, 5), s.plain(6), s.plain(6), 2, 6, 5, 3, 1e-5],
+        [s.modest(2, 6, 5), None, None, 2, 6, 5, 1, 1e-5],
+    ],
+)
 
 
 @_calls("native_group_norm_backward.default")
@@ -677,17 +588,11 @@ def _classes(source: Source, plane: tuple[int, ...]) -> Iterator[tuple[Tensor, T
         yield source.x(6, 5, *plane), source.rows(6, *plane, limit=5), weight, reduction, ignored
 
 
-@_calls("nll_loss_forward.default")
-def _nll(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for args in _classes(source, ()):
-        yield list(args), {}
-    yield [source.x(5), source.rows(limit=5), None, 1, -100], {}
-
-
-@_calls("nll_loss2d_forward.default")
-def _nll2d(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for args in _classes(source, (2, 3)):
-        yield list(args), {}
+_rows(
+    "nll_loss_forward.default",
+    lambda s: [*(list(args) for args in _classes(s, ())), [s.x(5), s.rows(limit=5), None, 1, -100]],
+)
+_rows("nll_loss2d_forward.default", lambda s: [list(args) for args in _classes(s, (2, 3))])
 
 
 def _nll_gradients(source: Source, plane: tuple[int, ...]) -> Iterator[tuple[list[Any], dict[str, Any]]]:
@@ -710,34 +615,36 @@ def _nll2d_backward(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]
 
 # Sums over indices.
 
-
-@_calls("embedding_dense_backward.default")
-def _embedding(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for padding, by_frequency in ((-1, False), (2, False), (0, True)):
-        yield [source.x(3, 7, 4), source.rows(3, 7, limit=5), 5, padding, by_frequency], {}
-
-
-@_calls("index_put.default")
-def _index_put(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(5, 4), [source.rows(9, limit=5)], source.x(9, 4), True], {}
-    yield [source.x(5, 4), [source.rows(9, limit=5), source.rows(9, limit=4)], source.x(9), True], {}
-    yield [source.x(4, 5), [None, source.rows(9, limit=5)], source.x(4, 9), True], {}
-    yield [source.x(5, 4), [source.rows(9, limit=5) - 5], source.x(), True], {}
-    yield [source.x(5), [source.rows(9, 3, limit=5)], source.x(9, 3), True], {}
-    yield [source.x(5, 4), [source.plain(5) > 0], source.x(4), True], {}
-    yield [source.x(5, 4), [torch.tensor([3, 1])], source.x(2, 4), False], {}
-
-
-@_calls("scatter_add.default")
-def _scatter_add(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(5, 4), 0, source.rows(9, 4, limit=5), source.x(9, 4)], {}
-    yield [source.x(5, 4), -1, source.rows(3, 9, limit=4), source.x(5, 9)], {}
-
-
-@_calls("index_add.default")
-def _index_add(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(5, 4), 0, source.rows(9, limit=5), source.x(9, 4)], {}
-    yield [source.modest(5, 4), 1, source.rows(9, limit=4), source.modest(5, 9)], {"alpha": 0.3}
+_rows(
+    "embedding_dense_backward.default",
+    lambda s: [
+        [s.x(3, 7, 4), s.rows(3, 7, limit=5), 5, padding, by_frequency]
+        for padding, by_frequency in ((-1, False), (2, False), (0, True))
+    ],
+)
+_rows(
+    "index_put.default",
+    lambda s: [
+        [s.x(5, 4), [s.rows(9, limit=5)], s.x(9, 4), True],
+        [s.x(5, 4), [s.rows(9, limit=5), s.rows(9, limit=4)], s.x(9), True],
+        [s.x(4, 5), [None, s.rows(9, limit=5)], s.x(4, 9), True],
+        [s.x(5, 4), [s.rows(9, limit=5) - 5], s.x(), True],
+        [s.x(5), [s.rows(9, 3, limit=5)], s.x(9, 3), True],
+        [s.x(5, 4), [s.plain(5) > 0], s.x(4), True],
+        [s.x(5, 4), [torch.tensor([3, 1])], s.x(2, 4), False],
+    ],
+)
+_rows(
+    "scatter_add.default",
+    lambda s: [[s.x(5, 4), 0, s.rows(9, 4, limit=5), s.x(9, 4)], [s.x(5, 4), -1, s.rows(3, 9, limit=4), s.x(5, 9)]],
+)
+_rows(
+    "index_add.default",
+    lambda s: [
+        [s.x(5, 4), 0, s.rows(9, limit=5), s.x(9, 4)],
+        [s.modest(5, 4), 1, s.rows(9, limit=4), s.modest(5, 9), {"alpha": 0.3}],
+    ],
+)
 
 
 def _max_pooled(source: Source, axes: int, kernel: int, stride: int) -> list[Any]:
@@ -748,15 +655,8 @@ def _max_pooled(source: Source, axes: int, kernel: int, stride: int) -> list[Any
     return [source.x(*out.shape), x, *settings]
 
 
-@_calls("max_pool2d_with_indices_backward.default")
-def _max_pool2d(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield _max_pooled(source, 2, 3, 1), {}
-    yield _max_pooled(source, 2, 2, 2), {}
-
-
-@_calls("max_pool3d_with_indices_backward.default")
-def _max_pool3d(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield _max_pooled(source, 3, 2, 1), {}
+_rows("max_pool2d_with_indices_backward.default", lambda s: [_max_pooled(s, 2, 3, 1), _max_pooled(s, 2, 2, 2)])
+_rows("max_pool3d_with_indices_backward.default", lambda s: [_max_pooled(s, 3, 2, 1)])
 
 
 @_calls("adaptive_max_pool2d_backward.default")
@@ -767,37 +667,12 @@ def _adaptive_max_pool(source: Source) -> Iterator[tuple[list[Any], dict[str, An
 
 # Windows.
 
-
-@_calls("adaptive_avg_pool1d.default")
-def _adaptive1d(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(2, 3, 9), [4]], {}
-
-
-@_calls("_adaptive_avg_pool2d.default")
-def _adaptive2d(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(2, 2, 7, 6), [3, 4]], {}
-    yield [source.x(2, 2, 7, 6), [1, 1]], {}
-
-
-@_calls("_adaptive_avg_pool3d.default")
-def _adaptive3d(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(1, 2, 5, 4, 3), [2, 3, 2]], {}
-
-
-@_calls("_adaptive_avg_pool2d_backward.default")
-def _adaptive2d_backward(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(2, 2, 3, 4), source.x(2, 2, 7, 6)], {}
-
-
-@_calls("_adaptive_avg_pool3d_backward.default")
-def _adaptive3d_backward(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(1, 2, 2, 3, 2), source.x(1, 2, 5, 4, 3)], {}
-
-
-@_calls("avg_pool1d.default")
-def _avg1d(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(2, 3, 9), [3], [2], [1], True, False], {}
-    yield [source.x(2, 3, 9), [3]], {}
+_rows("adaptive_avg_pool1d.default", lambda s: [[s.x(2, 3, 9), [4]]])
+_rows("_adaptive_avg_pool2d.default", lambda s: [[s.x(2, 2, 7, 6), [3, 4]], [s.x(2, 2, 7, 6), [1, 1]]])
+_rows("_adaptive_avg_pool3d.default", lambda s: [[s.x(1, 2, 5, 4, 3), [2, 3, 2]]])
+_rows("_adaptive_avg_pool2d_backward.default", lambda s: [[s.x(2, 2, 3, 4), s.x(2, 2, 7, 6)]])
+_rows("_adaptive_avg_pool3d_backward.default", lambda s: [[s.x(1, 2, 2, 3, 2), s.x(1, 2, 5, 4, 3)]])
+_rows("avg_pool1d.default", lambda s: [[s.x(2, 3, 9), [3], [2], [1], True, False], [s.x(2, 3, 9), [3]]])
 
 
 def _averages(axes: int) -> Iterator[list[Any]]:
@@ -805,16 +680,8 @@ def _averages(axes: int) -> Iterator[list[Any]]:
         yield [[3] * axes, [2] * axes, [1] * axes, ceil, padded, divisor]
 
 
-@_calls("avg_pool2d.default")
-def _avg2d(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for settings in _averages(2):
-        yield [source.x(2, 2, 6, 7), *settings], {}
-
-
-@_calls("avg_pool3d.default")
-def _avg3d(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for settings in _averages(3):
-        yield [source.x(1, 1, 4, 4, 3), *settings], {}
+_rows("avg_pool2d.default", lambda s: [[s.x(2, 2, 6, 7), *settings] for settings in _averages(2)])
+_rows("avg_pool3d.default", lambda s: [[s.x(1, 1, 4, 4, 3), *settings] for settings in _averages(3)])
 
 
 @_calls("avg_pool2d_backward.default")
@@ -831,23 +698,19 @@ def _avg3d_backward(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]
         yield [source.x(*ATEN.avg_pool3d.default(x, *settings).shape), x, *settings], {}
 
 
-@_calls("unfold_backward.default")
-def _unfold(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(2, 5, 4), [2, 8], 1, 4, 1], {}
-    yield [source.x(3, 4, 5, 3), [3, 9, 5], -2, 3, 2], {}
-
-
-@_calls("col2im.default")
-def _col2im(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(2, 18, 16), [8, 9], [3, 2], [1, 2], [1, 0], [2, 2]], {}
-    yield [source.x(18, 16), [8, 9], [3, 2], [1, 2], [1, 0], [2, 2]], {}
-
-
-@_calls("reflection_pad1d_backward.default", "replication_pad1d_backward.default")
-def _pad1d(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(2, 3, 10), source.x(2, 3, 5), [3, 2]], {}
-
-
-@_calls("reflection_pad2d_backward.default", "replication_pad2d_backward.default")
-def _pad2d(source: Source) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    yield [source.x(2, 2, 9, 12), source.x(2, 2, 6, 7), [3, 2, 1, 2]], {}
+_rows("unfold_backward.default", lambda s: [[s.x(2, 5, 4), [2, 8], 1, 4, 1], [s.x(3, 4, 5, 3), [3, 9, 5], -2, 3, 2]])
+_rows(
+    "col2im.default",
+    lambda s: [
+        [s.x(2, 18, 16), [8, 9], [3, 2], [1, 2], [1, 0], [2, 2]],
+        [s.x(18, 16), [8, 9], [3, 2], [1, 2], [1, 0], [2, 2]],
+    ],
+)
+_rows(
+    "reflection_pad1d_backward.default replication_pad1d_backward.default",
+    lambda s: [[s.x(2, 3, 10), s.x(2, 3, 5), [3, 2]]],
+)
+_rows(
+    "reflection_pad2d_backward.default replication_pad2d_backward.default",
+    lambda s: [[s.x(2, 2, 9, 12), s.x(2, 2, 6, 7), [3, 2, 1, 2]]],
+)

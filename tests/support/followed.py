@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import runpy
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,7 +50,9 @@ def ordered(
 ) -> ScriptOrder:
     """Return the order of what a script trains, compared with the script: what ``counterfoil order`` makes."""
     wanted = Wanted(max_steps=steps, compare=compare, answers=answers or {}, tell=tell)
-    return order_of_script(script, arguments, wanted)
+    # It runs three times in a copy of the folder that one is in; that of the repository has thousands of files.
+    with contextlib.chdir(script.parent):
+        return order_of_script(script.absolute(), arguments, wanted)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from counterfoil_core.base.precision import PROFILES, Precision
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.program.graph import Program
 from counterfoil_core.values.outcome import Outcome
+from support.bundles import test_key
 from support.jobs import audited, digits_order, gpt2_order, record_run
 
 DEFAULT = Precision()
@@ -54,12 +55,14 @@ def test_a_margin_lies_six_bits_above_the_largest_difference_within_the_range(la
 
 @pytest.fixture(scope="module", params=["digits", "gpt2", "bfloat16"])
 def calibrated(request, tmp_path_factory):
-    """An order, the order with calibrated margins, and what was measured."""
+    """An order, the order with calibrated margins, a run of it, and what was measured."""
     folder = tmp_path_factory.mktemp("calibration")
     recipe = gpt2_order if request.param == "gpt2" else digits_order
     profile = PROFILES["float32-bfloat16" if request.param == "bfloat16" else "float64-24"]
     recipe(steps=3, checkpoint_every=3, precision=profile).write(folder / "job.cfoil", trial=False)
-    return folder, result(folder / "job.cfoil", folder / "calibrated.cfoil", steps=2)
+    found = result(folder / "job.cfoil", folder / "calibrated.cfoil", steps=2)
+    record_run(folder / "calibrated.cfoil", folder / "run.cfoil", test_key(folder))
+    return folder, found
 
 
 def test_every_kind_of_the_program_is_measured(calibrated):
@@ -86,11 +89,11 @@ def test_the_order_differs_in_its_margins_alone(calibrated):
         assert new.manifest.digest == found.order != old.manifest.digest
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("perturbation", PERTURBATIONS)
-def test_an_honest_run_of_it_is_verified(calibrated, trainer_key, tmp_path, perturbation):
+def test_an_honest_run_of_it_is_verified(calibrated, perturbation):
     folder, _ = calibrated
-    run = record_run(folder / "calibrated.cfoil", tmp_path / "run.cfoil", trainer_key)
-    report = audited(run, folder / "calibrated.cfoil", perturbation=perturbation).report
+    report = audited(folder / "run.cfoil", folder / "calibrated.cfoil", perturbation=perturbation).report
     assert report.outcome is Outcome.VERIFIED, report.reason
     assert (report.contradictions, report.omissions) == (0, 0)
 

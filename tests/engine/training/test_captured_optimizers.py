@@ -173,7 +173,7 @@ def test_two_optimizers_train_different_parameters() -> None:
 
 
 def test_an_optimizer_that_has_made_steps_goes_on() -> None:
-    for name in ("schedule-free AdamW", "AdaBelief", "transformers' Adafactor"):
+    for name in ("schedule-free AdamW", "transformers' Adafactor"):
         model = network()
         optimizer = OPTIMIZERS[name](model)
         for _ in range(3):

@@ -85,6 +85,7 @@ OPTIMIZERS: dict[str, Make] = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "weigh"), [*((name, "parts") for name in OPTIMIZERS), ("AdamW of ours", "tokens"), ("SGD", "tokens")]
 )
@@ -234,6 +235,7 @@ def test_a_parameter_without_a_gradient_stays_as_it_is() -> None:
     assert torch.equal(trained(made)[-1].state["unused"], torch.ones(3))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("accumulate", "shares", "last"), [(1, 2, "keep"), (2, 2, "keep"), (2, 4, "drop"), (4, 2, "drop")]
 )

@@ -186,6 +186,7 @@ def test_a_rank_that_is_killed_is_named_and_any_number_goes_on(worlds, order, ro
     assert alone.events.count("StepRecorded") == 2
 
 
+@pytest.mark.slow
 def test_so_it_is_where_its_connection_breaks(worlds, order, tmp_path) -> None:
     ends = worlds.record(2, order, tmp_path / "run.cfoil", others={1: {"event": "kill later", "step": 5}})
     failed(ends, "Rank 1 is gone: .*")
@@ -219,21 +220,19 @@ def test_an_interrupt_stops_all_and_keeps_what_is_finished(worlds, order, tmp_pa
     assert {end.error for end in ends} == {"CancelledError"}
 
 
-def test_another_order_on_a_rank(worlds, order, tmp_path) -> None:
-    other = write_order(tmp_path / "other.cfoil", 4, seed=9)
-    ends = worlds.record(2, order, tmp_path / "run.cfoil", others={1: {"order": other}})
-    failed(ends, "Rank 1 failed: Its order is another one than rank 0's: .*")
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"order": "other"}, "Its order is another one than rank 0's: .*"),
+        ({"order": "none.cfoil"}, "There is no .*none.cfoil.*"),
+        ({"version": "0.0.1"}, f"It runs Counterfoil 0.0.1, and rank 0 runs {counterfoil.__version__}."),
+    ],
+    ids=["another order", "no order", "another version"],
+)
+def test_a_rank_that_has_something_else_is_refused(worlds, order, exact_order, tmp_path, other, said) -> None:
+    given = {name: exact_order if value == "other" else value for name, value in other.items()}
+    failed(worlds.record(2, order, tmp_path / "run.cfoil", others={1: given}), f"Rank 1 failed: {said}")
     assert not list(tmp_path.glob(".*")), "no recording was begun"
-
-
-def test_no_order_on_a_rank(worlds, order, tmp_path) -> None:
-    ends = worlds.record(2, order, tmp_path / "run.cfoil", others={1: {"order": tmp_path / "none.cfoil"}})
-    failed(ends, "Rank 1 failed: There is no .*none.cfoil.*")
-
-
-def test_another_version_on_a_rank(worlds, order, tmp_path) -> None:
-    ends = worlds.record(2, order, tmp_path / "run.cfoil", others={1: {"version": "0.0.1"}})
-    failed(ends, f"Rank 1 failed: It runs Counterfoil 0.0.1, and rank 0 runs {counterfoil.__version__}.")
 
 
 def test_a_rank_that_computes_otherwise_is_named_before_anything_is_signed(worlds, order, root, tmp_path) -> None:
@@ -363,17 +362,17 @@ def test_there_too_what_is_right_when_it_is_asked_for_changes_nothing(worlds, st
     assert ends[0].root == alone.root != "", ends
 
 
-def test_an_order_without_shares_is_refused(worlds, tmp_path) -> None:
-    order = write_order(tmp_path / "job.cfoil", 1)
-    ends = worlds.record(2, order, tmp_path / "run.cfoil")
-    failed(ends, "The order has no shares, so 2 ranks cannot divide its steps.")
-    assert "--shares 2" in ends[0].remedy
-
-
-def test_more_ranks_than_shares_are_refused(worlds, tmp_path) -> None:
-    order = write_order(tmp_path / "job.cfoil", 2)
-    ends = worlds.record(3, order, tmp_path / "run.cfoil")
-    failed(ends, "The order has 2 shares a step, and there are 3 ranks: some would have nothing to do.")
+@pytest.mark.parametrize(
+    ("shares", "size", "said", "remedy"),
+    [
+        (1, 2, "The order has no shares, so 2 ranks cannot divide its steps.", "--shares 2"),
+        (2, 3, "The order has 2 shares a step, and there are 3 ranks: some would have nothing to do.", ""),
+    ],
+)
+def test_more_ranks_than_shares_are_refused(worlds, tmp_path, shares, size, said, remedy) -> None:
+    ends = worlds.record(size, write_order(tmp_path / "job.cfoil", shares), tmp_path / "run.cfoil")
+    failed(ends, said)
+    assert remedy in ends[0].remedy
 
 
 @pytest.mark.slow
@@ -382,16 +381,17 @@ def test_a_rank_that_hangs_is_found(worlds, order, tmp_path) -> None:
     assert re.fullmatch("Rank 1 is gone: .*", ends[0].sentence), ends
 
 
-@pytest.mark.parametrize("named", [True, False], ids=["here", "on a machine without an address for its own name"])
+@pytest.mark.parametrize(
+    "named",
+    [True, pytest.param(False, marks=pytest.mark.slow)],
+    ids=["here", "on a machine without an address for its own name"],
+)
 def test_torchrun_as_the_page_says_it(order, root, tmp_path, named) -> None:
     if not named and (reason := why_not()):
         pytest.skip(reason)
     environment = {**(os.environ if named else nameless(tmp_path)), "PYTHONPATH": os.pathsep.join(sys.path), SWITCH: ""}
     (tmp_path / "job.cfoil").write_bytes(order.read_bytes())
-    subprocess.run(
-        [sys.executable, "-m", "counterfoil.cli", "keygen", "trainer.pem", "--no-passphrase"], check=True,
-        cwd=tmp_path, env=environment, capture_output=True,
-    )  # fmt: skip
+    counterfoil.generate_key(tmp_path / "trainer.pem", None)
     (command,) = re.findall(r"^torchrun --standalone (.+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     done = subprocess.run(
         [sys.executable, "-m", "torch.distributed.run", "--standalone", *command.split()],
@@ -404,7 +404,7 @@ def test_torchrun_as_the_page_says_it(order, root, tmp_path, named) -> None:
         assert (environment["threads"], environment["sandbox"]) == ("1", words(environment))
 
 
-@pytest.mark.parametrize("rank", ["0", "1"])
+@pytest.mark.parametrize("rank", [pytest.param("0", marks=pytest.mark.slow), "1"])
 def test_ranks_that_cannot_find_each_other_say_why(order, tmp_path, rank) -> None:
     if reason := why_not():
         pytest.skip(reason)
@@ -419,7 +419,7 @@ def test_ranks_that_cannot_find_each_other_say_why(order, tmp_path, rank) -> Non
         f"sys.exit(main(['train', {str(order)!r}, '--out', 'run.cfoil', '--key', 'trainer.pem']))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60,
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100,
         check=False,
     )  # fmt: skip
     assert done.returncode != 0

@@ -167,8 +167,8 @@ def test_tensors_have_torchvisions_names():
     assert tuple(layers["classifier.0.weight"].shape) == (4096, 512 * 7 * 7)
 
 
-# Of ResNet-50 two blocks for each stage, the first with a projection, the second without: the others are like it.
-RESNET50 = replace(resnet.LAYOUTS["resnet50"], depths=(2, 2, 2, 2))
+# Of ResNet-50 a block with a projection for each stage, and one without: the others are like them.
+RESNET50 = replace(resnet.LAYOUTS["resnet50"], depths=(2, 1, 1, 1))
 
 
 # VGG-11 has no operator that ResNet-50 and the tiny VGG that is recorded here have not.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from torch.optim import Optimizer, lr_scheduler as schedulers
 from torch.utils.data import BatchSampler, DataLoader, Dataset, IterableDataset, RandomSampler, TensorDataset
 
 from counterfoil import PROFILES, ClipByNorm, WeightAverage, order_custom
+from counterfoil.training.order import OrderDraft
 from counterfoil.training.stages import CAPTURING
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, CounterfoilError, DataError, ProgramError
@@ -126,6 +128,7 @@ def after_three_steps(name: str) -> tuple[TwoHeads, Optimizer]:
     return model, optimizer
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["SGD", "AdamW", "Adagrad", "RMSprop"])
 def test_a_parameter_that_never_had_a_gradient_stays_as_it_is(name: str) -> None:
     model, optimizer = after_three_steps(name)
@@ -156,6 +159,7 @@ SCHEDULERS: dict[str, Callable[[Optimizer], Any]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", SCHEDULERS)
 @pytest.mark.parametrize("as_object", [True, False], ids=["object", "function"])
 def test_a_scheduler_of_torch(name: str, as_object: bool) -> None:
@@ -218,14 +222,19 @@ FORMS: dict[str, tuple[Any, Any, set[str]]] = {
 }
 
 
+@cache
+def of_arrays() -> OrderDraft:
+    """An order whose data are two tensors."""
+    return order_custom(job(OPTIMIZERS["Adam"]))
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_data_of_any_form(form: str) -> None:
     data, loss_of, names = FORMS[form]
     draft = order_custom(job(OPTIMIZERS["Adam"], data=data, objective=loss_of))
     assert set(draft.data) == names
-    reference = order_custom(job(OPTIMIZERS["Adam"]))
-    assert draft.schedule.tolist() == reference.schedule.tolist()
-    assert losses_of(draft) == pytest.approx(losses_of(reference), rel=1e-12)
+    assert draft.schedule.tolist() == of_arrays().schedule.tolist()
+    assert losses_of(draft) == pytest.approx(losses_of(of_arrays()), rel=1e-12)
 
 
 def test_numbers_and_truth_values() -> None:
@@ -257,6 +266,7 @@ def pairs(rows: list[Any]) -> tuple[Tensor, Tensor]:
     return torch.stack([x for x, _ in rows]), torch.stack([y for _, y in rows])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("collate", [None, pairs], ids=["torch's collation", "another collation"])
 @pytest.mark.parametrize("seeded", [True, False], ids=["generator", "seed of torch"])
 def test_a_loader_gives_the_batches_of_an_ordinary_loop(collate: Any, seeded: bool) -> None:
@@ -406,7 +416,7 @@ def test_autocast_is_refused_with_the_profiles_name_or_left_out_under_one() -> N
         order_custom(job(OPTIMIZERS["Adam"], objective=mixed))
     assert "float32-bfloat16" in caught.value.remedy
     named = order_custom(job(OPTIMIZERS["Adam"], objective=mixed, precision=PROFILES["float32-bfloat16"]))
-    assert named.program.digest == order_custom(job(OPTIMIZERS["Adam"])).program.digest
+    assert named.program.digest == of_arrays().program.digest
     # Control: torch's autocast is as it was.
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert network()(X).dtype is torch.bfloat16

@@ -225,6 +225,7 @@ COARSE_AND_FINE = ("float64-24", "float64-18", "float32-bfloat16")
 CALIBRATED = replace(Precision(), proven=False)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("name", "precision"),
     [

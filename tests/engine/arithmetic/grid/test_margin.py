@@ -972,6 +972,7 @@ def test_a_bound_that_does_not_fit_the_grid_is_none() -> None:
 # Orders.
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("profile", ["float64-24", "float64-18"])
 @pytest.mark.parametrize("make_order", [digits_order, gpt2_order])
 def test_replay_is_bit_exact_on_other_hardware(
@@ -994,6 +995,7 @@ def test_an_order_says_where_its_margins_come_from() -> None:
         Precision(margins=(("mm", 40),))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("options", "expected"),
     [

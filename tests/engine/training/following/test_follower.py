@@ -16,8 +16,6 @@ from torch.utils.data.dataloader import _BaseDataLoaderIter
 from counterfoil_core.base.errors import CounterfoilError, DataError, ProgramError
 from support.followed import followed, ordered, plain, recorded, write_script
 
-pytestmark = pytest.mark.every_moment
-
 _CLASSIFIER = """
     import torch
     from torch import nn
@@ -202,7 +200,7 @@ _RECURRENT = """
     from torch import nn
 
     torch.manual_seed(0)
-    text = torch.randint(0, 10, (26, 3))
+    text = torch.randint(0, 10, (11, 3))
 
     class Model(nn.Module):
         def __init__(self):
@@ -217,8 +215,8 @@ _RECURRENT = """
     for epoch in range(EPOCHS):
         model.train()
         state = (torch.zeros(1, 3, 6), torch.zeros(1, 3, 6))
-        for start in range(0, 25, 5):
-            x, y = text[start : start + 5], text[start + 1 : start + 6].reshape(-1)
+        for start in range(0, 10, 2):
+            x, y = text[start : start + 2], text[start + 1 : start + 3].reshape(-1)
             model.zero_grad()
             state = tuple(part.detach() for part in state)
             out, state = model(x, state)
@@ -228,7 +226,7 @@ _RECURRENT = """
                 parameter.data.add_(parameter.grad, alpha=-rate)
         model.eval()
         with torch.no_grad():
-            found = criterion(model(text[:5], (torch.zeros(1, 3, 6), torch.zeros(1, 3, 6)))[0], text[1:6].reshape(-1))
+            found = criterion(model(text[:2], (torch.zeros(1, 3, 6), torch.zeros(1, 3, 6)))[0], text[1:3].reshape(-1))
         if not best or found.item() < best:
             best = found.item()
         else:
@@ -247,7 +245,7 @@ def test_a_hidden_state_is_handed_from_step_to_step_and_parameters_are_changed_b
 
 
 def test_a_rate_that_hangs_on_a_value_that_nobody_has_seen_is_refused(tmp_path: Path) -> None:
-    script = write_script(tmp_path, _RECURRENT.replace("EPOCHS", "3"))
+    script = write_script(tmp_path, _RECURRENT.replace("EPOCHS", "2"))
     with pytest.raises(ProgramError, match=r"decides by a value of the training \(.*train\.py, line 3\d\)") as refused:
         followed(script)
     assert refused.value.remedy is not None

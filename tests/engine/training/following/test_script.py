@@ -71,6 +71,8 @@ def _patch(refused: bool, objective: Callable[[torch.nn.Module, torch.Tensor], t
 def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "some_library.py").write_text(_LIBRARY)
     monkeypatch.delitem(sys.modules, "some_library", raising=False)
+    # It runs in copies of the folder that one is in.
+    monkeypatch.chdir(tmp_path)
     return write_script(tmp_path, _SCRIPT)
 
 

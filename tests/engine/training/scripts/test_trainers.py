@@ -22,8 +22,6 @@ from support import small_models
 from support.bundles import test_key
 from support.jobs import audited, record_job, record_run
 
-pytestmark = pytest.mark.every_moment
-
 transformers = pytest.importorskip("transformers", reason="the library transformers is not installed")
 pytest.importorskip("accelerate", reason="the Trainer needs the library accelerate")
 
@@ -249,7 +247,7 @@ def test_mixed_precision_becomes_a_profile(gpt2: Path, tmp_path: Path) -> None:
     trainer = trainer_of(gpt2, tmp_path, bf16=True, use_cpu=True, max_steps=1, gradient_checkpointing=True)
     wanted = Wanted(choose=lambda question, names: PROFILES[names[0]])
     job, notes = trainer_job(trainer, wanted, trainer.train)
-    assert job.draft().manifest.precision == PROFILES["float32-bfloat16"]
+    assert job.precision == PROFILES["float32-bfloat16"]
     assert any("Mixed precision (bfloat16) is left out" in note for note in notes)
     assert any("Gradient checkpointing is left out" in note for note in notes)
 
@@ -265,9 +263,13 @@ class Annealed(Weighted):
         return super().compute_loss(model, inputs) * self.weigh(self.state)
 
 
+@pytest.mark.every_moment
 @pytest.mark.parametrize(
     ("weigh", "read"),
-    [(lambda state: state.global_step / state.max_steps, "global_step"), (lambda state: state.epoch + 1.0, "epoch")],
+    [
+        (lambda state: state.global_step / state.max_steps, "global_step"),
+        pytest.param(lambda state: state.epoch + 1.0, "epoch", marks=SLOW),
+    ],
 )
 def test_a_loss_that_hangs_on_what_is_counted_is_refused(gpt2: Path, tmp_path: Path, weigh: Any, read: str) -> None:
     trainer = trainer_of(gpt2, tmp_path, Annealed, max_steps=3)
