@@ -51,6 +51,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         sys.modules.pop(name, None)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("number", [0, 1, 2], ids=["vision transformer", "BERT-like encoder", "two networks"])
 def test_the_page_does_what_it_says(number: int, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from support.consoles import examples
 
 ROOT = Path(__file__).parents[1]
@@ -15,6 +17,7 @@ PAGE = (ROOT / "docs" / "exact-gradients.md").read_text(encoding="utf-8")
 WEIGHTS = re.compile(r"^(exact|plain), ranks .*: weights ([0-9a-f]{16}), quickest step \d+\.\d{3} s$", re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_ranks_that_change_places_show_in_plain_gradients_alone() -> None:
     ((command, expected),) = examples(PAGE)
     program, *arguments = command.split()

@@ -67,7 +67,9 @@ def test_the_page_has_its_scripts_before_and_after() -> None:
     assert len(ORDERS) == 3
 
 
-@pytest.mark.parametrize(("number", "order"), [(0, "followed.cfoil"), (1, "loop.cfoil")])
+@pytest.mark.parametrize(
+    ("number", "order"), [pytest.param(0, "followed.cfoil", marks=pytest.mark.slow), (1, "loop.cfoil")]
+)
 def test_the_loop_and_its_order_train_the_same(
     number: int, order: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

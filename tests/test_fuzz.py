@@ -123,7 +123,7 @@ def test_a_case_that_takes_much_memory_is_found(monkeypatch: pytest.MonkeyPatch)
     assert "took 1024 MiB" in run(bad_target(refuse), 1, 0, 1).failures[0]
 
 
-@pytest.mark.parametrize("way", ["crash", "hang"])
+@pytest.mark.parametrize("way", ["crash", pytest.param("hang", marks=pytest.mark.slow)])
 def test_a_crash_and_a_hang_are_found_and_the_rest_is_tried(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if way == "hang":
         monkeypatch.setattr("fuzz.__main__.HANG_SECONDS", 3.0)

@@ -14,7 +14,7 @@ from lies.subject import CRASHED, Subject
 from lies.subjects import Liar
 from lies.table import table
 
-LIES = 220
+LIES = 100
 TRUTHS = {
     "run of an honest trainer, signed again": "VERIFIED",
     "run of a cheat, signed again": "DISPUTED",
@@ -65,9 +65,10 @@ def subjects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Subject]:
     return {subject.name: subject for subject in Liar(tmp_path_factory.mktemp("lies")).subjects()}
 
 
-def test_without_a_lie_the_truth_is_concluded(subjects: dict[str, Subject]) -> None:
-    found = {name: subjects[name].told((), random.Random(0)) for name in TRUTHS}
-    assert found == TRUTHS
+@pytest.mark.parametrize("each", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["some", "each"])
+def test_without_a_lie_the_truth_is_concluded(each: bool, subjects: dict[str, Subject]) -> None:
+    names = [name for place, name in enumerate(TRUTHS) if each or place % 4 == 0]
+    assert {name: subjects[name].told((), random.Random(0)) for name in names} == {name: TRUTHS[name] for name in names}
 
 
 def test_every_kind_of_statement_is_lied_about(subjects: dict[str, Subject]) -> None:

@@ -127,6 +127,7 @@ def folder_in(folder: Path, name: str) -> Path:
     return there
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", LITERATURE)
 def test_it_is_verified_on_imitated_hardware(recorded: Mapping[str, Job], name: str) -> None:
     report = verified(recorded[name].run, recorded[name].order, perturbation="reversed")
@@ -295,7 +296,7 @@ def found_at_the_step(run: Path, order: Path, folder: Path) -> None:
     assert (ruled.outcome, ruled.step) == (AdjudicationOutcome.CONFIRMED, LIE)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("profile", ["float64-24", "exact-20"])
 @pytest.mark.parametrize("lie", [without_attack, without_second_gradient, without_teacher, without_mask])
 def test_a_cheaper_step_is_found(lie: Any, profile: str, tmp_path: Path, trainer_key: SigningKey) -> None:
@@ -326,6 +327,7 @@ def no_mask(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {name: torch.ones_like(value) for name, value in state.items() if name.endswith("mask")}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("name", "changes"), [("distillation", another_teacher), ("sparse network", no_mask)])
 def test_another_teacher_or_mask_is_found(
     recorded: Mapping[str, Job], name: str, changes: Any, tmp_path: Path, trainer_key: SigningKey

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import venv
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -112,22 +113,28 @@ subprocess.run(command, env=program_environment(), capture_output=True, check=Tr
     assert listener.processes == 2
 
 
-def test_the_commands_connect_to_nobody(listener: Listener) -> None:
-    commands = (
-        "keygen trainer.pem --no-passphrase",
-        "keygen auditor.pem --no-passphrase",
-        "order logistic --out job.cfoil --steps 4 --checkpoint-every 2",
-        "inspect job.cfoil",
-        "train job.cfoil --out run.cfoil --key trainer.pem",
-        "inspect run.cfoil --order job.cfoil",
-        "plan run.cfoil --order job.cfoil",
-        "audit run.cfoil --order job.cfoil --verdict run.verdict.json --key auditor.pem --workers 2",
-        "verify run.verdict.json run.cfoil --key auditor.pub.pem",
-        "export weights run.cfoil --safetensors weights",
-        "verify-weights weights run.cfoil --verdict run.verdict.json --key auditor.pub.pem",
-        "--version --verbose",
-        "doctor --json",
-    )
+COMMANDS = (
+    "keygen trainer.pem --no-passphrase",
+    "keygen auditor.pem --no-passphrase",
+    "order logistic --out job.cfoil --steps 4 --checkpoint-every 2",
+    "inspect job.cfoil",
+    "train job.cfoil --out run.cfoil --key trainer.pem",
+    "inspect run.cfoil --order job.cfoil",
+    "plan run.cfoil --order job.cfoil",
+    "audit run.cfoil --order job.cfoil --verdict run.verdict.json --key auditor.pem --workers 2",
+    "verify run.verdict.json run.cfoil --key auditor.pub.pem",
+    "export weights run.cfoil --safetensors weights",
+    "verify-weights weights run.cfoil --verdict run.verdict.json --key auditor.pub.pem",
+    "--version --verbose",
+    "doctor --json",
+)
+OF_A_JOB = [command for command in COMMANDS if command.split()[0] in ("keygen", "order", "train", "audit", "doctor")]
+
+
+@pytest.mark.parametrize(
+    "commands", [OF_A_JOB, pytest.param(COMMANDS, marks=pytest.mark.slow)], ids=["those of a job", "every"]
+)
+def test_the_commands_connect_to_nobody(commands: Sequence[str], listener: Listener) -> None:
     for command in commands:
         done = listener.run("-P", "-m", "counterfoil", *command.split())
         assert done.returncode == 0, (command, done.stderr, done.stdout)
@@ -151,6 +158,7 @@ for x in torch.randn(3, 4, 3):
 """
 
 
+@pytest.mark.slow
 def test_the_runs_of_a_script_connect_to_nobody(listener: Listener) -> None:
     (listener.folder / "train.py").write_text(SCRIPT)
     done = listener.run(

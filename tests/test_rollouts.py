@@ -39,6 +39,7 @@ def example() -> Iterator[ModuleType]:
     del sys.modules["grpo_round"]
 
 
+@pytest.mark.slow
 def test_the_page_does_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rewards = []
@@ -50,6 +51,7 @@ def test_the_page_does_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert rewards[1] > rewards[0] + 0.05, "the round taught the policy something"
 
 
+@pytest.mark.slow
 def test_what_check_finds_and_what_nobody_does(
     example: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,15 +14,20 @@ import pytest
 if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QCoreApplication, QEvent, QSettings, QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QCoreApplication, QEvent, QSettings, Qt, QTimer
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from counterfoil_app.engine.port import Engine
+from counterfoil_app.looks.theme import Theme
 from counterfoil_app.main import make_window
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
+from counterfoil_app.shell import window as shell_window
 from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.verdict import export, handover
+from counterfoil_app.verdict.report_document import Contents
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 
@@ -160,6 +165,59 @@ def what_lives() -> set[object]:
         found |= {widget for widget in QApplication.topLevelWidgets() if isinstance(widget, MainWindow)}
         found |= {timer for timer in application.findChildren(QTimer) if timer.isActive()}
     return found
+
+
+DRAWN = {
+    f"test_{name}.py"
+    for name in (
+        "access", "actions", "demo", "fixed_places", "flood", "hostile_text", "keyboard", "looks", "manners",
+        "nothing_misleads", "plain_words", "plan", "reach", "real_flow", "steps_and_plots", "translations", "views",
+    )
+}  # fmt: skip
+"""Files whose tests look at what a window looks like; others mark single tests ``drawn``.
+
+Elsewhere a window has neither its style sheet nor plots, which take longer to make than all the rest of it.
+"""
+
+
+class NoPlots(QWidget):
+    """Stands in the place of the plots over the steps."""
+
+    def __init__(self, *_: object) -> None:
+        super().__init__()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._actions = [QAction(name, self) for name in ("PNG", "SVG", "CSV")]
+
+    def export_actions(self) -> list[QAction]:
+        return self._actions
+
+
+@pytest.fixture(autouse=True)
+def nothing_but_what_is_looked_at_is_drawn(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.name not in DRAWN and not request.node.get_closest_marker("drawn"):
+            patch.setattr(Theme, "put_on", lambda _theme: None)
+            patch.setattr(shell_window, "DivergenceView", NoPlots)
+        yield
+
+
+PRINTING = {"test_real_flow.py", "test_figures_agree.py", "test_hostile_text.py"}
+"""Files in which a report is really printed, by a process; test_report.py makes reports without a window."""
+
+
+@pytest.fixture(autouse=True)
+def printed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[Contents]:
+    """What would be printed, where nobody reads it."""
+    pages: list[Contents] = []
+
+    def keep(page: Contents, *, as_html: bool = False) -> bytes:
+        pages.append(page)
+        return b"<html>" if as_html else b"%PDF-"
+
+    if request.path.name not in PRINTING:
+        monkeypatch.setattr(export, "print_report", keep)
+        monkeypatch.setattr(handover, "print_report", keep)
+    return pages
 
 
 @pytest.fixture(autouse=True)

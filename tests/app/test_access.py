@@ -17,7 +17,6 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.order_plan import Stage
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.verdict import export, handover
 from counterfoil_app.verdict.handover_dialog import HandOverDialog
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.difference import DifferenceDialog
@@ -31,13 +30,6 @@ from support.waiting import reached
 MakeWindow = Callable[[FakeEngine], MainWindow]
 VIEWS = ("overview", "steps", "divergence", "merkle", "dispute", "log")
 RUNS = [Path(f"/providers/{name}.cfoil") for name in ("aurora", "lying-boreas", "delta")]
-
-
-@pytest.fixture(autouse=True)
-def printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reports have tests of their own."""
-    for module in (export, handover):
-        monkeypatch.setattr(module, "print_report", lambda _page, *, as_html=False: b"<html>" if as_html else b"%PDF-")
 
 
 @pytest.fixture

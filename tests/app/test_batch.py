@@ -26,13 +26,6 @@ MakeWindow = Callable[[FakeEngine], MainWindow]
 NAMES = ("one", "two", "three")
 
 
-@pytest.fixture(autouse=True)
-def printed(monkeypatch: pytest.MonkeyPatch) -> list[Contents]:
-    pages: list[Contents] = []
-    monkeypatch.setattr(export, "print_report", lambda page: pages.append(page) or b"%PDF-")
-    return pages
-
-
 @pytest.fixture
 def key(tmp_path: Path, settings: Settings) -> Path:
     path = tmp_path / "auditor.pem"

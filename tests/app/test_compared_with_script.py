@@ -56,6 +56,7 @@ def opened(window_of: MakeWindow, bundle: Path, qtbot: QtBot, engine: FakeEngine
     return window
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("recipe", "found", "line", "tone"),
     [

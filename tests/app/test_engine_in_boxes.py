@@ -72,7 +72,7 @@ def tampered(digits_job: Job, trainer_key: SigningKey, tmp_path_factory: pytest.
     return record_run(digits_job.order, path, trainer_key, tamper=LabelFlip(3))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def engine() -> Iterator[ProcessEngine]:
     engine = ProcessEngine()
     yield engine
@@ -195,6 +195,7 @@ def impatient() -> Iterator[Impatient]:
     engine.close()
 
 
+@pytest.mark.slow
 def test_what_computes_ends_when_nobody_asks_and_is_loaded_again(
     impatient: Impatient, digits_job: Job, tampered: Path, tmp_path: Path
 ) -> None:
@@ -213,6 +214,7 @@ def test_what_computes_ends_when_nobody_asks_and_is_loaded_again(
     assert report_of(audited(impatient, AuditRequest(digits_job.run, threads=1))).outcome is Outcome.VERIFIED
 
 
+@pytest.mark.slow
 def test_what_computed_ends_when_another_file_is_looked_at(
     impatient: Impatient, digits_job: Job, tampered: Path
 ) -> None:
@@ -224,6 +226,7 @@ def test_what_computed_ends_when_another_file_is_looked_at(
     assert not all(each in _children(impatient.process_id) for each in before)
 
 
+@pytest.mark.slow
 def test_a_replay_is_gone_on_with(engine: ProcessEngine, trainer_key: SigningKey, tmp_path: Path) -> None:
     long = record_job(tmp_path, digits_order(steps=60, checkpoint_every=2), trainer_key)
     request = AuditRequest(long.run, long.order, threads=1)
@@ -241,6 +244,7 @@ def test_a_replay_is_gone_on_with(engine: ProcessEngine, trainer_key: SigningKey
     assert not kept.path.exists()
 
 
+@pytest.mark.slow
 def test_the_sample_is_recorded_outside(engine: ProcessEngine, tmp_path: Path) -> None:
     *_, last = engine.make_sample(tmp_path / "sample", SampleKind.HONEST, CancelToken())
     assert last.done == last.total
@@ -320,6 +324,7 @@ def test_the_first_figures_of_a_run_do_not_wait_for_torch(engine: ProcessEngine,
     assert any(inner_processes(engine)[False])  # the control: what computes has loaded it
 
 
+@pytest.mark.slow
 def test_a_closer_look_leaves_the_evidence_of_the_replay_where_it_is(
     engine: ProcessEngine, tampered: Path, digits_job: Job, tmp_path: Path
 ) -> None:
@@ -335,6 +340,7 @@ def test_a_closer_look_leaves_the_evidence_of_the_replay_where_it_is(
     assert (subject.step, subject.part) == (3, "")
 
 
+@pytest.mark.slow
 def test_runs_are_compared_in_a_box(engine: ProcessEngine, tampered: Path, digits_job: Job) -> None:
     asked = ProvidersRequest((digits_job.run, tampered), digits_job.order, replay=True, threads=1)
     *_, finished = engine.compare_providers(asked, CancelToken())

@@ -214,6 +214,7 @@ def test_death_of_the_process_is_told_and_survived(engine: ProcessEngine, run: P
     assert engine.process_id != first
 
 
+@pytest.mark.slow
 def test_the_window_process_stays_free_of_torch(run: Path) -> None:
     program = (
         "import sys\n"
@@ -328,12 +329,12 @@ class SlowReader:
         self.batches.append(decode(data, Delivery))
 
 
-def test_a_million_progress_events_do_not_pile_up() -> None:
+def test_progress_events_do_not_pile_up() -> None:
     reader = SlowReader()
     outbox = Outbox(reader, PROGRESS)
     outbox.put(Item(1, "first"))
-    for done in range(1_000_000):
-        outbox.put(Item(1, OperatorDone(1, done, 1_000_000)))
+    for done in range(200_000):
+        outbox.put(Item(1, OperatorDone(1, done, 200_000)))
     reader.gate.set()
     outbox.put(Returned(1, None))
     outbox.close()
@@ -342,7 +343,7 @@ def test_a_million_progress_events_do_not_pile_up() -> None:
     assert decode(sent[0].value, str) == "first"
     last, end = sent[-2:]
     assert isinstance(last, Item)
-    assert decode(last.value, OperatorDone) == OperatorDone(1, 999_999, 1_000_000)
+    assert decode(last.value, OperatorDone) == OperatorDone(1, 199_999, 200_000)
     assert isinstance(end, Returned)
     assert len(sent) < 1000
 

@@ -290,6 +290,7 @@ def process() -> Iterator[ProcessEngine]:
     engine.close()
 
 
+@pytest.mark.slow
 def test_the_engines_process_counts_and_checks(
     process: ProcessEngine, real_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,6 +60,7 @@ def story(events: Iterable[Event]) -> list[tuple[object, ...]]:
     return [told(event) for event in events if not isinstance(event, OperatorDone)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("disputed", [None, 1, 8, 10, 13])
 def test_events_come_in_the_order_of_the_real_engine(
     disputed: int | None, tmp_path: Path, trainer_key: SigningKey

@@ -205,6 +205,7 @@ def test_of_a_disputed_run(window_of: MakeWindow, runs: dict[str, Path], qtbot: 
     every_place_agrees(engine, window, tmp_path)
 
 
+@pytest.mark.slow
 def test_of_an_audit_that_was_stopped_and_gone_on_with(
     window_of: MakeWindow, runs: dict[str, Path], qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -113,6 +113,7 @@ def test_without_a_finding_nothing_is_shown(view: FindingView) -> None:
     assert view.model.rowCount() == 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("right", "accused"),
     [

@@ -168,6 +168,7 @@ def test_tampered_run_is_disputed_at_the_step(
     assert not window.session.divergence.at(35).any()
 
 
+@pytest.mark.drawn
 def test_contradictions_of_a_matching_step_are_marked(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
     window: MainWindow = window_of(FakeEngine(lying_log=9))
     window.open_bundle(bundle)
@@ -180,6 +181,7 @@ def test_contradictions_of_a_matching_step_are_marked(window_of: MakeWindow, bun
     assert list(window.divergence.suspicious.getData()[0]) == [9]
 
 
+@pytest.mark.drawn
 def test_disputed_row_is_seen(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
     window: MainWindow = window_of(FakeEngine(disputed=37))
     window.open_bundle(bundle)
@@ -458,6 +460,7 @@ def test_layout_is_restored(opened: MainWindow) -> None:
     assert opened.docks["divergence"].isVisible()
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("disputed", [None, 12])
 def test_capture_drives_the_whole_flow(
     window_of: MakeWindow, bundle: Path, tmp_path: Path, disputed: int | None
@@ -471,6 +474,7 @@ def test_capture_drives_the_whole_flow(
     assert report.outcome.value in signed_statement(verdict)
 
 
+@pytest.mark.drawn
 def test_capture_tells_why_it_cannot(window: MainWindow, bundle: Path, tmp_path: Path) -> None:
     counterfoil.generate_key(tmp_path / "k.pem", "right")
     with pytest.raises(CounterfoilError, match="passphrase"):

@@ -20,7 +20,6 @@ from counterfoil.sealed.unseal import make_sealing_key, open_sealed
 from counterfoil.signer.client import Passphrase
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.verdict import export, handover
 from counterfoil_app.verdict.handover_dialog import HandOverDialog
 from counterfoil_app.verdict.report_document import Case, Contents
 from counterfoil_app.verdict.signing_dialog import SigningDialog
@@ -32,20 +31,6 @@ from support.x_server import run_session, served
 SESSION = Path(__file__).resolve().parents[1] / "support" / "x_handover.py"
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
-
-
-@pytest.fixture(autouse=True)
-def printed(monkeypatch: pytest.MonkeyPatch) -> list[Contents]:
-    """What would be printed; the reports have tests of their own."""
-    pages: list[Contents] = []
-
-    def keep(page: Contents, *, as_html: bool = False) -> bytes:
-        pages.append(page)
-        return b"<html>" if as_html else b"%PDF-"
-
-    monkeypatch.setattr(export, "print_report", keep)
-    monkeypatch.setattr(handover, "print_report", keep)
-    return pages
 
 
 def concluded(window: MainWindow, bundle: Path, qtbot: QtBot) -> None:
@@ -199,6 +184,7 @@ def test_another_result_is_handed_over_by_itself(
     assert window.session.handed_over is None
 
 
+@pytest.mark.slow
 @pytest.mark.xvfb
 def test_a_tampered_sample_is_handed_over_by_keys_and_mouse_and_a_stranger_checks_it(tmp_path: Path) -> None:
     with served() as display:

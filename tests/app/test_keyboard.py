@@ -168,7 +168,7 @@ def text_size_again(qapp: QApplication) -> Iterator[None]:
     apply_text_size(qapp, 100)
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("percent", "enlarged"), [(100, "text"), (150, "text"), (150, "all"), (200, "all")])
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_the_window_fits_a_small_screen(

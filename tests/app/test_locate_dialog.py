@@ -91,6 +91,7 @@ def test_a_hash_that_is_nowhere_is_said_to_be(dialog: LocateDialog, qtbot: QtBot
     assert cells(dialog) == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("typed", ["", "ab", "g" * 64, "a" * 63, "a" * 65])
 def test_what_is_no_hash_is_not_looked_for(dialog: LocateDialog, engine: FakeEngine, qtbot: QtBot, typed: str) -> None:
     find(dialog, qtbot, typed)
@@ -155,6 +156,7 @@ def test_weights_dropped_on_the_window_are_compared_and_their_step_is_offered(
     assert found.headline.text() == "The weights after step 40"
 
 
+@pytest.mark.slow
 def test_a_real_run_is_looked_through(window_of: Any, digits_job: Job, tmp_path: Path, qtbot: QtBot) -> None:
     with BundleReader.open(digits_job.run) as reader:
         steps = reader.checkpoint_steps()

@@ -62,6 +62,7 @@ def test_it_is_examined_again_when_that_is_asked_for(window_of: MakeWindow, qtbo
     dialog.reject()
 
 
+@pytest.mark.slow
 def test_the_engines_process_examines_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Through the pipe, and out of no box, or there would be neither processes nor devices."""
     monkeypatch.delenv("COUNTERFOIL_SANDBOX", raising=False)

@@ -85,6 +85,7 @@ def test_signing_twice_writes_two_verdicts(opened: MainWindow, key: Path, qtbot:
     assert no_box(opened)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("meant", ["key", "link", "run", "order"])
 def test_nothing_is_signed_over_what_is_read(
     opened: MainWindow, key: Path, qtbot: QtBot, bundle: Path, meant: str

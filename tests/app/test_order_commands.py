@@ -53,7 +53,8 @@ def written(engine: Engine, plan: OrderPlan, out: Path) -> OrderWritten:
     return last
 
 
-@pytest.mark.parametrize("name", JOBS)
+# What differs in a recipe is its options, which tests/engine/cli/test_ordering.py compares with the commands' own.
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "own")) for name in JOBS])
 def test_the_command_that_is_shown_writes_the_same_order(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -127,6 +127,7 @@ def test_data_that_are_needed_are_asked_for(wizard: OrderWizard) -> None:
     assert "Data" in wizard.data.notice.text()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("option", "stage"),
     [("data", Stage.DATA), ("batch_size", Stage.SETTINGS), ("precision", Stage.SETTINGS), ("", Stage.TRY)],

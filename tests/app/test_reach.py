@@ -188,6 +188,7 @@ def text_size(qapp: QApplication, settings: Settings) -> Iterator[Callable[[int]
     apply_text_size(qapp, 100)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("percent", [100, 200])
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_nothing_is_clipped(

@@ -163,6 +163,7 @@ def test_tampered_run(window_of: MakeWindow, real_engine: SharedEngine, job: Job
     assert "CONFIRMED" in dialog.headline.text()
 
 
+@pytest.mark.slow
 def test_run_of_another_order_is_refused(
     window_of: MakeWindow, real_engine: SharedEngine, job: Job, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -207,19 +208,6 @@ def test_stopping_is_inconclusive(window_of: MakeWindow, real_engine: SharedEngi
     window.commands["stop"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=60_000)
     assert window.header.outcome.text() == "INCONCLUSIVE"
-
-
-def test_devices_are_listed(window_of: MakeWindow, qtbot: QtBot) -> None:
-    """With a process of the window's own, which ends with it."""
-    engine = ProcessEngine()
-    window = window_of(engine)
-    with qtbot.waitSignal(window.session.devices_changed, timeout=30_000):
-        window.session.look_for_devices()
-    assert window.session.devices[0].name == "cpu"
-    assert window.header.device.currentData() == "cpu"
-    assert engine.process_id is not None
-    window.session.shut_down()
-    assert engine.process_id is None
 
 
 def test_sample_is_disputed_where_it_was_tampered(

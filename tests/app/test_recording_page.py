@@ -291,6 +291,7 @@ def test_a_curve_keeps_values_and_measures_its_speed() -> None:
     assert len(curve.values) == 7
 
 
+@pytest.mark.slow
 def test_a_small_order_is_recorded_and_followed_by_the_real_engine(
     window_of: Callable[[ProcessEngine], MainWindow], key: Path, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -310,6 +311,7 @@ def test_a_small_order_is_recorded_and_followed_by_the_real_engine(
         desk.shut_down()
 
 
+@pytest.mark.slow
 def test_a_lie_in_a_real_recording_is_named(
     window_of: Callable[[ProcessEngine], MainWindow], key: Path, tmp_path: Path, qtbot: QtBot
 ) -> None:

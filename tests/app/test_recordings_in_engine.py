@@ -200,6 +200,7 @@ def test_a_claim_that_is_signed_is_that_of_a_run_though_the_recording_was_stoppe
     assert stopping.kinds.count(RUN.predicate) == 1
 
 
+@pytest.mark.slow
 def test_a_lie_is_found_while_it_is_recorded(
     engine: ProcessEngine, order: Path, trainer: counterfoil.SignerProcess, tmp_path: Path
 ) -> None:
@@ -229,6 +230,7 @@ def test_a_signer_that_refuses_ends_the_recording_and_the_next_call_works(
     assert engine.list_folder(tmp_path).files.count("trainer.pem") == 1
 
 
+@pytest.mark.slow
 def test_a_recording_that_another_process_holds_is_not_gone_on_with(
     engine: ProcessEngine, order: Path, trainer: counterfoil.SignerProcess, tmp_path: Path
 ) -> None:
@@ -260,6 +262,7 @@ def test_names_of_a_folder(engine: ProcessEngine, tmp_path: Path) -> None:
         engine.list_folder(tmp_path / "none")
 
 
+@pytest.mark.slow
 def test_the_window_process_records_without_torch(
     order: Path, trainer: counterfoil.SignerProcess, tmp_path: Path
 ) -> None:

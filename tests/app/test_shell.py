@@ -288,6 +288,7 @@ def test_a_layout_is_remembered_for_screens_of_its_class(opened: MainWindow, set
     assert not settings.layout(behind).isEmpty()
 
 
+@pytest.mark.drawn
 def test_the_overview_is_never_crushed(opened: MainWindow) -> None:
     opened.resize(1366, 768)
     opened.desk.resizeDocks([opened.docks["overview"], opened.docks["steps"]], [20, 1300], Qt.Orientation.Horizontal)

@@ -49,7 +49,7 @@ from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.verdict.viewer import VerdictViewer
 from counterfoil_app.views.axes import NumberAxis, StepAxis
 from support.fake_engine import AUDITOR, KEY_ID, FakeEngine, digest
-from support.pages import contents, page_images
+from support.pages import contents, page_images, text_of
 from support.proposals import confirm
 from support.waiting import reached
 
@@ -270,13 +270,9 @@ def test_a_locked_key_ring_is_told_after_signing(ring: Ring) -> None:
 # The report to print
 
 
-def plain(page: Contents) -> str:
-    return report_pages.make_document(page, 500, 700).toPlainText()
-
-
 def test_the_report_says_everything(qapp: object) -> None:
     page = contents(FakeEngine(disputed=37))
-    text = plain(page)
+    text = text_of(page)
     report = page.report
     assert report.dispute is not None
     assert report.bundle_digest is not None
@@ -286,9 +282,10 @@ def test_the_report_says_everything(qapp: object) -> None:
         "blocks.0.bn1.running_mean", float(report.dispute.replay_loss).hex(),
     ):  # fmt: skip
         assert needed in text, needed
-    assert "Dispute" not in plain(contents(FakeEngine()))
+    assert "Dispute" not in text_of(contents(FakeEngine()))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("right", list(Right))
 def test_the_report_says_what_is_proven(qapp: object, right: Right) -> None:
     page = contents(FakeEngine(disputed=37))
@@ -298,7 +295,7 @@ def test_the_report_says_what_is_proven(qapp: object, right: Right) -> None:
     unreplayed = {Right.UNREADABLE: ("log",), Right.NO_RESULT: ("result",)}
     fields = {"replay_leaf": None, "parts": unreplayed[right]} if right in unreplayed else {}
     dispute = replace(page.report.dispute, finding=finding, **fields)
-    text = plain(replace(page, report=replace(page.report, dispute=dispute)))
+    text = text_of(replace(page, report=replace(page.report, dispute=dispute)))
     for needed in (finding.sentence, words.finding_extent(finding), element.exact, "0.7500001", "0.7500002", "0.03"):
         assert needed in text, needed
     assert text.count(element.exact) == report_document.ELEMENTS
@@ -328,17 +325,17 @@ def test_the_report_is_printed_in_the_language_of_the_window(qapp: object, tmp_p
 
 def test_a_sampled_run_is_not_printed_as_verified_whole(qapp: object) -> None:
     page = contents(FakeEngine(), AuditRequest(Path("honest.cfoil"), None, "cpu", segments=SegmentRequest(count=4)))
-    text = plain(page)
+    text = text_of(page)
     assert "VERIFIED for 4 of 12 segments" in text
     assert "The other steps were not looked at" in text
     assert "Every ordered step was carried out again" not in text
-    assert "Every ordered step was carried out again" in plain(contents(FakeEngine()))
+    assert "Every ordered step was carried out again" in text_of(contents(FakeEngine()))
 
 
 def test_names_from_the_file_are_never_markup_on_paper(qapp: object) -> None:
     page = contents(FakeEngine())
     hostile = replace(page, report=replace(page.report, bundle_name="<h1>VERIFIED</h1>.cfoil", title="a & <b>b</b>"))
-    text = plain(hostile)
+    text = text_of(hostile)
     assert "<h1>VERIFIED</h1>.cfoil" in text
     assert "a & <b>b</b>" in text
 
@@ -363,7 +360,7 @@ def test_a_refused_file_has_a_report_too(qapp: object) -> None:
     report = replace(
         page.report, run_root=None, order_digest=None, trainer_key="", title="", sample=None, mismatched_steps=()
     )
-    assert "could not be read" in plain(replace(page, report=report, summary=None, curves=Curves.of(StepTable())))
+    assert "could not be read" in text_of(replace(page, report=report, summary=None, curves=Curves.of(StepTable())))
 
 
 def test_a_report_that_cannot_be_made_leaves_the_old_file_and_nothing_else(

@@ -39,6 +39,7 @@ def test_a_session_with_real_keys_and_mouse(x_server: str, tmp_path: Path) -> No
     assert len(lines) >= 27, lines
 
 
+@pytest.mark.slow
 @pytest.mark.xvfb
 def test_a_run_is_recorded_and_followed_with_real_keys(x_server: str, tmp_path: Path) -> None:
     order = tmp_path / "job.cfoil"
@@ -55,6 +56,7 @@ def test_a_run_is_recorded_and_followed_with_real_keys(x_server: str, tmp_path: 
     assert lines[-2:] == [f"DISPUTED: step {LIE} came out otherwise", "the window closed"]
 
 
+@pytest.mark.slow
 @pytest.mark.xvfb
 def test_a_stopped_replay_is_resumed_from_the_desk_with_real_keys(x_server: str, tmp_path: Path) -> None:
     lines = session("x_home.py", x_server, tmp_path)
@@ -62,6 +64,7 @@ def test_a_stopped_replay_is_resumed_from_the_desk_with_real_keys(x_server: str,
     assert "Space on Resume went on" in lines
 
 
+@pytest.mark.slow
 @pytest.mark.xvfb
 def test_an_order_is_recorded_audited_and_handed_over_in_twenty_clicks(x_server: str, tmp_path: Path) -> None:
     lines = session("x_journey.py", x_server, tmp_path, 580)
@@ -74,6 +77,7 @@ def test_an_order_is_recorded_audited_and_handed_over_in_twenty_clicks(x_server:
     assert fields == 2, "steps and rows, which the test makes few of; everything else is proposed"
 
 
+@pytest.mark.slow
 @pytest.mark.xvfb
 def test_a_lying_provider_is_found_by_keys_and_one_click(x_server: str, tmp_path: Path) -> None:
     lines = session("x_providers.py", x_server, tmp_path)
@@ -81,6 +85,7 @@ def test_a_lying_provider_is_found_by_keys_and_one_click(x_server: str, tmp_path
     assert lines[-1] == "Ctrl+Q closed the window"
 
 
+@pytest.mark.slow
 @pytest.mark.xvfb
 def test_digits_are_ordered_from_an_empty_desk_by_keys_alone(x_server: str, tmp_path: Path) -> None:
     lines = session("x_order.py", x_server, tmp_path, 580)

@@ -96,6 +96,7 @@ def _adapted_order(way: str, **settings: Any) -> OrderDraft:
     return own_order(Adapted(way), classify, data, steps=2, **settings)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("way", SCALES)
 def test_a_merge_is_followed_from_input_to_sum(way):
     for settings in ({}, {"precision": ExactPrecision(20)}) if way == "dropout" else ({},):

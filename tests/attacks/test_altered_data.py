@@ -1,22 +1,14 @@
-"""The data of the order is altered while its digests are kept, or altered together with them."""
+"""The data of the order is altered together with its digests; test_edited_runs.py keeps them."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from counterfoil.training.recipes.digits import order_digits
 from counterfoil_core.values.outcome import CheckNumber
 from counterfoil_resources.digits import load_digits
-from support.bundles import change
 from support.expectations import refused, verified
 from support.jobs import record_job
-
-
-@pytest.mark.parametrize(("array", "shift"), [("labels", lambda a: (a + 1) % 10), ("images", lambda a: 16 - a)])
-def test_the_root_is_kept(forge, digits_job, array, shift):
-    run = forge(lambda run: change(run, f"/order/data/{array}", shift))
-    refused(run, digits_job.order, CheckNumber.ORDER_CONTENTS, f"data array '{array}'")
 
 
 def test_the_root_is_altered_too(tmp_path, digits_job, trainer_key):

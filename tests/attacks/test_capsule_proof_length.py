@@ -18,17 +18,6 @@ from support.jobs import replace_bytes
 EXTRA = Digest.of(b"one more")
 
 
-@pytest.mark.parametrize("which", [0, 1])
-@pytest.mark.parametrize("change", ["longer", "shorter", "empty", "reversed"])
-def test_of_a_leaf(evidence: CapsuleContents, tmp_path: Path, which: int, change: str) -> None:
-    proof = evidence.leaves[which].proof
-    proofs = {"longer": (*proof, EXTRA), "shorter": proof[:-1], "empty": (), "reversed": proof[::-1]}
-    leaves = list(evidence.leaves)
-    leaves[which] = replace(leaves[which], proof=proofs[change])
-    spoiled = save(replace(evidence, leaves=tuple(leaves)), tmp_path / "a.cfoil")
-    refused(spoiled, "belongs to the signed run")
-
-
 @pytest.mark.parametrize("change", ["longer", "shorter"])
 def test_of_a_chunk(sparse_evidence: CapsuleContents, tmp_path: Path, change: str) -> None:
     """How long the proof of a chunk is follows from its number, so the file cannot say it."""

@@ -39,7 +39,7 @@ def cheat(folder: Path, path: str, choose: Any, key: SigningKey) -> Job:
         return record_job(folder, draft, key)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("path", KINDS)
 @pytest.mark.parametrize("choose", [a_number, unmasked, masked])
 def test_the_operator_is_named(path: str, choose: Any, tmp_path: Path, trainer_key: SigningKey) -> None:
@@ -53,6 +53,7 @@ def test_the_operator_is_named(path: str, choose: Any, tmp_path: Path, trainer_k
     assert dispute.finding.right is Right.REPLAY
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("path", KINDS)
 def test_control_nothing_changed(path: str, tmp_path: Path, trainer_key: SigningKey) -> None:
     job = record_job(tmp_path, masked_order(PATHS[path]), trainer_key)

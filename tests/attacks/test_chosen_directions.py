@@ -37,6 +37,7 @@ class Chooser(Trainer):
         return replace(self, share=0.0)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("perturbation", [None, "reversed", "jitter"])
 def test_every_direction_of_a_run(simulate, digits_job, perturbation):
     report = inconclusive(simulate(Chooser(share=1.0)), digits_job.order, perturbation=perturbation)
@@ -127,6 +128,7 @@ def moved_by_choice(draft, folder, key):
     return norm(difference, weights) / norm(one, weights), largest, abs(losses[0] - losses[1])
 
 
+@pytest.mark.slow
 def test_a_short_run_of_turned_directions_hardly_moves_the_weights(tmp_path, trainer_key):
     relative, largest, loss = moved_by_choice(digits_order(), tmp_path, trainer_key)
     assert 0 < relative < 1e-6

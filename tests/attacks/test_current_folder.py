@@ -31,6 +31,8 @@ from support.jobs import Job
 from support.packages import ENGINE, PACKAGES
 from support.pages import contents
 
+pytestmark = pytest.mark.own_process
+
 SOURCES = (*PACKAGES, ENGINE.parents[1] / "app" / "counterfoil_app")
 NAMES = (
     "struct", "multiprocessing", "torch", "sitecustomize", "usercustomize", "ast", "msgspec", "json",
@@ -101,6 +103,7 @@ def test_control_a_plain_process_runs_them(folder: Folder) -> None:
     assert told.stdout.strip() == "compiled-by-a-stranger"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("environment", ["plain", "hostile"])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_no_process_of_the_program_does(
@@ -118,6 +121,7 @@ def test_no_process_of_the_program_does(
     assert folder.taken() == set()
 
 
+@pytest.mark.slow
 def test_the_commands_do_not(digits_job: Job, folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     order, run, one = str(digits_job.order), str(digits_job.run), ["--threads", "1"]
     small = ["--steps", "1", "--width", "2", "--batch-size", "4", "--checkpoint-every", "1", "--no-trial"]
@@ -145,6 +149,7 @@ def test_the_command_itself_does_not(folder: Folder) -> None:
         assert folder.taken() == set(), begun
 
 
+@pytest.mark.slow
 def test_the_window_does_not(digits_job: Job, folder: Folder, qapp: QApplication) -> None:
     engine = ProcessEngine()
     try:

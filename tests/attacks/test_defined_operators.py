@@ -82,7 +82,7 @@ class Deciding(nn.Module):
 MODELS = [thermometer, cut_off, interpolated, bent, cast, signed_zeros, tabled]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("decide", MODELS, ids=lambda function: function.__name__)
 def test_nobody_is_accused(decide: Callable[[Tensor], Tensor], tmp_path: Path, trainer_key: SigningKey) -> None:
     draft = own_order(

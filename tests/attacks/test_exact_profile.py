@@ -41,6 +41,7 @@ class OneUnit(Trainer):
         return result
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["convolution", "convolution_backward"])
 def test_one_unit_in_the_last_place_of_one_element(simulate, exact_job, kind):
     # So little that the weights come out the same: what follows keeps fewer bits.
@@ -76,6 +77,7 @@ class Library(Trainer):
         return super().operator(operation, args, kwargs)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("trainer", [OtherBits(STEP, bits=13), OtherBits(STEP, bits=21), Library(STEP)])
 def test_products_of_other_operands(simulate, exact_job, trainer):
     result = audited(simulate(trainer, exact_job), exact_job.order)

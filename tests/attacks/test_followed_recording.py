@@ -41,6 +41,7 @@ def test_control_an_honest_recording_is_verified(request_: FollowRequest, record
     assert audit_of(follow_beside(request_, tmp_path / "part", recording)).report.outcome is Outcome.VERIFIED
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("step", [1, 4, 6])
 def test_one_history_is_shown_and_another_is_signed(
     request_: FollowRequest, recording: Recording, trainer_key: SigningKey, tmp_path: Path, step: int

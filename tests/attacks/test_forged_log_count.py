@@ -19,6 +19,7 @@ def _add(run, step, more=1):
     set_row(run, "/run/log_entries", step - 1, np.uint32(entries + more))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("more", [1, -1, 2**31])
 def test_another_number_than_the_log_has(forge, digits_job, more):
     run = forge(lambda run: _add(run, 4, more))

@@ -72,6 +72,7 @@ def test_a_file_of_the_same_run_with_other_bytes_is_another_file(digits_job, tmp
     verified(other, digits_job.order)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("damage", ["torn", "flipped", "emptied", "another version"])
 def test_damaged_progress_is_not_used(digits_job, tmp_path, damage):
     path = progress_of(digits_job, tmp_path / "progress")
@@ -141,6 +142,7 @@ def all_right(path: Path, job: Job) -> bytes:
     return encode(KeptAudit(**forged))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seal", ["digest", "another key", "none", "of other words"])
 def test_progress_that_fits_and_was_made_by_somebody_else(seal, cheat_job, tmp_path):
     path = progress_of(cheat_job, tmp_path / "progress", 5)
@@ -161,6 +163,7 @@ def test_progress_that_fits_and_was_made_by_somebody_else(seal, cheat_job, tmp_p
     assert ended(whole(request_of(cheat_job, path, resume=True))).report.outcome is Outcome.VERIFIED
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.skipif(os.name != "posix", reason="files have no owner and no mode there")
 @pytest.mark.parametrize("spoiled", ["gone", "readable", "another's", "a link", "a folder", "short"])
 def test_progress_is_not_used_without_the_key(spoiled, digits_job, tmp_path, monkeypatch):

@@ -115,6 +115,7 @@ def test_sizes_that_are_none_end_in_a_sentence(
     refused(changed(**changes), data)
 
 
+@pytest.mark.slow
 def test_what_is_no_size_is_left_alone(changed: Callable[..., Path], data: Path) -> None:
     """The control: names that hold large numbers in honest folders, and the same folder otherwise as it was."""
     folder = changed(rope_theta=10**9, model_max_length=10**30, some_token_id=10**9, rope_parameters={"base": 10**12})

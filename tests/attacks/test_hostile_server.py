@@ -66,6 +66,7 @@ def flip(served: Served, at: int) -> None:
     served.data = served.data[:at] + flipped(served.data[at : at + 1]) + served.data[at + 1 :]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("part", PARTS)
 def test_a_server_that_lies_about_a_part_blames_nobody(digits_job: Job, trainer_key, part: str, tmp_path: Path) -> None:
     with serving(digits_job.run) as served:
@@ -101,6 +102,7 @@ def test_one_bit_anywhere_changes_nothing_or_leaves_nothing_to_sign(digits_job: 
     assert outcomes == {Outcome.VERIFIED, Outcome.INCONCLUSIVE}, "control: some bits count"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("part", ["/run/log", "/run/checkpoints/0000000004/head.bias"])
 def test_a_server_that_begins_to_lie_when_the_checks_are_made_blames_nobody(
     digits_job: Job, trainer_key, part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -115,6 +117,7 @@ def test_a_server_that_begins_to_lie_when_the_checks_are_made_blames_nobody(
     nothing_signed(report, trainer_key)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("change", ["tag", "length"])
 def test_a_file_that_is_replaced_during_an_audit_is_noticed(
     digits_job: Job, trainer_key, change: str, monkeypatch: pytest.MonkeyPatch
@@ -143,6 +146,7 @@ def test_a_server_that_stalls_during_an_audit_blames_nobody(digits_job: Job, mon
     assert "says nothing about the file itself" in report.reason
 
 
+@pytest.mark.slow
 def test_an_audit_of_a_server_that_stalls_can_be_stopped(digits_job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "PATIENCE", Patience(silence=60.0))
     cancel = CancelToken()

@@ -84,6 +84,7 @@ def sampled(run: Path, job: Job, *segments: int) -> Audited:
     return audited(run, job.order, segments=SegmentRequest(numbers=segments))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("edit", [huge, cancelling, infinite, not_a_number])
 @pytest.mark.parametrize("profile", PROFILED)
 def test_a_sample_disputes_it(jobs, profile, edit, tmp_path, trainer_key):
@@ -106,6 +107,7 @@ def test_a_sample_disputes_it(jobs, profile, edit, tmp_path, trainer_key):
         assert "not what was ordered" not in said
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("profile", ["proven", "exact"])
 def test_the_same_where_rounders_run_ahead_of_their_device(jobs, profile, tmp_path, trainer_key, monkeypatch):
     job = jobs[profile]

@@ -85,6 +85,7 @@ def test_inspect_shows_codes_instead(run: Path, order: Path, show: Show) -> None
     assert "\\x1b[2K" in shown
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "command",
     [

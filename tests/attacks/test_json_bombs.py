@@ -77,6 +77,7 @@ def control(tmp_path_factory: pytest.TempPathFactory) -> Measured:
     return command("inspect", str(order_of(b"{}", tmp_path_factory.mktemp("control") / "control.cfoil")))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_program_of_it_is_refused_in_little_time_and_memory(name: str, tmp_path: Path, control: Measured) -> None:
     done = command("inspect", str(order_of(BOMBS[name], tmp_path / "bomb.cfoil")))

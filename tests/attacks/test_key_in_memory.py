@@ -24,7 +24,10 @@ from counterfoil_core.statement.verdict import verify_verdict
 from counterfoil_core.values.outcome import Outcome
 from support.memory import holds
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of processes as Linux shows it")
+pytestmark = [
+    pytest.mark.own_process,
+    pytest.mark.skipif(sys.platform != "linux", reason="reads the memory of processes as Linux shows it"),
+]
 
 # Put together here, so that the text is in no source that a process could have read.
 PASSPHRASE = "-".join(["a", "rare", "and", "long", "passphrase", str(7**9)])
@@ -129,6 +132,7 @@ def test_a_wrong_passphrase_is_found_before_the_file_is_opened(key: Path, tmp_pa
     assert "none.cfoil" not in out
 
 
+@pytest.mark.slow
 def test_a_killed_signer_costs_nothing(run: Path, key: Path, tmp_path: Path) -> None:
     verdict = tmp_path / "verdict.json"
     process = audit(run, key, verdict, **{PASSPHRASE_VARIABLE: PASSPHRASE})

@@ -40,7 +40,11 @@ def test_it_is_counted_before_it_is_read(large: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="reads processor seconds from /proc")
 @pytest.mark.parametrize(
     ("interrupt", "after"),
-    [(interrupted_while_it_starts, 2), (interrupted, 1.5), (interrupted, 4.5)],
+    [
+        pytest.param(interrupted_while_it_starts, 2, marks=pytest.mark.slow),
+        (interrupted, 1.5),
+        pytest.param(interrupted, 4.5, marks=pytest.mark.slow),
+    ],
     ids=["importing", "reading", "tables"],
 )
 def test_who_allows_it_can_stop_it(large: Path, interrupt: Callable[..., Interrupted], after: float) -> None:

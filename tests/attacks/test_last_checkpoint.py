@@ -107,6 +107,7 @@ def test_a_plan_and_its_batch_script_take_the_order(job: Job, capsys: pytest.Cap
     assert f"--order {job.order}" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_workers_read_the_initial_weights_from_the_order(job: Job, tmp_path: Path) -> None:
     events = audited(job.run, job.order, workers=LocalWorkers(2)).events
     *_, last = (event for event in events if isinstance(event, WorkersReported))

@@ -88,6 +88,7 @@ def _moved(sums: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, rows))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("lie", LIES)
 def test_an_accusation_of_a_worker_counts_for_nothing(lie, digits_job, tmp_path, alone, monkeypatch):
     """The audit replays the segment itself, and finds it right."""
@@ -137,6 +138,7 @@ def test_a_worker_that_hides_faults_of_the_log_is_not_relied_on(digits_job, forg
         assert "contradictions" in ended(whole(request_of(job, recheck=1))).report.reason
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "place",
     [

@@ -182,6 +182,7 @@ for spare in sys.argv[3:]:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit on memory is Linux's")
 def test_a_machine_with_too_little_memory(tmp_path, trainer_key):
     """A step holds a tensor of 160 MB; the second audit may take 30 MB, the third 3 GB."""

@@ -31,7 +31,7 @@ from support.out_of_range import spoilt_numbers
 from support.resuming import ended, progress_of, request_of, whole
 
 AMOUNTS = [pytest.param(False, id="some"), pytest.param(True, id="each", marks=pytest.mark.slow)]
-JOBS = ["digits_job", "cheat_job"]
+JOBS = ["digits_job", pytest.param("cheat_job", marks=pytest.mark.slow)]
 
 
 @pytest.fixture(autouse=True)

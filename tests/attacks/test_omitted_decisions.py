@@ -76,6 +76,7 @@ def shielded(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) 
         return record_job(tmp_path_factory.mktemp("shielded"), draft, trainer_key, tamper=LabelFlip(FRAUD))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("chosen", [(), (1, 2, 5), (3, 4, 5, 6)])
 def test_three_steps_that_accuse_together_shield_no_fraud_from_the_capsule(shielded, chosen, tmp_path, trainer_key):
     settings = {"segments": SegmentRequest(numbers=chosen)} if chosen else {}
@@ -91,6 +92,7 @@ def test_three_steps_that_accuse_together_shield_no_fraud_from_the_capsule(shiel
         verify_signed(sign_verdict(report, trainer_key), trainer_key.public)
 
 
+@pytest.mark.slow
 def test_an_audit_that_was_stopped_behind_the_shield_finds_the_fraud_too(shielded, tmp_path, monkeypatch):
     monkeypatch.setattr(progressfile, "LEAST_SECONDS", -1e9)
     place = tmp_path / "progress"
@@ -105,6 +107,7 @@ def test_two_steps_do_not_and_hide_no_fraud(attack):
     assert report.mismatched_steps == (1, 2, FRAUD)
 
 
+@pytest.mark.slow
 def test_control_two_steps_alone_accuse_nobody(attack):
     report = attack(PROVEN, range(1, 3), fraud=False)
     assert (report.outcome, report.dispute.finding.right) == (Outcome.INCONCLUSIVE, Right.OMISSION)

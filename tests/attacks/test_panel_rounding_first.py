@@ -21,6 +21,7 @@ def panel(*runs: Path) -> PanelReport:
     return last.report
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("step", [2, 5])
 def test_the_panel_goes_on_to_the_fraud(tmp_path, digits_job, trainer_key, step):
     bad = record_other_direction(digits_job.order, tmp_path / "bad.cfoil", trainer_key, tamper=LabelFlip(step))

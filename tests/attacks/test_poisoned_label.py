@@ -33,6 +33,7 @@ def test_control_no_step_is_poisoned(tmp_path, digits_job, trainer_key):
     verified(run, digits_job.order)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("step", "expected", "compared_at"),
     [

@@ -73,6 +73,7 @@ def test_control_the_pattern_of_the_order_run_so(mirror: Job, tmp_path: Path, tr
     verified(run, mirror.order)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("precision", [None, ExactPrecision(20)])
 def test_the_generator_is_trained_in_the_discriminators_place(
     tmp_path: Path, trainer_key: SigningKey, precision: ExactPrecision | None

@@ -23,10 +23,10 @@ def counted(seed: int, count: int) -> Counter[Outcome | None]:
 
 
 def test_some_hundreds() -> None:
-    found = counted(1, 400)
+    found = counted(1, 150)
     # A test in which everything is refused, or nothing, would show little.
-    assert found[None] > 60
-    assert found[Outcome.REFUSED] > 60
+    assert found[None] > 20
+    assert found[Outcome.REFUSED] > 20
 
 
 @pytest.mark.slow

@@ -29,6 +29,7 @@ def test_control_the_published_heads_agree(published, digits_job):
     assert audited(run, digits_job.order, heads=heads).report.outcome is Outcome.VERIFIED
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("step", "first_head"), [(1, 3), (4, 5), (6, 7)])
 def test_a_poisoned_training_is_replaced_by_an_honest_run(tmp_path, digits_job, trainer_key, step, first_head):
     """What was trained and published was poisoned; the run that is delivered for audit is not."""

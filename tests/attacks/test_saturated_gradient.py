@@ -60,6 +60,7 @@ def job(tmp_path: Path, trainer_key: Any, request: pytest.FixtureRequest) -> Job
     return record_job(folder, draft, trainer_key)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("job", "operator"),
     [

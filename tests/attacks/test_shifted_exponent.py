@@ -50,6 +50,7 @@ def test_by_more_than_one_it_is_not_used(simulate, digits_job):
     assert operator_of(result) == ("aten.addmm.default", "head", "forward")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("by", [1, 2, -2])
 def test_of_an_edited_log(forge, digits_job, by):
     """The values were rounded with the honest E: a shift by one gives another grid, by more it is not used."""

@@ -69,6 +69,7 @@ class Chosen(OneNumber):
         return numbers * 0.5 if self.acting and node.operator == self.kind else numbers
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("attack", [OneNumber, Chosen])
 @pytest.mark.parametrize("kind", ["counterfoil.normal", "counterfoil.exponential"])
 def test_a_steered_draw(simulate, job, attack, kind):

@@ -78,6 +78,7 @@ def test_a_rule_that_the_client_did_not_order(honest, tmp_path):
     refused(honest.run, order, CheckNumber.ORDER, "the client's order is")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("claim", "words"),
     [

@@ -66,6 +66,7 @@ def edited(draft: OrderDraft, operator: str, arguments: object) -> OrderDraft:
     return replace(draft, programs=Turns.alone(program), manifest=manifest)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", EDITS)
 def test_is_refused_by_name(name: str, tmp_path: Path, trainer_key: SigningKey) -> None:
     operator, arguments, sentence = EDITS[name]

@@ -28,6 +28,7 @@ def test_the_check_takes_no_memory_for_the_numbers(tmp_path: Path) -> None:
     assert done.seconds < control.seconds + 5
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("declared", [("float32", [2, 2]), ("float32", [4]), ("bool", [4, 4]), ("float32", [4, 4, 1])])
 def test_a_lie_about_the_numbers_is_refused(tmp_path: Path, declared: tuple[str, list[int]]) -> None:
     lie = single("counterfoil.uniform", [[4, 4], 0], [declared])

@@ -80,6 +80,7 @@ def heads_line(head: TreeHead, key, time: str) -> bytes:
     return sign_statement(statement_of(structs.replace(head, signed_at=time)), key)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "time",
     ["", "yesterday", "2020-01-01", "2020-13-01T00:00:00Z", "2020-02-30T00:00:00Z", "2020-01-01T24:00:00Z",

@@ -54,6 +54,7 @@ def test_recording_gives_the_golden_digests(name, tmp_path, trainer_key):
     assert golden.digests(run) == EXPECTED[name]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_recipe_drafts_the_golden_order(name):
     if golden.machine()["torch"] != EXPECTED["machine"]["torch"]:

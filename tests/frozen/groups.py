@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from tests.frozen.store import HERE, Texts
@@ -40,10 +40,10 @@ def _roots(_folder: Path) -> Texts:
     return roots.make()
 
 
-def _networks(_folder: Path) -> Texts:
+def _recordings(_folder: Path) -> Texts:
     from tests.frozen import roots
 
-    return roots.make_networks()
+    return roots.make_recordings()
 
 
 def _statements(_folder: Path) -> Texts:
@@ -69,26 +69,28 @@ def _some(*prefixes: str) -> Callable[[Path], Texts]:
     return chosen
 
 
-def _window(folder: Path) -> Texts:
+def _window(language: str, folder: Path) -> Texts:
     """In a process of its own: fonts, languages and settings are those of an application."""
-    out = folder / "window.json"
+    out = folder / f"{language}.json"
     environment = os.environ | {
         "QT_QPA_PLATFORM": "offscreen",
         "TZ": "UTC",
         "LC_ALL": "C.UTF-8",
         "PYTHONPATH": os.pathsep.join((str(HERE.parents[1]), str(HERE.parent))),
     }
-    subprocess.run([sys.executable, "-m", "tests.frozen.window", str(out)], check=True, env=environment, cwd=folder)
+    command = [sys.executable, "-m", "tests.frozen.window", str(out), language]
+    subprocess.run(command, check=True, env=environment, cwd=folder)
     texts: Texts = json.loads(out.read_text(encoding="utf-8"))
     return texts
 
 
 GROUPS = {
-    "roots": Group(("roots/orders", "roots/exact", "roots/rounded"), _roots),
-    "networks": Group(("roots/networks",), _networks),
+    "roots": Group(("roots/orders",), _roots),
+    "recordings": Group(("roots/exact", "roots/rounded", "roots/networks"), _recordings),
     "statements": Group(("statements/",), _statements),
     "audits": Group(("audits/", "adjudications/"), _some("audits/", "adjudications/")),
     "commands": Group(("commands/", "help/"), _some("commands/", "help/")),
-    "window": Group(("window/", "reports/"), _window),
+    "window": Group(("window/en/", "reports/en/"), partial(_window, "en")),
+    "german": Group(("window/de/", "reports/de/"), partial(_window, "de")),
 }
 """All of them, by name."""

@@ -77,13 +77,13 @@ def recorded(names: tuple[str, ...], profiles: tuple[str, ...]) -> dict[str, Any
 
 def make() -> Texts:
     """What is quick."""
+    return {"roots/orders.json": as_text(orders())}
+
+
+def make_recordings() -> Texts:
+    """What takes minutes."""
     return {
-        "roots/orders.json": as_text(orders()),
         "roots/exact.json": as_text(recorded(CHEAP, EXACT)),
         "roots/rounded.json": as_text(recorded(CHEAP, ROUNDED)),
+        "roots/networks.json": as_text(recorded(NETWORKS, ("exact-13",))),
     }
-
-
-def make_networks() -> Texts:
-    """What takes a minute."""
-    return {"roots/networks.json": as_text(recorded(NETWORKS, ("exact-13",)))}

@@ -13,7 +13,7 @@ from tests.frozen.world import World
 from counterfoil import Digest
 from support.statements import keeps_every_rule
 
-QUICK = tuple(name for name in GROUPS if name not in ("window", "networks"))
+QUICK = tuple(name for name in GROUPS if name not in ("window", "german", "recordings"))
 FILES = [(group, name) for group in QUICK for name in stored(GROUPS[group].prefixes)]
 
 
@@ -43,10 +43,11 @@ def test_nothing_is_made_that_is_not_stored(group: str, made: dict[str, Texts]) 
 
 
 @pytest.mark.slow
-def test_networks_are_recorded_as_they_were() -> None:
-    if reason := obstacle("roots/networks.json"):
-        pytest.skip(reason)
-    assert GROUPS["networks"].make(Path()) == stored(("roots/networks.json",))
+def test_recordings_are_as_they_were() -> None:
+    """Of these tests/engine/test_golden.py holds three in every run of the tests."""
+    kept = {name: text for name, text in stored(GROUPS["recordings"].prefixes).items() if not obstacle(name)}
+    made = GROUPS["recordings"].make(Path()) if kept else {}
+    assert {name: made[name] for name in kept} == kept
 
 
 def test_every_kind_of_statement_is_there() -> None:

@@ -9,25 +9,18 @@ import pytest
 pytest.importorskip("PySide6", reason="the window is not installed")
 
 from tests.frozen.groups import GROUPS
-from tests.frozen.store import Texts, stored
+from tests.frozen.store import stored
 
-WINDOW = GROUPS["window"]
-FILES = stored(WINDOW.prefixes)
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Texts:
-    folder: Path = tmp_path_factory.mktemp("window")
-    return WINDOW.make(folder)
+# What is German in them tests/app/test_translations.py looks at in every run of the tests.
+LANGUAGES = ["window", pytest.param("german", marks=pytest.mark.slow)]
+FILES = stored((*GROUPS["window"].prefixes, *GROUPS["german"].prefixes))
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_window_says_the_same(name: str, made: Texts) -> None:
-    assert made.get(name) == FILES[name], "python -m tests.frozen window shows the difference"
-
-
-def test_no_window_is_new(made: Texts) -> None:
-    assert made.keys() <= FILES.keys()
+@pytest.mark.parametrize("group", LANGUAGES)
+def test_a_window_says_the_same(group: str, tmp_path: Path) -> None:
+    made, kept = GROUPS[group].make(tmp_path), stored(GROUPS[group].prefixes)
+    assert made.keys() == kept.keys()
+    assert [name for name, text in made.items() if text != kept[name]] == [], "python -m tests.frozen shows more"
 
 
 def test_every_dialog_is_there_in_both_languages() -> None:

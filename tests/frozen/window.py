@@ -62,7 +62,7 @@ from counterfoil import (
 )
 from counterfoil_app.driver.capture import settle, wait_until
 from counterfoil_app.engine.worker import Failure
-from counterfoil_app.looks.language import LANGUAGES, SOURCE_LANGUAGE
+from counterfoil_app.looks.language import SOURCE_LANGUAGE
 from counterfoil_app.main import application, make_window
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.order_plan import Stage
@@ -438,19 +438,16 @@ _PLACES = (
 """What differs from machine to machine or from day to day: moments, days, and versions of what the window runs on."""
 
 
-def make() -> Texts:
-    """Everything, in every language."""
+def make(language: str) -> Texts:
+    """Everything, in a language."""
     application()
-    made = Texts()
-    for language in LANGUAGES:
-        with tempfile.TemporaryDirectory() as folder:
-            watch = Watch(Path(folder), language)
-            watch.main_windows()
-            watch.dialogs()
-            watch.reports()
-            made |= watch.seen
-    return made
+    with tempfile.TemporaryDirectory() as folder:
+        watch = Watch(Path(folder), language)
+        watch.main_windows()
+        watch.dialogs()
+        watch.reports()
+        return watch.seen
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(json.dumps(make()), encoding="utf-8")
+    Path(sys.argv[1]).write_text(json.dumps(make(sys.argv[2])), encoding="utf-8")

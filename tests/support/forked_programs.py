@@ -27,7 +27,9 @@ PROGRAMS = (
     "counterfoil.training.following.plainrun",
     "counterfoil.training.secondlook",
 )
-"""Modules whose processes are forks: they close no box, hold no secret, and are used for one order."""
+"""Modules whose processes are forks of one that has loaded torch: they close no box, and are used for one order."""
+SIGNER = "counterfoil.signer.server"
+"""Its process is a fork of one without torch, where a test is not of the process that holds a key."""
 _LOADING = ("PYTHON", "TORCH", "PYTORCH", "ATEN", "OMP", "MKL", "KMP", "ONEDNN", "OPENBLAS", "NUMBA", "TRITON", "CUDA")
 """What variables begin with that count when Python starts, or a library is loaded."""
 _ADOPT_ORPHANS = 36
@@ -51,7 +53,7 @@ class Subprocess:
         from counterfoil.talk import programs
 
         file = os.path.abspath(programs.__file__)
-        if self.forks and file in command and command[list(command).index(file) + 2] in PROGRAMS:
+        if self.forks and file in command and command[list(command).index(file) + 2] in (*PROGRAMS, SIGNER):
             return _Forked(command, **settings)
         return subprocess.Popen(command, **settings)
 
@@ -65,9 +67,8 @@ class _Forked(subprocess.Popen):  # type: ignore[type-arg]
         from counterfoil.talk import programs
 
         place = list(args).index(os.path.abspath(programs.__file__))
-        server = _server(
-            tuple(args[:place]), tuple(sorted(item for item in env.items() if item[0].startswith(_LOADING)))
-        )
+        loading = tuple(sorted(item for item in env.items() if item[0].startswith(_LOADING)))
+        server = _server(tuple(args[:place]), loading, args[place + 2] == SIGNER)
         given = [own if own != -1 else number for number, own in enumerate((p2cread, c2pwrite, errwrite))]
         job = {
             "arguments": args[place:],
@@ -88,11 +89,11 @@ class _Forked(subprocess.Popen):  # type: ignore[type-arg]
 
 
 @cache
-def _server(interpreter: tuple[str, ...], loading: tuple[tuple[str, str], ...]) -> socket.socket:
+def _server(interpreter: tuple[str, ...], loading: tuple[tuple[str, str], ...], signs: bool) -> socket.socket:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     rest = {name: value for name, value in os.environ.items() if not name.startswith(_LOADING)}
     subprocess.Popen(
-        [*interpreter, __file__, str(theirs.fileno())],
+        [*interpreter, __file__, str(theirs.fileno()), *["signs"] * signs],
         pass_fds=(theirs.fileno(),),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -103,7 +104,12 @@ def _server(interpreter: tuple[str, ...], loading: tuple[tuple[str, str], ...]) 
     return ours
 
 
-def _serve(line: socket.socket) -> None:
+def _load(signs: bool) -> None:
+    if signs:
+        from counterfoil.signer import gate, server  # noqa: F401
+        from counterfoil.signing import privatekeys  # noqa: F401
+
+        return
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -112,6 +118,9 @@ def _serve(line: socket.socket) -> None:
 
     with FakeTensorMode():
         torch.ones(2).add(1)
+
+
+def _serve(line: socket.socket) -> None:
     gc.collect()
     gc.freeze()
     while True:
@@ -168,4 +177,5 @@ def _be(job: Mapping[str, Any], descriptors: Sequence[int]) -> None:
 
 
 if __name__ == "__main__":
+    _load("signs" in sys.argv)
     _serve(socket.socket(fileno=int(sys.argv[1])))

@@ -444,10 +444,10 @@ def other_outcome(reader: str, at: Scene) -> str:
     return NOT_ASKED if any(asked.values()) else OTHER_READERS[reader](at)
 
 
-def tables(desk: Desk, folder: Path) -> str:
-    """The two tables, in Markdown."""
+def tables(desk: Desk, folder: Path, cases: Sequence[Case] = CASES) -> str:
+    """The two tables, in Markdown, with these cases."""
     (desk.folder / "steps.toml").write_text("[hyperparameters]\nsteps = [1, 1000]\n")
-    scenes = [scene(desk, case, folder / str(number)) for number, case in enumerate(CASES)]
+    scenes = [scene(desk, case, folder / str(number)) for number, case in enumerate(cases)]
     parts = []
     for what, readers, said in (
         ("a verdict", VERDICT_READERS, outcome),

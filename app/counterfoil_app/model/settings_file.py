@@ -77,7 +77,7 @@ def read_settings(data: bytes) -> Portable:
     except (ValueError, CounterfoilError) as error:  # a validation error of msgspec is a ValueError
         raise SettingsFileError(
             say("The file holds no settings that can be used: {0}.", str(error).rstrip(".")),
-            remedy=say("Nothing was changed. Choose a file that the preferences of this version export_settings."),
+            remedy=say("Nothing was changed. Choose a file that the preferences of this version exported."),
         ) from error
     return found
 

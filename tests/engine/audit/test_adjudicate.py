@@ -166,6 +166,7 @@ def test_a_machine_whose_arithmetic_is_off_accuses_nobody(
     assert "Nobody is accused" in report.reason
 
 
+@pytest.mark.slow
 def test_a_machine_that_is_always_off_in_the_same_way_accuses_nobody(
     digits_job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,6 +216,7 @@ def test_a_margin_case_on_the_way_does_not_hide_the_disputed_step(tmp_path: Path
     assert report.checks[CheckNumber.REPLAY - 1].detail == "0 of 2 judged steps match; step 5 does not."
 
 
+@pytest.mark.slow
 def test_decisions_left_out_of_the_log_in_step_after_step_are_no_matter_for_a_capsule(
     tmp_path: Path, trainer_key: SigningKey
 ) -> None:

@@ -61,6 +61,7 @@ def run_root(run: Path) -> bytes:
         return b"".join(record.to_bytes() for record in reader.step_records())
 
 
+@pytest.mark.slow
 def test_recording_and_audit_are_the_same(device: str, job: Job, made: list[object], tmp_path, trainer_key) -> None:
     other = record_job(tmp_path, drafted(), trainer_key, device=device)
     assert [type(one) for one in made] == [RecordingAhead]

@@ -199,6 +199,7 @@ def test_where_it_is_not_known_which_elements_differ_and_some_may_nobody_is_accu
     assert "order the job with proven margins" in report.reason
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("precision", [CALIBRATED, PROVEN])
 def test_control_where_few_may_have_or_all_would_be_logged_it_is_proof(tmp_path, trainer_key, bend, program, precision):
     job = record_job(tmp_path, digits_order(precision=precision), trainer_key)

@@ -116,6 +116,7 @@ def judge_cheaply(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arbiter, "explain", lambda *_: Explanation(None, False))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", SOUND)
 def test_no_operator_of_a_sound_machine_is_found_wrong(tmp_path, trainer_key, monkeypatch, name) -> None:
     judge_cheaply(monkeypatch)
@@ -193,6 +194,7 @@ def every_lie(step: Recorded) -> None:
                 assert lied_to(steps, step, site, lie) is expected, (site, name)
 
 
+@pytest.mark.slow
 def test_a_lie_about_nothing_is_still_a_lie(tmp_path, trainer_key) -> None:
     """Tensors that are zero as a whole, have no elements, or are so small that the margin underflows."""
     step = recorded(tmp_path, dead(), trainer_key)

@@ -47,6 +47,7 @@ def test_real_rounds(beacon):
     check_beacon(beacon, BEFORE)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("number", "signature"),
     [

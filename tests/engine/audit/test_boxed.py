@@ -118,6 +118,7 @@ def test_a_dispute_and_its_capsule_come_out_of_the_box(tampered_job: Job, tmp_pa
     assert finished.report.outcome is AdjudicationOutcome.CONFIRMED
 
 
+@pytest.mark.slow
 def test_a_recording_is_followed_in_a_box_as_at_home(digits_job: Job, trainer_key: SigningKey, tmp_path: Path) -> None:
     run, part, token, said = tmp_path / "run.cfoil", tmp_path / "part", CancelToken(), []
     recording = recorder(digits_job.order, run, trainer_key)
@@ -138,6 +139,7 @@ def test_a_recording_is_followed_in_a_box_as_at_home(digits_job: Job, trainer_ke
     assert ended(found).report.outcome is Outcome.VERIFIED
 
 
+@pytest.mark.slow
 def test_what_was_judged_in_a_box_is_gone_on_with(
     tampered_job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +159,7 @@ def test_what_was_judged_in_a_box_is_gone_on_with(
     same_end(whole(replace(request, resume=True)), whole(replace(request, progress=None)), tmp_path)
 
 
+@pytest.mark.slow
 def test_a_nonce_is_drawn_outside_and_kept(digits_job: Job, tmp_path: Path) -> None:
     place = tmp_path / "state"
     place.mkdir()
@@ -180,6 +183,7 @@ def test_workers_replay_for_an_audit_in_a_box(digits_job: Job) -> None:
     assert not any(state.trouble for state in states)
 
 
+@pytest.mark.slow
 def test_parts_are_made_and_merged_in_boxes(digits_job: Job, tmp_path: Path) -> None:
     part = tmp_path / "all.part"
     with open_session() as box:
@@ -201,6 +205,7 @@ def test_a_plan_is_measured_in_a_box(digits_job: Job, capsys: pytest.CaptureFixt
     assert "whole run" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_command_signs_what_came_out_of_a_box(
     digits_job: Job, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -215,6 +220,7 @@ def test_a_command_signs_what_came_out_of_a_box(
     assert table.read_text().count("match") > 1
 
 
+@pytest.mark.slow
 def test_a_file_that_is_not_there_is_the_givers_slip(tmp_path: Path) -> None:
     with pytest.raises(GivenFileError, match="no file"):
         audited(AuditRequest(tmp_path / "gone.cfoil"))

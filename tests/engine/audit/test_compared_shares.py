@@ -79,6 +79,7 @@ def test_runs_that_differ_in_their_logs_alone_are_equal(beside: tuple[Path, Path
     assert records[0].shares != records[1].shares, "the control: what the leaves commit to differs"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("part", "inputs", "operator"),
     [("share 2", ("y",), ""), ("share 1", (), DRAWS), (UPDATE, (), "aten"), (COMBINE, (), "")],
@@ -114,6 +115,7 @@ def test_runs_of_two_orders_are_compared_by_their_states(job: Job, trainer_key: 
     assert (found.part, "shares" in found.parts) == ("", False)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("part", ["share 2", UPDATE, COMBINE])
 def test_a_referee_rules_on_the_part(
     job: Job, lied: Callable[[str], Path], part: str, capsys: pytest.CaptureFixture[str]

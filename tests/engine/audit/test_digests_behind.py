@@ -75,6 +75,7 @@ def found(run: Path, order: Path) -> list[Any]:
     return [repr(said), kinds, report.outcome, report.reason, repr(report.dispute), report.mismatched_steps]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("lie", ["none", "label", "log", "both"])
 def test_the_same_is_found_in_the_same_order(
     tmp_path: Path, trainer_key: SigningKey, request: pytest.FixtureRequest, lie: str
@@ -92,6 +93,7 @@ def test_the_same_is_found_in_the_same_order(
     assert usual[2] is (Outcome.VERIFIED if lie == "none" else Outcome.DISPUTED)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("flipped", [None, 4])
 def test_a_worker_finds_the_same(
     tmp_path: Path, trainer_key: SigningKey, request: pytest.FixtureRequest, flipped: int | None

@@ -179,6 +179,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("which", ORDERS)
 def test_all_kinds_of_orders_are_followed(
     trainer_key: SigningKey, tmp_path: Path, part: Path, computed: list[int], which: str

@@ -77,6 +77,7 @@ def test_a_run_or_capsule_that_is_not_there_concludes_nothing(digits_job: Job, t
             attempt()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("wrong", WRONG)
 def test_the_command_line_ends_in_an_error_and_signs_nothing(
     digits_job: Job, tmp_path: Path, wrong: str, capsys: pytest.CaptureFixture[str]

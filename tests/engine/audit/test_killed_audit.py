@@ -127,6 +127,7 @@ sys.exit(main(sys.argv[2:]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="kill -9 is of POSIX systems")
 @pytest.mark.parametrize("name", ["verdict.json", pytest.param("steps.csv", marks=pytest.mark.slow)])
 def test_an_audit_that_is_killed_right_behind_a_files_name_goes_on(job, key, tmp_path, name, capsys):
@@ -159,6 +160,7 @@ def test_a_verdict_is_written_though_there_is_no_room_for_what_is_printed(job, k
     assert statement(tmp_path)["predicate"]["result"] == "VERIFIED"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals are of POSIX systems")
 def test_an_interrupted_audit_says_how_to_go_on(job, key, tmp_path, capsys):
     process = started(command(job, tmp_path, key))
@@ -192,6 +194,7 @@ def stopped(job: Job, folder: Path, key: Path) -> None:
     assert statement(folder)["predicate"]["result"] == "INCONCLUSIVE"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals are of POSIX systems")
 def test_a_continuation_replaces_what_the_interrupted_audit_wrote(job, key, tmp_path, capsys):
     again = [word for word in command(job, tmp_path, key) if word != "--force"]
@@ -203,6 +206,7 @@ def test_a_continuation_replaces_what_the_interrupted_audit_wrote(job, key, tmp_
     assert "exists already" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals are of POSIX systems")
 @pytest.mark.parametrize("name", ["verdict.json", pytest.param("steps.csv", marks=pytest.mark.slow)])
 def test_a_continuation_replaces_nothing_else(job, key, tmp_path, name, capsys):

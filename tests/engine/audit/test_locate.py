@@ -71,6 +71,7 @@ def scaled_weight(name: str, step: int):
     return tamper
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("tamper", "name", "module", "phase"),
     [
@@ -125,6 +126,7 @@ def test_a_dispute_tells_chunks_elements_and_state_roots(tmp_path: Path, trainer
         assert element.equal is (element.trainer == element.replay)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("step", [1, 17, 40])
 def test_one_replay_finds_step_and_operator_between_two_distant_checkpoints(
     tmp_path: Path, trainer_key: SigningKey, step: int

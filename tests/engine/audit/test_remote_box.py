@@ -34,6 +34,7 @@ def test_a_process_in_a_box_replays_a_run_that_it_cannot_reach(digits_job: Job) 
     assert report.fetched.bytes == served.sent - 2, "what the box was given is what came"
 
 
+@pytest.mark.slow
 def test_it_can_be_stopped_while_a_server_stalls(digits_job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "PATIENCE", Patience(silence=60.0))
     cancel = CancelToken()

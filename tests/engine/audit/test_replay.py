@@ -270,6 +270,7 @@ def noisy(relative: float, seed: int | None) -> Any:
     return compute
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", [None, 1], ids=["another error each time", "the same error each time"])
 def test_unsound_hardware_accuses_nobody(monkeypatch, digits_job, seed):
     monkeypatch.setattr(machine, "native", noisy(2.0**-30, seed))

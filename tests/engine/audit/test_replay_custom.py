@@ -200,7 +200,7 @@ def draft_of(name: str) -> OrderDraft:
     return order_custom(CASES[name].make())
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CASES)
 def test_replay_is_bit_exact_on_other_hardware(name: str, tmp_path: Path, trainer_key: Any) -> None:
     made = record_job(tmp_path, draft_of(name), trainer_key)
@@ -211,7 +211,7 @@ def test_replay_is_bit_exact_on_other_hardware(name: str, tmp_path: Path, traine
         assert report.steps_replayed == 3
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.kinds])
 def test_control_the_operators_are_there(name: str) -> None:
     program = draft_of(name).program

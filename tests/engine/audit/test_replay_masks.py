@@ -52,7 +52,7 @@ def recorded(trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) 
     return job
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("profile", ["float64-24", "float32-bfloat16"])
 @pytest.mark.parametrize("path", PATHS)
 def test_masks_of_minus_infinity_pass(path: str, profile: str, recorded: Callable[[str, str], Job]) -> None:

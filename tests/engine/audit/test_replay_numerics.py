@@ -186,7 +186,7 @@ def jobs(tmp_path_factory, trainer_key) -> Callable[[str], Job]:
     return job
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("perturbation", PERTURBATIONS)
 @pytest.mark.parametrize("name", CASES)
 def test_replay_is_bit_exact_on_other_hardware(jobs, name, perturbation):

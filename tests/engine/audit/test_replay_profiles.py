@@ -49,7 +49,7 @@ def jobs(tmp_path_factory, trainer_key) -> Callable[[str, str], Job]:
     return job
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("perturbation", PERTURBATIONS)
 @pytest.mark.parametrize(("recipe", "profile"), CASES)
 def test_replay_is_bit_exact_on_other_hardware(jobs, recipe, profile, perturbation):
@@ -128,6 +128,7 @@ def corrected(request, tmp_path_factory, trainer_key) -> Job:
     return record_job(tmp_path_factory.mktemp("corrected"), steered_by_hardware(request.param), trainer_key)
 
 
+@pytest.mark.sampled(2)
 def test_control_without_the_log_replay_ends_elsewhere(corrected):
     report = audited(corrected.run, corrected.order, perturbation="reversed").report
     assert report.outcome is Outcome.VERIFIED, report.reason

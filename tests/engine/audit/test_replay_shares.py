@@ -58,6 +58,7 @@ def dispute_of(run: Path, job: Job) -> Dispute:
 # Records.
 
 
+@pytest.mark.sampled(1)
 def test_a_run_holds_a_record_for_each_share_under_the_leaf_of_its_step(job: Job) -> None:
     with BundleReader.open(job.run) as reader:
         records = reader.step_records()
@@ -93,6 +94,7 @@ def test_an_order_with_one_share_has_no_word_of_shares() -> None:
 # Honest runs.
 
 
+@pytest.mark.sampled(1)
 def test_an_honest_run_is_verified_whatever_hardware_replays_it(job: Job) -> None:
     verified(job.run, job.order)
     report = audited(job.run, job.order, perturbation="reversed+rewritten").report
@@ -125,6 +127,7 @@ def test_a_recording_that_was_stopped_goes_on_to_the_same_root(
     assert run_root(run) == run_root(job.run)
 
 
+@pytest.mark.sampled(1)
 def test_workers_come_to_the_same(job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = whole(request_of(job))
     with crewed(monkeypatch, lambda workplace: Bent(workplace, 2)):
@@ -134,7 +137,7 @@ def test_workers_come_to_the_same(job: Job, tmp_path: Path, monkeypatch: pytest.
 # Lies.
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("lie", "around", "part", "operator"),
     [

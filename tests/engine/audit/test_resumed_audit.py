@@ -71,7 +71,7 @@ def uninterrupted() -> Callable[[Job], list[Event]]:
     return cache(lambda job: whole(request_of(job)))
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("steps", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("which", ["digits_job", "cheat"])
 def test_stopped_after_any_step(which, steps, tmp_path, request, uninterrupted):
@@ -98,6 +98,7 @@ def test_stopped_after_any_step(which, steps, tmp_path, request, uninterrupted):
     assert ended(resumed).kept is None
 
 
+@pytest.mark.slow
 def test_stopped_again_and_again(sparse, tmp_path):
     """Two disputes, states that are not digested, and a stop in every segment."""
     place = tmp_path / "progress"
@@ -139,6 +140,7 @@ def test_data_in_a_file_of_their_own(trainer_key, tmp_path):
     same_end(whole(request_of(job, place, data=data, resume=True)), whole(request_of(job, data=data)), tmp_path)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "error", [torch.OutOfMemoryError("CUDA out of memory."), torch.AcceleratorError("CUDA error: device lost"), None]
 )
@@ -263,6 +265,7 @@ def test_two_files_that_hold_the_same_run_do_not_share_their_progress(digits_job
     assert find_progress(request_of(other, folder), report.order_digest, report.run_root) is not None
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("steps", [2, 4])
 def test_an_audit_of_an_exact_profile_goes_on(tmp_path: Path, trainer_key: SigningKey, steps: int) -> None:
     """There is no account of a log to go on with."""

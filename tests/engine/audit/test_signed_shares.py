@@ -273,7 +273,7 @@ def recorded_with_another_sum(job: Job, run: Path, key: SigningKey, share: int |
         return record_run(job.order, run, key, share_keys=KEYS)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("share", "signer"), [(2, OTHER.public.key_id), (3, ONE.public.key_id), (0, ""), (None, "")])
 def test_who_signed_another_addition_answers_for_the_sum(
     job: Job, share: int | None, signer: str, tmp_path: Path, trainer_key: SigningKey

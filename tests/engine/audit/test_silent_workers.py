@@ -203,6 +203,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return stopped
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals are of POSIX systems")
 def test_a_stopped_process_is_ended_and_the_audit_comes_to_its_end(impatient: list[int], digits_job) -> None:
     report = ended(whole(request_of(digits_job, workers=LocalWorkers(2)))).report

@@ -80,6 +80,7 @@ def test_one_is_killed_and_one_has_no_such_device(
     assert all(map(gone, made[0].ids))
 
 
+@pytest.mark.slow
 def test_they_end_when_the_audit_is_stopped(
     digits_job: Job, made: list[Killed], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,7 @@ def alone() -> Callable[[Job], list[Event]]:
     return cache(lambda job: whole(request_of(job)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("which", "count", "seed"), [("digits_job", 1, 0), ("digits_job", 3, 1), ("sparse", 2, 2)])
 def test_any_number_in_any_order(which, count, seed, tmp_path, request, alone, monkeypatch):
     job = request.getfixturevalue(which)

@@ -62,6 +62,7 @@ def test_a_byte_changed_anywhere_in_the_structure(files: dict[str, bytes], name:
                 assert try_to_read(changed(data, block, offset, new, sealed=False), content) == "refused"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("name", "flips"), [("few", (0x01, 0x80, 0xFF)), ("leaf", (0x01,))])
 def test_a_byte_changed_anywhere_and_the_checksum_made_right(
     files: dict[str, bytes], name: str, flips: tuple[int, ...]

@@ -52,6 +52,7 @@ def test_any_shapes_and_dtypes(tmp_path: Path, arrays: list[Any]) -> None:
 
 # A group keeps up to eight members in its header; then come a leaf, a tree of depth 1 and of depth 2, blocks of every
 # size, and below 512 KiB of names an indirect block under the first.
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("count", [0, 1, 8, 9, 45, 46, 300, 1200, 6000])
 def test_a_group_of_many_members(tmp_path: Path, count: int) -> None:
     path = tmp_path / "a.cfdata"

@@ -106,6 +106,7 @@ def replay(bundle: Bundle) -> list[SharedStep]:
     return steps
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", JOBS)
 def test_the_pages_are_enough_to_check_and_replay_a_run(jobs: Callable[[str], Job], name: str) -> None:
     bundle = Bundle(jobs(name).run)
@@ -122,6 +123,7 @@ def test_the_pages_are_enough_to_check_and_replay_a_run(jobs: Callable[[str], Jo
     assert steps[0].update.loss != steps[-1].update.loss
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", JOBS)
 def test_the_pages_are_enough_to_train(jobs: Callable[[str], Job], name: str, tmp_path: Path) -> None:
     path = tmp_path / "run.cfoil"
@@ -247,6 +249,7 @@ def test_what_the_pages_do_not_say_is_disputed(
     assert (report.dispute.step, report.dispute.part) == (1, part)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("exponent", [-(2**31) + 1, -2000, -149, 129, 5000, 2**31 - 1])
 def test_an_exponent_that_no_tensor_has_is_disputed(jobs: Callable[[str], Job], tmp_path: Path, exponent: int) -> None:
     class Liar(SharedSteps):
@@ -269,6 +272,7 @@ def datasets(path: Path) -> list[str]:
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", JOBS)
 def test_the_page_names_every_dataset(jobs: Callable[[str], Job], name: str) -> None:
     page = PAGE.read_text(encoding="utf-8")

@@ -120,6 +120,7 @@ def test_a_target_that_is_a_folder(tmp_path: Path) -> None:
     assert files(tmp_path) == ["run.cfoil"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("limit", [3_000, 40_000, 60_000, 90_000, 120_000])
 def test_a_full_disk_ends_in_a_sentence_and_leaves_nothing(tmp_path: Path, limit: int) -> None:
     """A limit on the size of files fails writes as a full disk does, wherever libhdf5 makes them."""
@@ -166,6 +167,7 @@ print(path.read_bytes() == old, sorted(entry.name for entry in path.parent.iterd
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.skipif(not can_mount(), reason="this user may not mount a disk")
 @pytest.mark.parametrize("room", [0, 2_000, 8_000, 20_000, 60_000, 100_000])
 def test_a_disk_that_fills_up_meanwhile_leaves_the_old_file_and_shows_no_pointers(tmp_path: Path, room: int) -> None:

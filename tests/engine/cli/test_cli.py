@@ -168,6 +168,7 @@ def test_inspect_as_text_and_as_json(job: Path, capsys: pytest.CaptureFixture[st
     assert "nobody has run yet" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_gpt2_on_the_bytes_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = tmp_path / "text.txt"
     text.write_text("To be, or not to be, that is the question. " * 20, encoding="utf-8")
@@ -318,8 +319,9 @@ def test_an_interrupt_in_a_callback_of_the_interpreter_is_not_lost(capsys: pytes
     assert (signal.getsignal(signal.SIGALRM), sys.unraisablehook) == before
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
-@pytest.mark.parametrize(("run", "code"), [pytest.param("run.cfoil", 0, marks=pytest.mark.slow), ("tampered.cfoil", 1)])
+@pytest.mark.parametrize(("run", "code"), [("run.cfoil", 0), ("tampered.cfoil", 1)])
 def test_who_reads_one_line_only_gets_the_same_verdict(job: Path, tmp_path: Path, run: str, code: int) -> None:
     """``counterfoil audit ... | head -1``: standard output is closed before anything stands in it."""
     verdict = tmp_path / "verdict.json"
@@ -333,6 +335,7 @@ def test_who_reads_one_line_only_gets_the_same_verdict(job: Path, tmp_path: Path
     assert verdict.exists()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
 @pytest.mark.parametrize("arguments", [["--help"], ["audit", "--help"], ["--version"], ["inspect", "nothing.cfoil"]])
 def test_nobody_reads_either_stream(arguments: list[str], tmp_path: Path) -> None:
@@ -385,6 +388,7 @@ def test_an_interrupt_in_a_string_that_was_executed_is_told_by_the_exit_code(tmp
     assert "nothing was concluded" in ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_interrupted_training_keeps_what_is_done(job: Path, tmp_path: Path) -> None:
     long = tmp_path / "long.cfoil"
@@ -426,6 +430,7 @@ def test_training_goes_on_where_it_was_stopped(
     assert not (tmp_path / ".run.cfoil.recording").exists()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["verdict", "csv"])
 def test_a_full_disk_leaves_the_old_file(
     job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str

@@ -35,6 +35,7 @@ def fashion(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_resnet(fashion, capsys):
     out = fashion / "job.cfoil"
     settings = ["--model", "resnet18", "--rows", "20", "--steps", "3", "--batch-size", "4", "--no-flip"]
@@ -135,6 +136,7 @@ def make_job():
 """
 
 
+@pytest.mark.slow
 def test_a_job_of_a_function_is_divided_by_an_option(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("job_to_divide.py").write_text(JOB)
@@ -279,6 +281,7 @@ def book(tmp_path: Path) -> Path:
 TINY = ["--layers", "1", "--heads", "2", "--width", "8", "--context", "12", "--steps", "3"]
 
 
+@pytest.mark.slow
 def test_gpt2_on_tokens(book):
     out = book / "job.cfoil"
     common = ["order", "gpt2", "--text", str(book / "book.txt"), "--tokenizer", str(book / "tokenizer.json")]

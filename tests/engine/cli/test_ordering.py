@@ -86,6 +86,7 @@ def test_the_command_that_is_shown_writes_the_same_order(tmp_path: Path, monkeyp
     assert told.order_bytes == (tmp_path / "told.cfoil").stat().st_size
 
 
+@pytest.mark.slow
 @pytest.mark.own_process
 def test_a_script_is_ordered_in_its_folder_with_its_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "train it.py").write_text(SCRIPT_TEXT)
@@ -174,6 +175,7 @@ def test_code_that_ends_its_process_is_told(tmp_path: Path) -> None:
         written(arguments, tmp_path)
 
 
+@pytest.mark.slow
 def test_code_that_prints_does_not_disturb(tmp_path: Path) -> None:
     script = tmp_path / "loud.py"
     script.write_text(f"print('x' * 9999)\nimport os\nos.write(1, b'y' * 999)\n{SCRIPT_TEXT}")

@@ -116,6 +116,7 @@ def test_the_signers_of_a_run_are_those_of_its_capsule(job: Path) -> None:
     assert (order.trainer_key, order.client_key) == ("", found.client_key)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("command", "otherwise"),
     [("inspect run.cfoil", 0), ("audit run.cfoil", 1), ("adjudicate c.cfoil", 1)],
@@ -161,6 +162,7 @@ def test_a_list_that_does_not_hold_ends_the_command(
     assert run(capsys, *asked, *options)[0] == 2, "a list that is gone"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("command", ["audit run.cfoil", "adjudicate c.cfoil"])
 def test_an_auditor_whose_key_was_revoked_signs_nothing(
     job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str

@@ -128,6 +128,7 @@ def test_there_must_be_a_capsule_to_seal(job: Path, capfd: pytest.CaptureFixture
     assert "belongs to --capsule" in capfd.readouterr().err.replace("\n", " ")
 
 
+@pytest.mark.slow
 def test_the_passphrase_of_a_sealing_key_comes_from_the_environment(
     job: Path, capsule: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

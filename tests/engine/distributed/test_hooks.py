@@ -54,6 +54,7 @@ def expected(ranks: Sequence[Run], case: str, step: int, names: Sequence[str]) -
     return np.array(rules.combined(shares, len(shares)), np.float32)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("case", [name for name, case in CASES.items() if case.kind != "plain" and case.bad == 1.0])
 def test_gradients_are_the_means_of_fractions_on_every_rank(

@@ -140,6 +140,7 @@ sys.stdout.buffer.write(encode(list(probe())))
     return found
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("raised", "missing"),
     [("ModuleNotFoundError(f'No module named {name!r}', name=name)", True), ("OSError('undefined symbol: x')", False)],

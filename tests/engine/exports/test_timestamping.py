@@ -29,6 +29,7 @@ def refused(url: str, what: str) -> None:
     assert "leave --timestamp out" in caught.value.remedy
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("how", NEVER_ENDING)
 def test_an_authority_that_never_ends_its_answer_is_left(how: str) -> None:
     with answering(NEVER_ENDING[how]) as url:

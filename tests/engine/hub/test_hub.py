@@ -259,6 +259,7 @@ def test_a_head_of_its_own(classifier: Case, tmp_path: Path) -> None:
     assert delivered(classifier, tmp_path / "hub") == 0
 
 
+@pytest.mark.slow
 def test_several_files_of_a_model_that_was_kept_in_bfloat16(place: Path, tmp_path: Path) -> None:
     model = small_models.llama(place / "models" / "llama")
     draft = order_huggingface(model, rows(place, "texts", TEXTS), replace(QUICK, steps=1))
@@ -309,6 +310,7 @@ class Wrapped(nn.Module):
         return self.policy(input_ids=tokens, labels=tokens).loss
 
 
+@pytest.mark.slow
 def test_a_model_within_a_clients_module(place: Path, tmp_path: Path) -> None:
     folder = small_models.gpt2(place / "models" / "wrapped", resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0)
     model = transformers.AutoModelForCausalLM.from_pretrained(str(folder), use_cache=False).train()

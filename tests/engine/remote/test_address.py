@@ -64,6 +64,7 @@ def test_a_malformed_address_is_refused_and_its_query_is_not_repeated() -> None:
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_the_libraries_for_networks_are_not_loaded_before_an_address_is_opened() -> None:
     code = (
         "import sys, counterfoil, counterfoil_core.hearing.session, counterfoil.audit.overview, counterfoil.cli.app\n"

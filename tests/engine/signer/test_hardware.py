@@ -26,6 +26,8 @@ from counterfoil_core.signing.publickeys import is_ed25519, key_id_of, pem_of
 from counterfoil_core.statement.verdict import preview_verdict, verify_verdict
 from support.reports import verified_report
 
+pytestmark = pytest.mark.own_process
+
 MODULE = Path("/usr/lib/softhsm/libsofthsm2.so")
 PIN = "1234"
 WHEN = datetime(2026, 3, 1, tzinfo=UTC)
@@ -67,6 +69,7 @@ def uri(key: str, module: Path = MODULE, name: str = "audit") -> str:
     return f"pkcs11:token={name};{key}?module-path={module}"
 
 
+@pytest.mark.sampled(1)
 @with_hardware
 @pytest.mark.parametrize(("kind", "key"), [("EC:edwards25519", "01"), ("EC:prime256v1", "02")])
 def test_a_public_key_that_somebody_exchanged_on_the_token_is_found(
@@ -101,6 +104,7 @@ def test_a_pin_in_the_name_of_a_key_is_refused_before_anything_is_asked_or_shown
     assert "8642" not in str(refused.value)
 
 
+@pytest.mark.sampled(1)
 @with_hardware
 @pytest.mark.usefixtures("there")
 @pytest.mark.parametrize(("key", "edwards"), [("object=edwards", True), ("id=%01", True), ("object=nist", False)])
@@ -141,6 +145,7 @@ def test_what_hardware_signs_holds_here_and_for_openssl(key: str, edwards: bool,
         verify_verdict(canonical.encode(fields), public)
 
 
+@pytest.mark.sampled(1)
 @with_hardware
 @pytest.mark.usefixtures("there")
 @pytest.mark.parametrize("key", ["object=edwards", "object=nist"])

@@ -34,6 +34,7 @@ def test_a_passphrase_by_standard_input(tmp_path: Path) -> None:
     assert b"passphrase of key.pem is wrong" in wrong.stderr
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("descriptor", ["1", "2", "-1", "77", "x", str(2**70)])
 def test_what_is_no_descriptor_to_read_is_a_sentence(tmp_path: Path, descriptor: str) -> None:
     made = run(tmp_path, "keygen", "key.pem", given=b"secret", descriptor=descriptor)
@@ -42,6 +43,7 @@ def test_what_is_no_descriptor_to_read_is_a_sentence(tmp_path: Path, descriptor:
     assert b"bug" not in made.stderr
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("descriptor", ["0", "1", "2", "77"])
 def test_a_command_without_a_key_says_what_it_says(tmp_path: Path, descriptor: str) -> None:
     """Standard input is closed there; what is opened next must not get its number, nor output be lost."""

@@ -45,6 +45,7 @@ from support.reports import adjudication_report, verified_report
 
 SECRET = "correct horse battery staple"
 WHEN = datetime(2026, 1, 31, 12, tzinfo=UTC)
+pytestmark = pytest.mark.own_process
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and descriptors of POSIX")
 
 
@@ -126,6 +127,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_an_auditors_signer_refuses(signer: SignerProcess, what: str) -> None:
     payload, sentence = REFUSED[what]
@@ -215,6 +217,7 @@ def test_a_key_is_made_by_the_signer(tmp_path: Path) -> None:
         start_signer(tmp_path / "none" / "new.pem", "audit", Passphrase.given(None), create=True)
 
 
+@pytest.mark.sampled(2)
 @posix
 @pytest.mark.parametrize("ending", [b"", b"\n", b"\r\n"])
 def test_a_passphrase_through_a_descriptor(key: Path, ending: bytes) -> None:
@@ -370,6 +373,7 @@ def test_a_huge_statement_is_not_even_sent(signer: SignerProcess) -> None:
         signer.sign(bytes(MOST_STATEMENT + 1))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("begun", [b"", b"\x09", b"\x09\0\0\0half"], ids=["nothing", "a length", "half"])
 def test_a_frame_that_does_not_come_ends_it(begun: bytes) -> None:
     process = raw("0.5")

@@ -14,6 +14,7 @@ from tests.frozen.statements import AUDITOR, CLIENT, OTHER, TIME, TRAINER, envel
 
 from counterfoil.cli import main
 from counterfoil.signing.kinds import FORMS, Comparison, DataNote, Line, RunClaim
+from counterfoil.signing.privatekeys import generate_key
 from counterfoil_core.base import canonical
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import SignatureError
@@ -159,7 +160,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         Path(f"{name}.json").write_bytes(envelope)
         if name in SIGNED:
             Path(f"{name}.pem").write_text(key_of(name).public.pem)
-    assert main(["keygen", "me.pem", "--no-passphrase"]) == 0
+    generate_key(Path("me.pem"), None)
     return tmp_path
 
 
@@ -211,6 +212,7 @@ def test_a_form_of_before_does_not_say_whose_run_it_is_about(kind: str, capsys: 
     assert f"an earlier form, {kind}, which does not say whose run it is about" in capsys.readouterr().err
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.usefixtures("desk")
 @pytest.mark.parametrize("name", ALONE)
 def test_what_lies_unsigned_is_shown_and_signed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -227,6 +229,7 @@ def test_what_lies_unsigned_is_shown_and_signed(name: str, capsys: pytest.Captur
     assert "signed already" in capsys.readouterr().err
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.usefixtures("desk")
 @pytest.mark.parametrize("name", sorted(set(MADE) - set(ALONE)))
 def test_what_a_work_signs_is_not_signed_from_a_file(name: str, capsys: pytest.CaptureFixture[str]) -> None:
