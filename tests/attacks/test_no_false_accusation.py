@@ -122,7 +122,7 @@ def test_control_a_machine_beyond_the_margin_is_noticed(recorded, job):
             return result
         return result * (1 + 2.0**-12)
 
-    with replaced(machine, "perturbed", lambda name: unsound):
+    with replaced(machine, "perturb", lambda name: unsound):
         found = replay(job, *recorded(job), Machine("unsound", perturbation="reversed"))
     assert not is_clean(found)
     assert found["disputed"] > 0 or found["contradictions"] > 0 or found["outcome"] != Outcome.VERIFIED.value

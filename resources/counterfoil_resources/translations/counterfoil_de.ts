@@ -9173,6 +9173,10 @@ Lauf zu finden</translation>
             <translation>Ray ist nicht installiert.</translation>
         </message>
         <message>
+            <source>Ray lost it or its machine</source>
+            <translation>Ray hat ihn oder seinen Rechner verloren</translation>
+        </message>
+        <message>
             <source>Reading the data</source>
             <translation>Die Daten werden gelesen</translation>
         </message>
@@ -12709,6 +12713,10 @@ Lauf zu finden</translation>
             <translation>Unterschrift eines Prüfers</translation>
         </message>
         <message>
+            <source>an error that is none of Ray's</source>
+            <translation>ein Fehler, der nicht von Ray stammt</translation>
+        </message>
+        <message>
             <source>an exact training step</source>
             <translation>einen exakten Trainingsschritt</translation>
         </message>
@@ -13391,6 +13399,10 @@ Lauf zu finden</translation>
         <message>
             <source>its log is at fault, and check 9 passed</source>
             <translation>ihr Protokoll ist fehlerhaft, und Prüfung 9 ist bestanden</translation>
+        </message>
+        <message>
+            <source>its machine is short of memory</source>
+            <translation>seinem Rechner fehlt Arbeitsspeicher</translation>
         </message>
         <message>
             <source>its operators without a bound are not among those that it counted</source>

@@ -280,7 +280,7 @@ def test_a_machine_that_is_always_wrong_alike_accuses_nobody(monkeypatch, digits
     """The second replay cannot tell: a function that is wrong is wrong in any order of summation."""
     broken = off((kind,), 1e-7)
     monkeypatch.setattr(machine, "native", broken)
-    monkeypatch.setattr(machine, "perturbed", lambda name: broken)
+    monkeypatch.setattr(machine, "perturb", lambda name: broken)
     report = audited(digits_job.run, digits_job.order).report
     assert report.outcome is Outcome.INCONCLUSIVE
     assert report.dispute.confirmed
@@ -298,7 +298,7 @@ def test_where_one_value_differs_the_trainer_is_shown_to_be_right(monkeypatch, d
         return result
 
     monkeypatch.setattr(machine, "native", one_wrong)
-    monkeypatch.setattr(machine, "perturbed", lambda name: one_wrong)
+    monkeypatch.setattr(machine, "perturb", lambda name: one_wrong)
     report = audited(digits_job.run, digits_job.order).report
     assert report.outcome is Outcome.INCONCLUSIVE
     finding = report.dispute.finding
@@ -319,7 +319,7 @@ def test_the_own_log_carries_a_second_replay_that_differs_by_more_than_the_order
     monkeypatch, tmp_path, calibrated_job, trainer_key, margins, confirmed
 ):
     run = record_pretender(calibrated_job.order, tmp_path / "run.cfoil", trainer_key, step=2)
-    monkeypatch.setattr(machine, "perturbed", lambda name: off(("convolution", "addmm", "mm"), 2.0**-36))
+    monkeypatch.setattr(machine, "perturb", lambda name: off(("convolution", "addmm", "mm"), 2.0**-36))
     monkeypatch.setattr(profiles, "own_log_margins", margins)
     report = audited(run, calibrated_job.order).report
     assert report.dispute.confirmed is confirmed

@@ -167,7 +167,7 @@ def test_a_run_trains_the_same_and_is_verified(
         paths[name] = tmp_path / f"{name}.cfoil", tmp_path / f"{name}.run.cfoil"
         draft.write(paths[name][0], trial=False)
         record_run(*paths[name], trainer_key)
-        monkeypatch.setattr(custom, "windowed", lambda rows, checkpoints: (rows, ()))
+        monkeypatch.setattr(custom, "find_windows", lambda rows, checkpoints: (rows, ()))
     with BundleReader.open(paths["windows"][1]) as one, BundleReader.open(paths["rows"][1]) as other:
         assert one.losses().tolist() == other.losses().tolist()
         last, rows = one.checkpoint(11), other.checkpoint(11)

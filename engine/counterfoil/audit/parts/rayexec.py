@@ -26,7 +26,7 @@ from counterfoil.talk.messages import FormError, decode, encode
 from counterfoil.talk.port import Call, Item, Raised
 from counterfoil.talk.table import WORKER
 from counterfoil_core.base.errors import CounterfoilError, WorkerError
-from counterfoil_core.base.sentence import say
+from counterfoil_core.base.sentence import Sentence, say
 
 KNOCK_SECONDS = 5.0
 """How long a cluster may take to answer at all."""
@@ -148,13 +148,13 @@ def read_answer(data: object, worker: int) -> Message:
     return said[0] if len(said) == 1 and not isinstance(said[0], StepDone) else Died(worker, "another answer")
 
 
-def _end_of(error: Exception, exceptions: Any) -> str:
+def _end_of(error: Exception, exceptions: Any) -> Sentence:
     """How an actor ended, as Ray says it; an error of another class comes from the actor's machine."""
     if isinstance(error, getattr(exceptions, "OutOfMemoryError", ())):
-        return "its machine is short of memory"
+        return say("its machine is short of memory")
     if getattr(exceptions, type(error).__name__, None) is type(error):
-        return "Ray lost it or its machine"
-    return "an error that is none of Ray's"
+        return say("Ray lost it or its machine")
+    return say("an error that is none of Ray's")
 
 
 def _knock(address: str) -> None:

@@ -45,7 +45,7 @@ def in_float64(
         name: tensor.double() if tensor.is_floating_point() else tensor
         for name, tensor in captured.initial_state.items()
     }
-    with replaced(interpreter, "stored", lambda tensor, described: tensor):
+    with replaced(interpreter, "stored_tensor", lambda tensor, described: tensor):
         for step, batch in enumerate(batches, 1):
             scalars = dict(zip(rule.scalar_names, rule.scalars(step, rate), strict=True))
             state = running.run(StepInputs(state, batch, scalars, Draws(0, step))).state
