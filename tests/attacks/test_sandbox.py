@@ -207,12 +207,22 @@ def nobody_got_out(said: str) -> None:
     assert set(found) == set(escapes.TRIES), said
 
 
+def started_for(patch: pytest.MonkeyPatch, module: str, command: list[str]) -> None:
+    """Let a command be started for one of the program's processes; any other, such as one that compiles, is its own."""
+    own = process.program_command
+
+    def chosen(wanted: str, *more: str) -> list[str]:
+        return [*command, *more] if wanted == module else own(wanted, *more)
+
+    patch.setattr(process, "program_command", chosen)
+
+
 def test_nobody_gets_out_of_the_process_that_replays_for_a_command(digits_job: Job, tmp_path: Path) -> None:
     with (
         taken_over(tmp_path, REPLAY.module, digits_job.run) as (command, run, said),
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(process, "program_command", lambda _: command)
+        started_for(patch, REPLAY.module, command)
         with session.open_session() as box:
             *_, last = box.audit(AuditRequest(run, threads=2), CancelToken())
         assert isinstance(last, AuditFinished)
@@ -243,7 +253,7 @@ def test_nobody_gets_out_of_a_process_of_the_windows_engine(digits_job: Job, tmp
         os.fdopen(write, "wb") as answers,
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(process, "program_command", lambda _, *more: [*command, *more])
+        started_for(patch, ENGINE.module, command)
         between = broker.Broker(answers)
         arguments = msgspec.Raw(encode((run, None, ())))
         between.hand_on(encode(Call(1, "inspect", arguments)))
