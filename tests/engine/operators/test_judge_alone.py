@@ -181,7 +181,7 @@ class Absent:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Absent())
 import torch
-from counterfoil_core.judge import defined_elements
+from counterfoil_core.judge import exactelements
 from counterfoil_core.operators.draws.judge import drawn_element
 from counterfoil_core.operators.judge import defined_output
 from counterfoil_core.program.graph import Node, TensorType

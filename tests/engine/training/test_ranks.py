@@ -414,8 +414,8 @@ def test_ranks_that_cannot_find_each_other_say_why(order, tmp_path, rank) -> Non
     }  # fmt: skip
     counterfoil.generate_key(tmp_path / "trainer.pem", None)
     program = (
-        "import sys; from counterfoil.cli import main; from counterfoil.distributed import storeaddress\n"
-        "storeaddress.RANK_0_SECONDS = 1.0\n"
+        "import sys; from counterfoil.cli import main; from counterfoil.distributed import direct\n"
+        "direct.RANK_0_SECONDS = 1.0\n"
         f"sys.exit(main(['train', {str(order)!r}, '--out', 'run.cfoil', '--key', 'trainer.pem']))"
     )
     done = subprocess.run(
