@@ -159,7 +159,7 @@ def test_a_machine_whose_arithmetic_is_off_accuses_nobody(
         return compute
 
     path = save(crafted(digits_job.run, 2), tmp_path / "crafted.cfoil")
-    monkeypatch.setattr("counterfoil_core.arithmetic.machine.perturbed", lambda name: off(1e-7))
+    monkeypatch.setattr("counterfoil_core.arithmetic.machine.perturb", lambda name: off(1e-7))
     monkeypatch.setattr("counterfoil_core.arithmetic.machine.native", off(1e-6))
     report = adjudicated(path)
     assert report.outcome is AdjudicationOutcome.INCONCLUSIVE, report.reason
@@ -177,7 +177,7 @@ def test_a_machine_that_is_always_off_in_the_same_way_accuses_nobody(
         return result * (1 + 1e-6) if operation.node.operator == "aten.convolution.default" else result
 
     path = save(crafted(digits_job.run, 2), tmp_path / "crafted.cfoil")
-    monkeypatch.setattr("counterfoil_core.arithmetic.machine.perturbed", lambda name: off)
+    monkeypatch.setattr("counterfoil_core.arithmetic.machine.perturb", lambda name: off)
     monkeypatch.setattr("counterfoil_core.arithmetic.machine.native", off)
     report = adjudicated(path)
     assert report.outcome is AdjudicationOutcome.INCONCLUSIVE, report.reason
