@@ -34,8 +34,6 @@ OPEN_8B_PARAMETERS = 8.03e9
 OPEN_BATCHES = ((4e9, 3_145_728), (360e9, 4_718_592), (400_004_481_024, 9_437_184))
 """Up to so many tokens steps have so many (configs/train/1b_repop_v2.yaml)."""
 OPEN_MAIN_BATCH = OPEN_BATCHES[1][1]
-OPEN_LINK = 1.83e9
-"""Bytes a second between nodes that were measured there."""
 
 
 def open_1b_steps() -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -218,8 +218,3 @@ def combined_root(digests: npt.NDArray[np.uint8]) -> Digest:
 def exponents_digest(exponents: npt.NDArray[np.int32]) -> Digest:
     """Return the SHA-256 of the exponents of a step."""
     return Digest.of(np.ascontiguousarray(exponents, "<i4").tobytes())
-
-
-def named_exponents(names: Sequence[str], exponents: npt.NDArray[np.int32]) -> Mapping[str, int]:
-    """Return the exponents of a step by the names of what is combined."""
-    return dict(zip(sorted(names), exponents.tolist(), strict=True))

@@ -26,8 +26,6 @@ LARGEST_EXPONENT = 127
 ZERO_SCALE = -32768
 """Stands for E when the scale is zero, so that every element is zero."""
 FLOAT64_BIAS = 1023
-FLOAT64_SIGNIFICAND_BITS = 52
-"""Stored significand bits of float64."""
 
 OMISSION_SHARE = 4
 """An own value within tau / 4 of a midpoint must be in the trainer's log."""

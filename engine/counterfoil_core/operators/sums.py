@@ -93,17 +93,6 @@ def inner_length(arguments: Arguments) -> int:
     return shape[0 if len(shape) == 1 else -2]
 
 
-def rows_and_length(arguments: Arguments) -> tuple[int, int]:
-    """Return the number of rows of a layer norm, and their length."""
-    length = math.prod(int(n) for n in arguments["normalized_shape"])
-    return max(math.prod(shape_of(arguments, "input")) // max(length, 1), 1), length
-
-
-def group_length(arguments: Arguments) -> int:
-    """Return the number of elements of a sample's group."""
-    return math.prod(shape_of(arguments, "input")) // max(int(arguments["N"]) * int(arguments["group"]), 1)
-
-
 def norm_order(arguments: Arguments) -> float:
     """Return the order of a vector norm."""
     order = arguments.get("ord", arguments.get("p"))

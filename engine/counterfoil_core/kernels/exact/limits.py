@@ -15,8 +15,6 @@ from counterfoil_core.base.sentence import say
 
 FLOAT64_BITS = 53
 """Integers up to 2^53 in magnitude are float64 numbers, 2^53 itself included."""
-FLOAT32_BITS = 24
-"""Integers up to 2^24 in magnitude are float32 numbers."""
 INT64_BITS = 62
 """An exact sum of products is at most 2^62 in magnitude, so that int64 holds it and each of its halves' sums."""
 FEWEST_BITS, MOST_BITS = EXACT_BITS

@@ -201,11 +201,6 @@ class Adder:
         _welford(np.ascontiguousarray(rows), mean, spread)
         return mean, spread
 
-    def of_list(self, terms: Sequence[Array]) -> Array:
-        """Return the sum of a few arrays of one shape, the last first."""
-        stacked = np.stack(terms[::-1], -1)
-        return self.over(stacked, [-1])
-
 
 def rows_over(x: Array, axes: Sequence[int]) -> tuple[Array, list[int]]:
     """Return ``x`` as ``[rows, n]``, the n elements that meet over ``axes`` in a row each; and the axes that stay."""
