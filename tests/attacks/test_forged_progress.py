@@ -143,8 +143,8 @@ def all_right(path: Path, job: Job) -> bytes:
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("seal", ["digest", "another key", "none", "of other words"])
-def test_progress_that_fits_and_was_made_by_somebody_else(seal, cheat_job, tmp_path):
+@pytest.mark.parametrize("kind", ["digest", "another key", "none", "of other words"])
+def test_progress_that_fits_and_was_made_by_somebody_else(kind, cheat_job, tmp_path):
     path = progress_of(cheat_job, tmp_path / "progress", 5)
     body = all_right(path, cheat_job)[len(MARK) + SEAL_BYTES :]
     path.write_bytes(
@@ -154,7 +154,7 @@ def test_progress_that_fits_and_was_made_by_somebody_else(seal, cheat_job, tmp_p
             "another key": hmac.digest(bytes(32), MARK + body, "sha256"),
             "none": bytes(32),
             "of other words": seal.seal(body),
-        }[seal]
+        }[kind]
         + body
     )
     refused(request_of(cheat_job, path, resume=True), "not used", "was not kept by this user")
