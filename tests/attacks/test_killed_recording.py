@@ -191,6 +191,18 @@ def test_killed_after_the_run_got_its_name(
 
 
 @posix
+def test_an_empty_folder_is_no_recording(killing: Killing, tmp_path: Path) -> None:
+    """The monitor of a command in a box makes it before the command looks."""
+    run = tmp_path / "run.cfoil"
+    shutil.copy(killing.folder / "first.cfoil", run)
+    recording_folder(run).mkdir()
+    ended = killing.train(run, "--force")
+    assert ended.code == 0, ended.said
+    assert "Removed" not in ended.said
+    check_run(killing, run)
+
+
+@posix
 def test_a_recording_is_not_removed_for_a_run_that_is_another_one(killing: Killing, tmp_path: Path) -> None:
     run, later = tmp_path / "run.cfoil", tmp_path / "later.cfoil"
     for path, write in ((run, killing.writes), (later, 12)):

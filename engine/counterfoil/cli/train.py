@@ -224,7 +224,7 @@ def _is_complete(order: Path, out: Path, *, resume: bool) -> bool:
     from counterfoil.training.recordingfolder import recording_folder
 
     folder = recording_folder(out)
-    if not folder.is_dir():
+    if not folder.is_dir() or not any(folder.iterdir()):  # empty as the monitor made it
         return False
     from counterfoil.training.recording import remove_finished
     from counterfoil_core.bundle.reader import BundleReader

@@ -12,15 +12,17 @@ from pathlib import Path
 import pytest
 
 from counterfoil.audit.boxed.compilation import Compiled, compile_kernels
-from counterfoil.audit.boxed.kernels import HOMES, LOOPS
+from counterfoil.audit.boxed.kernels import HOMES, TESTED, parts
 from counterfoil.talk import process
+from counterfoil.talk.failure import FaultError
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, ObstacleError
+from counterfoil_core.kernels.cpu.regions import Region
 from support.packages import sources
 
 PARTS = [f"part {number}" for number in range(9)]
 WORKER = f"""
-import sys, time
+import os, sys, time
 from counterfoil.audit.boxed.compilation import COMPILES, Kernels
 from counterfoil.talk.line import Line
 from counterfoil.talk.table import COMPILER
@@ -58,13 +60,19 @@ def test_each_part_is_compiled_once_by_one_of_the_processes(imitated: Path, proc
 
 
 @pytest.mark.parametrize(
-    ("fault", "kept"), [("if '4' in line: sys.exit(1)", True), ("pass", False)], ids=["one ends", "it is not kept"]
+    ("fault", "kept"), [("if '4' in line: os._exit(1)", True), ("pass", False)], ids=["one ends", "it is not kept"]
 )
 def test_what_was_not_compiled_or_not_kept_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, kept: bool
 ) -> None:
     imitate(monkeypatch, tmp_path / "told", fault, kept)
     with pytest.raises(ObstacleError, match="not be kept"):
+        list(compile_kernels(2))
+
+
+def test_a_fault_of_the_program_is_not_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    imitate(monkeypatch, tmp_path / "told", "if '4' in line: raise AttributeError('no such function')")
+    with pytest.raises(FaultError, match="no such function"):
         list(compile_kernels(2))
 
 
@@ -87,7 +95,15 @@ def test_every_module_with_kernels_is_loaded() -> None:
     }
     # The loops for OpenSSL's functions are loaded where they are asked for.
     assert declaring == {*HOMES, "kernels.cpu.sha256"}
-    assert LOOPS == "commit.sha256"
+
+
+def test_all_that_can_be_compiled_has_a_part() -> None:
+    made = parts()
+    regions = {region.name for region in Region.declared()}
+    assert regions
+    others = {*(f"self-test {number}" for number in range(1, len(TESTED) + 1)), "loops of SHA-256", "others"}
+    assert set(made) == regions | others
+    assert all(map(callable, made.values()))
 
 
 def digests(folder: Path) -> dict[str, str]:

@@ -23,7 +23,7 @@ from counterfoil.audit.parts.helpers import executor_of
 from counterfoil.audit.parts.partfile import Message
 from counterfoil.audit.progressfile import Shelf, capsule_of, place_of
 from counterfoil.base.wholefiles import whole_file
-from counterfoil.talk.failure import refusal
+from counterfoil.talk.failure import FaultError, refusal
 from counterfoil.talk.port import Port
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
@@ -81,7 +81,7 @@ class Answers(FarRun):
 
     def compile(self) -> None:
         """Compile kernels, which are kept where a process in a box cannot write."""
-        with suppress(ObstacleError):  # what fails costs time alone
+        with suppress(ObstacleError, FaultError):  # what fails costs time alone
             for _ in compile_kernels(cancel=self._cancel):
                 pass
 

@@ -76,8 +76,8 @@ class _Shared:
         self._lock = threading.Lock()
         self._waiting: deque[str] | None = None
         self.total = 0
-        self.said: queue.SimpleQueue[str | bool] = queue.SimpleQueue()
-        """Each part that is compiled; whether all was kept, where a process is done."""
+        self.said: queue.SimpleQueue[str | bool | Exception] = queue.SimpleQueue()
+        """Each part that is compiled; whether all was kept where a process is done, or why it is not."""
 
     def begin(self, parts: tuple[str, ...]) -> None:
         """Take the parts from the process that names them first."""
@@ -100,6 +100,7 @@ def compile_kernels(processes: int | None = None, cancel: CancelToken | None = N
 
     Raises:
         CancelledError: It was cancelled.
+        FaultError: A process failed as it should not.
         ObstacleError: A process cannot be started, ended before all was done, or could not keep what it compiled.
     """
     cancel = cancel or CancelToken()
@@ -110,19 +111,23 @@ def compile_kernels(processes: int | None = None, cancel: CancelToken | None = N
             process = Process(COMPILER, _Words())
             started.callback(partial(process.end, now=True))
             threading.Thread(target=_serve, args=(process, shared), daemon=True).start()
-        done, kept = 0, list[bool]()
-        while len(kept) < count:
+        done, ended = 0, list[bool | Exception]()
+        while len(ended) < count:
             check_cancelled()
             with suppress(queue.Empty):
                 said = shared.said.get(timeout=_LOOK_SECONDS)
-                if isinstance(said, bool):
-                    kept.append(said)
-                else:
+                if isinstance(said, str):
                     done += 1
                     yield Compiled(done, shared.total, said)
-    if not all(kept) or done < shared.total:
+                else:
+                    ended.append(said)
+    faults = [each for each in ended if isinstance(each, FaultError)]
+    if faults:
+        raise faults[0]
+    if any(each is not True for each in ended) or done < shared.total:
         raise ObstacleError(
             say("Kernels could not be compiled ahead, or not be kept."),
+            detail="\n".join(str(each) for each in ended if isinstance(each, CounterfoilError)),
             remedy=say("Look at the room on the disk, and at NUMBA_CACHE_DIR, which names a folder for them. Without "
                        "it every process compiles what it needs."),
         )  # fmt: skip
@@ -130,11 +135,11 @@ def compile_kernels(processes: int | None = None, cancel: CancelToken | None = N
 
 def _serve(process: Process, shared: _Shared) -> None:
     """Tell a process one part after the other, until there is none left or it fails."""
-    kept = False
-    with suppress(CounterfoilError, FaultError):  # whoever uses this machine will be told
+    try:
         shared.begin(process.call(COMPILES, names))
         while (part := shared.take()) is not None:
             process.call(COMPILES, compile_part, part)
             shared.said.put(part)
-        kept = process.call(COMPILES, are_kept)
-    shared.said.put(kept)
+        shared.said.put(process.call(COMPILES, are_kept))
+    except (CounterfoilError, FaultError) as error:
+        shared.said.put(error)

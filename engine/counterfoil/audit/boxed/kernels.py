@@ -17,6 +17,7 @@ from counterfoil.talk.table import COMPILER
 from counterfoil_core.arithmetic.machine import open_machine
 from counterfoil_core.arithmetic.selftest import run_selftest
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil_core.commit.sha256 import compiled_loops
 from counterfoil_core.kernels.cache import compile_ahead, keep_place
 from counterfoil_core.kernels.cpu.regions import Region
 
@@ -30,8 +31,6 @@ HOMES = (
     "kernels.exact.quantise",
 )  # fmt: skip
 """The modules that declare kernels."""
-LOOPS = "commit.sha256"
-"""The module whose loops call OpenSSL's functions: they are compiled when they are asked for."""
 TESTED: tuple[AnyPrecision, ...] = (Precision(), ExactPrecision(20), ExactPrecision(13))
 """A profile of each kind: rounded, and exact with three digits and with two."""
 
@@ -46,10 +45,9 @@ def parts() -> Mapping[str, Callable[[], object]]:
     for home in HOMES:
         importlib.import_module(f"counterfoil_core.{home}")
     machine = open_machine("cpu", 1)
-    loops = importlib.import_module(f"counterfoil_core.{LOOPS}")
     return {
         **{region.name: region.compile for region in reversed(Region.declared())},
         **{f"self-test {number}": partial(run_selftest, machine, tested) for number, tested in enumerate(TESTED, 1)},
-        LOOPS: loops.compiled,
+        "loops of SHA-256": compiled_loops,  # they call OpenSSL's functions, and are declared when they are asked for
         "others": compile_ahead,
     }
