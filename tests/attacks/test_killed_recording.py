@@ -200,6 +200,13 @@ def test_an_empty_folder_is_no_recording(killing: Killing, tmp_path: Path) -> No
     assert ended.code == 0, ended.said
     assert "Removed" not in ended.said
     check_run(killing, run)
+    before = run.read_bytes()
+    # So it is where a training was ended just before it removed the folder itself.
+    recording_folder(run).mkdir()
+    ended = killing.train(run, "--resume")
+    assert ended.code == 0, ended.said
+    assert f"{run} is complete." in " ".join(ended.said.split())
+    assert run.read_bytes() == before
 
 
 @posix

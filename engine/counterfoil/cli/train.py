@@ -224,7 +224,9 @@ def _is_complete(order: Path, out: Path, *, resume: bool) -> bool:
     from counterfoil.training.recordingfolder import recording_folder
 
     folder = recording_folder(out)
-    if not folder.is_dir() or not any(folder.iterdir()):  # empty as the monitor made it
+    # The monitor makes it, and a training that was ended at its very end may have left it empty.
+    holds_some = folder.is_dir() and any(folder.iterdir())
+    if not (holds_some or (resume and folder.is_dir())):
         return False
     from counterfoil.training.recording import remove_finished
     from counterfoil_core.bundle.reader import BundleReader
@@ -233,11 +235,8 @@ def _is_complete(order: Path, out: Path, *, resume: bool) -> bool:
     if claim is None:
         return False
     console = terminal.console()
-    console.print(
-        f"Removed {markup(str(folder))}, which a training left behind that was ended at its very end: "
-        f"{markup(str(out))} is complete.",
-        soft_wrap=True,
-    )
+    removed = f"Removed {markup(str(folder))}, which a training left behind that was ended at its very end: "
+    console.print(f"{removed if holds_some else ''}{markup(str(out))} is complete.", soft_wrap=True)
     # The other ranks wait for this one, and end with it where it fails.
     if not resume or launch() is not None:
         return False
