@@ -26,15 +26,6 @@ for ones, rows, columns, high, wide in (
     words = {"largest": "*i32", "bits": "i32", "values": "*fp64", "exponents": "*i64", "flag": "*i32"}
     ptx(kernels._quantise, {"x": "*fp32", **lengths, **words}, tile)
     ptx(kernels._sum, {"x": "*fp32", **lengths, "largest": "*i32", "bits": "i32", "totals": "*i64"}, tile)
-names = ("rows", "columns", "row_step", "column_step", "bits", "height", "width")
-words = {"largest": "*i32", "planes": "*i8", "flag": "*i32"}
-for ones in (("column_step",), ("rows", "height", "row_step", "column_step")):
-    sizes, given = numbers(names, ones)
-    ptx(kernels._cut, {"x": "*fp32", **sizes, **words}, {**given, "count": 3, "bias": 8256, "high": 16, "wide": 128})
-words = {"left": "*i32", "right": "*i32", "bits": "i32", "result": "*i32"}
-for products, ones in (("*i32", ()), ("*i64", ("rows", "columns"))):
-    sizes, given = numbers(("height", "width", "rows", "columns"), ones)
-    ptx(kernels._join, {"products": products, **sizes, **words}, {**given, "count": 4, "high": 8, "wide": 256})
 words = {"totals": "*i64", "groups": "i32", "largest": "*i32", "bits": "i32", "result": "*i32", "flag": "*i32"}
 ptx(kernels._round_sums, words, {"size": 2048})
 words = {"values": "*fp64", "low": "*fp64", "high": "*fp64", "result": "*i32", "report": "*i64", "room": "i32"}

@@ -11,28 +11,29 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+import triton
+import triton.language as tl
 from hypothesis import HealthCheck, given, settings, strategies as st
 from torch import Tensor
 
 from counterfoil_core.base.errors import NonFiniteError, ProgramError
 from counterfoil_core.kernels import devices
-from counterfoil_core.kernels.cuda import exact
-from counterfoil_core.kernels.exact import device_products, digits, elementwise, forms, products, sums
+from counterfoil_core.kernels.cuda import exact, products as cuda_products
+from counterfoil_core.kernels.exact import digits, elementwise, forms, products, sums
 from counterfoil_core.kernels.exact.bracket import ROOM, bracketed, bracketed_by_torch
 from counterfoil_core.kernels.exact.convolutions import convolution, input_gradient, weight_gradient
-from counterfoil_core.kernels.exact.digits import digit_count, split
 from counterfoil_core.kernels.exact.forms import is_sound, sound_forms
 from counterfoil_core.kernels.exact.functions import evaluate
 from counterfoil_core.kernels.exact.geometry import Geometry, runs
 from counterfoil_core.kernels.exact.limits import sum_bits
-from counterfoil_core.kernels.exact.products import Form
+from counterfoil_core.kernels.exact.products import Form, Scope
 from counterfoil_core.kernels.exact.quantise import exponents_of, quantise
 from counterfoil_core.kernels.exact.refusals import Noted, note_refusals
-from counterfoil_core.kernels.exact.single import from_int64
 from support import definite_reference as reference, kernelrules as rules
 from support.definite_reference import bits_of, same_bits, wild
 from support.triton_device import DEVICES, ON_DEVICE
 
+FORM = Form.TENSOR_CORES
 pytestmark = pytest.mark.parametrize("device", DEVICES)
 EDGES = [0.0, -0.0, 2.0**-149, -(2.0**-149), 3 * 2.0**-149, 2.0**-127, 2.0**-126, -1.0, 1.5, math.ldexp(2**24 - 1, 104)]
 SINGLES = st.floats(width=32, allow_nan=False, allow_infinity=False) | st.sampled_from(EDGES)
@@ -111,18 +112,18 @@ def test_what_is_not_finite_is_refused(device: str, bad: float) -> None:
             quantise(x, 20, axes)
     for operands in ((x, wild((70, 3), 2).to(device)), (wild((3, 40), 2).to(device), x)):
         with pytest.raises(NonFiniteError, match="infinite or not a number"):
-            products.matmul(*operands, 20, Form.KARATSUBA)
+            products.matmul(*operands, 20, FORM)
 
 
 def test_what_is_not_finite_is_noted_for_later(device: str) -> None:
     x, y = wild((5, 6), 1).to(device), wild((6, 4), 2).to(device)
     noted = Noted()
     with note_refusals(noted):
-        products.matmul(x, y, 20, Form.KARATSUBA)
+        products.matmul(x, y, 20, FORM)
         quantise(x, 20, (1,))
         assert [bool(wrong) for wrong in noted.raised()] == [False]
         x[2, 3] = math.inf
-        products.matmul(x, y, 20, Form.KARATSUBA)
+        products.matmul(x, y, 20, FORM)
         assert [bool(wrong) for wrong in noted.raised()] == [True]
     by_torch = Noted()
     with note_refusals(by_torch):
@@ -132,54 +133,27 @@ def test_what_is_not_finite_is_noted_for_later(device: str) -> None:
         exponents_of(x)
 
 
-# Digits.
+# From sums of products of digits to float32.
 
 
-@CHEAP
-@given(values=st.lists(SINGLES, min_size=1, max_size=8), bits=st.integers(8, 24))
-def test_digits(device: str, values: list[float], bits: int) -> None:
-    x = torch.tensor([values, values[::-1]])
-    count, flag = digit_count(bits), flag_on(device)
-    planes = exact.cut(x.to(device), whole_largest(x.to(device)), bits, count, (16, 32), flag).cpu()
-    digits = split(on_cpu(quantise, x, bits).integers, bits)
-    both = [a + b for a, b in itertools.combinations(digits, 2)]
-    assert torch.equal(planes[:, :2, : len(values)].to(torch.int32), torch.stack([*digits, *both]))
-    assert int(planes.to(torch.int64).abs().sum()) == int(torch.stack([*digits, *both]).abs().sum())  # zeros around it
-    assert not int(flag)
-
-
-@pytest.mark.parametrize("bits", [13, 20, 24])
-def test_strides_and_tiles_of_a_matrix(device: str, bits: int) -> None:
-    x = wild((37, 150), 4)
-    expected = None
-    for y in (x, x.t().contiguous().t(), torch.stack((x, x), -1)[..., 1]):
-        here = y.to(device) if ON_DEVICE else y
-        found = exact.cut(here, whole_largest(here), bits, digit_count(bits), (48, 160), flag_on(device))
-        expected = found if expected is None else expected
-        assert torch.equal(found, expected)
-    assert expected is not None
-    assert torch.equal(expected[0, :37, :150].cpu().int(), split(on_cpu(quantise, x, bits).integers, bits)[0])
-
-
-# From products of digits to float32.
+@triton.jit
+def _round(totals, exponents, result, size: tl.constexpr):
+    place = tl.arange(0, size)
+    e = tl.load(exponents + place)
+    tl.store(result + place, cuda_products._rounded(tl.load(totals + place), e, tl.min(e, 0)))
 
 
 @CHEAP
 @given(
-    integers=st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=6),
-    exponents=st.tuples(st.integers(-148, 128), st.integers(-148, 128)),
-    bits=st.sampled_from([16, 26, 40, 48]),
+    integers=st.lists(st.integers(-(2**62), 2**62) | st.integers(-(2**30), 2**30), min_size=1, max_size=16),
+    exponents=st.lists(st.integers(-340, 240) | st.integers(-190, -140), min_size=16, max_size=16),
 )
-def test_totals_are_rounded_once(device: str, integers: list[int], exponents: tuple[int, int], bits: int) -> None:
-    """Of one digit, whose product with itself is the total."""
-    tops = [torch.tensor([max(e + 126, 0) << 23 if e > -126 else 1 << e + 148], dtype=torch.int32) for e in exponents]
-    assert [int(exponents_of(top.view(torch.float32))) for top in tops] == list(exponents)
-    total = torch.tensor(integers).view(1, 1, -1)
-    found = exact.join(total.to(device), *(top.to(device) for top in tops), bits, 1, (1, len(integers)))
-    expected = from_int64(total[0], torch.tensor(sum(exponents) - bits))
-    assert bits_of(found.cpu()) == bits_of(expected)
-    single = [rules.single(Fraction(n) * Fraction(2) ** (sum(exponents) - bits)) for n in integers]
-    assert bits_of(found.cpu()) == bits_of(np.array(single))
+def test_totals_are_rounded_once(device: str, integers: list[int], exponents: list[int]) -> None:
+    totals = torch.tensor((integers * 16)[:16])
+    result = torch.empty(16, device=device)
+    _round[(1,)](totals.to(device), torch.tensor(exponents, dtype=torch.int32).to(device), result, size=16)
+    single = [rules.single(Fraction(n) * Fraction(2) ** e) for n, e in zip(totals.tolist(), exponents, strict=True)]
+    assert bits_of(result.cpu()) == bits_of(np.array(single))
 
 
 # Products.
@@ -188,7 +162,7 @@ def test_totals_are_rounded_once(device: str, integers: list[int], exponents: tu
 @CHEAP
 @given(
     shape=st.tuples(st.integers(1, 5), st.integers(1, 40), st.integers(1, 5)),
-    bits=st.sampled_from([8, 13, 17, 20, 24]),
+    bits=st.sampled_from([8, 13, 17, 20, 22, 24]),
     seed=st.integers(0, 2**32 - 1),
     spread=st.sampled_from([1, 30, 120]),
 )
@@ -196,55 +170,52 @@ def test_products(device: str, shape: tuple[int, int, int], bits: int, seed: int
     m, k, n = shape
     a, b = wild((m, k), seed, -spread, spread), wild((k, n), seed + 1, -spread, 30 - spread // 4)
     expected = torch.from_numpy(reference.matmul(a.numpy(), b.numpy(), bits))
-    assert same_bits(products.matmul(a.to(device), b.to(device), bits, Form.KARATSUBA).cpu(), expected)
+    assert same_bits(products.matmul(a.to(device), b.to(device), bits, FORM).cpu(), expected)
     turned = b.t().contiguous().to(device).t()
-    assert same_bits(products.matmul(a.to(device), turned, bits, Form.KARATSUBA).cpu(), expected)
+    assert same_bits(products.matmul(a.to(device), turned, bits, FORM).cpu(), expected)
     assert same_bits(on_cpu(products.matmul, a, b, bits, Form.KARATSUBA), expected)
 
 
 def test_larger_products_and_batches(device: str) -> None:
     a, b = wild((2, 40, 150), 1, -3, 3), wild((2, 150, 20), 2, -3, 3)
     expected = on_cpu(products.matmul, a, b, 20, Form.KARATSUBA)
-    assert same_bits(products.matmul(a.to(device), b.to(device), 20, Form.KARATSUBA).cpu(), expected)
+    assert same_bits(products.matmul(a.to(device), b.to(device), 20, FORM).cpu(), expected)
     a[1, 39, 149] = -a[1, 39, 149] + 1  # control
-    assert not same_bits(products.matmul(a.to(device), b.to(device), 20, Form.KARATSUBA).cpu(), expected)
+    assert not same_bits(products.matmul(a.to(device), b.to(device), 20, FORM).cpu(), expected)
 
 
-def test_sums_longer_than_int32_holds(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    a, b = wild((3, 200), 1), wild((200, 2), 2)
-    expected = on_cpu(products.matmul, a, b, 20, Form.FLOAT64)
-    monkeypatch.setattr(device_products, "KARATSUBA_BLOCK", 64)
-    assert same_bits(products.matmul(a.to(device), b.to(device), 20, Form.KARATSUBA).cpu(), expected)
+def test_a_sum_that_is_too_long_for_the_profile_is_refused(device: str) -> None:
     with pytest.raises(ProgramError, match="terms"):
-        device_products.matmul(torch.ones(1, 2**14 + 1), torch.ones(2**14 + 1, 1), 24)
+        products.matmul(torch.ones(1, 2**18 + 1).to(device), torch.ones(2**18 + 1, 1).to(device), 22, FORM)
 
 
-@pytest.mark.parametrize("shape", [(1, 1, 1), (16, 8, 8), (17, 24, 9), (5, 33, 1), (1, 40, 130)])
-def test_the_librarys_operator_gets_what_cuda_takes(
-    device: str, shape: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """More than 16 rows, other lengths multiples of 8, the left operand in rows and the right one in columns."""
-    m, k, n = shape
-    seen = []
+@pytest.mark.parametrize("bits", [14, 22])
+def test_the_largest_integers_and_digits_do_not_wrap(device: str, bits: int) -> None:
+    """Integers of 2^S, of the most negative digits and of the most positive, in sums as long as int32 holds."""
+    digits = -(2**14) if bits <= 14 else -(2**20 + 2**15 + 2**7)
+    rows = torch.tensor([2.0**bits - 1, -(2.0**bits - 1), digits / 2, -digits / 2 - 1]).view(4, 1)
+    a = rows.expand(4, cuda_products.SUMMED + 33).contiguous()
+    expected = on_cpu(products.matmul, a, a.t(), bits, Form.FLOAT64)
+    assert same_bits(products.matmul(a.to(device), a.to(device).t(), bits, FORM).cpu(), expected)
 
-    def strict(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
-        assert a.shape[0] > 16
-        assert a.shape[1] % 8 == b.shape[1] % 8 == 0
-        assert a.stride() == (a.shape[1], 1)
-        assert b.stride() == (1, b.shape[0])
-        seen.append((a.shape, b.shape))
-        return torch._int_mm(a, b) if out is None else torch._int_mm(a, b, out=out)
 
-    monkeypatch.setattr(device_products, "int8_product", strict)
-    a, b = wild((m, k), 1), wild((k, n), 2)
-    found = products.matmul(a.to(device), b.to(device), 20, Form.KARATSUBA)
-    assert len(seen) == 6
-    assert same_bits(found.cpu(), on_cpu(products.matmul, a, b, 20, Form.FLOAT64))
-    convolution(
-        wild((1, k, 3, 3), 1).to(device), wild((m, k, 2, 2), 2).to(device), Geometry((1, 1), (1, 1), (1, 1)), 13,
-        Form.KARATSUBA,
-    )  # fmt: skip
-    assert len(seen) == 9
+@pytest.mark.parametrize("k", [1, 64, 65])
+def test_any_strides(device: str, k: int) -> None:
+    a, b = wild((2, 37, k), 4, -9, 9), wild((2, k, 35), 5, -9, 9)
+    lefts = a, a.mT.contiguous().mT, torch.stack((a, a), -1)[..., 1], torch.stack((a, a), 1)[:, 1]
+    rights = b.mT.contiguous().mT, b, torch.stack((b, b), 1)[:, 1], torch.stack((b, b), -1)[..., 1]
+    for scope in Scope:
+        expected = on_cpu(products.matmul, a, b, 20, Form.FLOAT64, scope)
+        for laid in zip(lefts, rights, strict=True):
+            there = [x.to(device) if ON_DEVICE else x for x in laid]
+            assert same_bits(products.matmul(*there, 20, FORM, scope).cpu(), expected)
+
+
+def test_rows_do_not_depend_on_other_rows(device: str) -> None:
+    a, b = wild((5, 40), 1, -3, 3), wild((40, 7), 2, -3, 3)
+    whole = products.matmul(a.to(device), b.to(device), 20, FORM, Scope.VECTOR).cpu()
+    one = products.matmul(a[2:3].to(device), b.to(device), 20, FORM, Scope.VECTOR).cpu()
+    assert same_bits(whole[2:3], one)
 
 
 def test_a_magnitude_is_found_once_for_two_products(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,9 +223,9 @@ def test_a_magnitude_is_found_once_for_two_products(device: str, monkeypatch: py
     largest = exact.largest
     monkeypatch.setattr(exact, "largest", lambda *arguments: found.append(1) or largest(*arguments))
     x, w, g = (wild(shape, 3).to(device) for shape in ((6, 5), (5, 4), (6, 4)))
-    products.matmul(x, w, 20, Form.KARATSUBA)
-    products.matmul(x.t(), g, 20, Form.KARATSUBA)
-    products.matmul(g, w.t(), 20, Form.KARATSUBA)
+    products.matmul(x, w, 20, FORM)
+    products.matmul(x.t(), g, 20, FORM)
+    products.matmul(g, w.t(), 20, FORM)
     assert len(found) == 3
 
 
@@ -265,8 +236,8 @@ def test_nothing_waits_for_the_device(device: str) -> None:
     places = torch.tensor([0, 1, 1, 0] * 15, device=device)
 
     def step() -> None:
-        products.matmul(x, w, 20, Form.KARATSUBA)
-        convolution(image, kernel, Geometry((1, 1), (1, 1), (1, 1)), 20, Form.KARATSUBA)
+        products.matmul(x, w, 20, FORM)
+        convolution(image, kernel, Geometry((1, 1), (1, 1), (1, 1)), 20, FORM)
         sums.total(x, (0,))
         sums.total_by_place(x, places, 2, 50)
         evaluate("rsqrt", x.abs())
@@ -317,7 +288,7 @@ def test_convolutions(device: str, case: str) -> None:
     expected = on_cpu(convolution, x, weight, geometry, 20)
     g = wild(tuple(expected.shape), 3)
     there = [tensor.to(device) for tensor in (x, weight, g)]
-    form = Form.KARATSUBA
+    form = FORM
     assert same_bits(convolution(there[0], there[1], geometry, 20, form).cpu(), expected)
     found = input_gradient(there[2], there[1], x.shape[2:], geometry, 20, form)
     assert same_bits(found.cpu(), on_cpu(input_gradient, g, weight, x.shape[2:], geometry, 20))
@@ -363,16 +334,16 @@ def test_the_self_test_asks_the_kernels(device: str, monkeypatch: pytest.MonkeyP
     for name, length in (("_ROWS", 5), ("_INNER", 70), ("_COLUMNS", 3)):
         monkeypatch.setattr(forms, name, length)
     is_sound.cache_clear()
-    assert Form.KARATSUBA in sound_forms(device)
-    right = exact.join
+    assert FORM in sound_forms(device)
+    right = cuda_products.multiply
 
     def wrong(*arguments) -> Tensor:
         found = right(*arguments)
-        found.view(torch.int32)[0, 0] ^= 1
+        found.view(torch.int32)[0, 0, 0] ^= 1
         return found
 
-    monkeypatch.setattr(exact, "join", wrong)
+    monkeypatch.setattr(cuda_products, "multiply", wrong)
     is_sound.cache_clear()
     assert sound_forms(device) >= {Form.FLOAT64, Form.INT8}
-    assert Form.KARATSUBA not in sound_forms(device)
+    assert FORM not in sound_forms(device)
     is_sound.cache_clear()

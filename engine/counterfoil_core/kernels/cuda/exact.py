@@ -192,55 +192,6 @@ def _round_sums(
 
 
 @triton.jit
-def _digit(biased: tl.tensor, number: tl.constexpr, count: tl.constexpr) -> tl.tensor:
-    """One of ``count`` digits of base 128, of integers to which 64 is added at the place of each digit but the last."""
-    shifted = biased >> (7 * number)
-    if number < count - 1:
-        shifted = (shifted & 127) - 64
-    return shifted
-
-
-@triton.jit
-def _cut(
-    x: tl.tensor,
-    rows: tl.tensor,
-    columns: tl.tensor,
-    row_step: tl.tensor,
-    column_step: tl.tensor,
-    largest: tl.tensor,
-    bits: tl.tensor,
-    planes: tl.tensor,
-    height: tl.tensor,
-    width: tl.tensor,
-    flag: tl.tensor,
-    count: tl.constexpr,
-    bias: tl.constexpr,
-    high: tl.constexpr,
-    wide: tl.constexpr,
-) -> None:
-    """Quantise a tile of a matrix, and store its digits and their sums; zeros beyond its ends."""
-    row, column, _ = _tile_of(width, high, wide)
-    row, column = tl.expand_dims(row, 1), tl.expand_dims(column, 0)
-    pattern = tl.load(largest)
-    tl.store(flag, 1, mask=pattern >= _INFINITE)
-    magic = _magic(_exponent(pattern), bits)
-    inside = (row < rows) & (column < columns)
-    value = tl.load(x + row * row_step + column * column_step, mask=inside, other=0.0).to(tl.float64)
-    rounded = (value + magic.to(tl.float64, bitcast=True)).to(tl.int64, bitcast=True) - magic
-    biased = rounded.to(tl.int32) + bias
-    size = tl.full((), 0, tl.int64) + height
-    size = size * width
-    into = planes + row * width + column
-    stored = (row < height) & (column < width)
-    for i in tl.static_range(0, count):
-        one = _digit(biased, i, count)
-        tl.store(into + i * size, one.to(tl.int8), mask=stored)
-        for j in tl.static_range(i + 1, count):
-            both = one + _digit(biased, j, count)
-            tl.store(into + (count + i * count - i * (i + 1) // 2 + j - i - 1) * size, both.to(tl.int8), mask=stored)
-
-
-@triton.jit
 def _nearest(value: tl.tensor) -> tl.tensor:
     """The bits, int32, of the float32 nearest to a float64; no zero has a sign."""
     pattern = value.to(tl.float32).to(tl.int32, bitcast=True)
@@ -257,46 +208,6 @@ def _rounded_once(total: tl.tensor, exponent: tl.tensor) -> tl.tensor:
     held = tl.where((total <= _WHOLE) & (total >= -_WHOLE), total.to(tl.float64), odd)
     scale = ((exponent + _BIAS) << 52).to(tl.float64, bitcast=True)
     return _nearest(held * scale)
-
-
-@triton.jit
-def _join(
-    products: tl.tensor,
-    height: tl.tensor,
-    width: tl.tensor,
-    rows: tl.tensor,
-    columns: tl.tensor,
-    left: tl.tensor,
-    right: tl.tensor,
-    bits: tl.tensor,
-    result: tl.tensor,
-    count: tl.constexpr,
-    high: tl.constexpr,
-    wide: tl.constexpr,
-) -> None:
-    """Put a tile of the products of digits together, and round it once."""
-    row, column, _ = _tile_of(columns, high, wide)
-    row, column = tl.expand_dims(row, 1), tl.expand_dims(column, 0)
-    inside = (row < rows) & (column < columns)
-    size = tl.full((), 0, tl.int64) + height
-    size = size * width
-    place = products + row * width + column
-    # Mod 2^64, where the total is in the end: on the way it may be beyond.
-    total = (row + column) * 0
-    for i in tl.static_range(0, count):
-        square = tl.load(place + i * size, mask=inside, other=0).to(tl.int64)
-        for j in tl.static_range(0, count):
-            if j == i:
-                total += square << (14 * i)
-            else:
-                total -= square << (7 * (i + j))
-            if j > i:
-                both = tl.load(
-                    place + (count + i * count - i * (i + 1) // 2 + j - i - 1) * size, mask=inside, other=0
-                ).to(tl.int64)
-                total += both << (7 * (i + j))
-    exponent = _exponent(tl.load(left)) + _exponent(tl.load(right)) - bits
-    tl.store(result + row * columns + column, _rounded_once(total, exponent), mask=inside)
 
 
 @triton.jit
@@ -415,55 +326,6 @@ def total(x: Tensor, lengths: Sequence[int], top: Tensor, bits: int, flag: Tenso
     size = _INTERPRETED_TILE if triton.knobs.runtime.interpret and groups > TILE else TILE
     with device_of(x):
         _round_sums[(-(-groups // size),)](totals, groups, top, bits, result, flag, size=size, **_OPTIONS)
-    return result.view(torch.float32)
-
-
-def cut(x: Tensor, top: Tensor, bits: int, count: int, shape: tuple[int, int], flag: Tensor) -> Tensor:
-    """Return the digits of Q_b of a matrix, of one exponent, and the sums of two of them.
-
-    Args:
-        x: float32 ``[rows, columns]``, any strides.
-        top: int32 ``[1]``: the bits of the largest magnitude of what shares the exponent.
-        bits: b, 6 to 27.
-        count: Digits of base 128 that such integers take.
-        shape: Height and width of the planes, at least those of ``x``; zeros fill the rest.
-        flag: int32 ``[1]``: becomes 1 where the largest magnitude is not finite.
-
-    Returns:
-        int8 ``[count (count + 1) / 2, height, width]``: the digits, the lowest first, then the sums in the order of
-        :func:`itertools.combinations`.
-    """
-    height, width = shape
-    planes = torch.empty((count * (count + 1) // 2, height, width), dtype=torch.int8, device=x.device)
-    bias = 64 * (128 ** (count - 1) - 1) // 127
-    tile = _tile(height, width, TILE if x.stride(1) == 1 else _ACROSS)
-    _launch(
-        _cut, shape, tile, x, x.shape[0], x.shape[1], x.stride(0), x.stride(1), top, bits, planes, height, width, flag,
-        count=count, bias=bias,
-    )  # fmt: skip
-    return planes
-
-
-def join(products: Tensor, left: Tensor, right: Tensor, bits: int, count: int, shape: tuple[int, int]) -> Tensor:
-    """Return the product of two matrices, rounded once, from those of their planes.
-
-    Args:
-        products: int32 or int64 ``[count (count + 1) / 2, height, width]``, contiguous, in the order of :func:`cut`.
-        left: int32 ``[1]``: the bits of the largest magnitude of the left operand.
-        right: int32 ``[1]``: those of the right one.
-        bits: Bits of both operands together.
-        count: Digits of each.
-        shape: Rows and columns of the result; what is beyond them in ``products`` is not read.
-
-    Returns:
-        float32 ``[rows, columns]``; as :func:`counterfoil_core.kernels.exact.single.from_int64`.
-    """
-    (rows, columns), (_, height, width) = shape, products.shape
-    result = torch.empty(shape, dtype=torch.int32, device=products.device)
-    _launch(
-        _join, shape, _tile(rows, columns), products, height, width, rows, columns, left, right, bits, result,
-        count=count,
-    )  # fmt: skip
     return result.view(torch.float32)
 
 

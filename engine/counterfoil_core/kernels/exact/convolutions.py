@@ -12,7 +12,8 @@ place of g and g in that of x.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -21,12 +22,19 @@ from torch.nn.functional import pad
 from counterfoil_core.kernels import devices
 from counterfoil_core.kernels.cpu.convolutionloops import Convolution, convolution_of
 from counterfoil_core.kernels.exact import device_products, digitconvolutions
-from counterfoil_core.kernels.exact.device_products import Laid
 from counterfoil_core.kernels.exact.geometry import Geometry, both_sides, spread, windows
 from counterfoil_core.kernels.exact.limits import check_operands, float64_block
 from counterfoil_core.kernels.exact.products import Form, quantised_matmul
 from counterfoil_core.kernels.exact.quantise import Quantised, quantise
 from counterfoil_core.kernels.exact.single import from_float64
+
+
+@dataclass(frozen=True)
+class _Laid:
+    """A tensor that is an operand of a product once it is laid out, as windows are."""
+
+    x: Tensor  # float32
+    lay: Callable[[Tensor], Tensor]  # lays out a tensor of that shape, of any dtype: [groups, *rows, *columns]
 
 
 def convolution(x: Tensor, weight: Tensor, geometry: Geometry, bits: int, form: Form = Form.FLOAT64) -> Tensor:
@@ -50,6 +58,8 @@ def convolution(x: Tensor, weight: Tensor, geometry: Geometry, bits: int, form: 
     check_operands(bits, bits, count)
     if form is Form.KARATSUBA and digitconvolutions.takes(x, weight, geometry, bits, count):
         return digitconvolutions.convolution(x, weight, geometry, bits)
+    if form is Form.TENSOR_CORES and device_products.takes(x, weight, bits):
+        return device_products.convolution(x, weight, geometry, bits)
     form = _unfused(form, x, geometry)
     if _direct(form, x, count, bits):
         left, right = quantise(weight, bits), quantise(x, bits)
@@ -57,12 +67,7 @@ def convolution(x: Tensor, weight: Tensor, geometry: Geometry, bits: int, form: 
         if looped is not None and looped.takes(right.values, left.values, None):
             return from_float64(looped.output(right.values, left.values, None))
         return from_float64(torch.ops.aten.convolution(right.values, left.values, None, *geometry.library_arguments()))
-    positions = [
-        (length + 2 * p - d * (taps - 1) - 1) // s + 1
-        for length, taps, s, p, d in zip(
-            x.shape[2:], weight.shape[2:], geometry.stride, geometry.padding, geometry.dilation, strict=True
-        )
-    ]
+    positions = geometry.positions(x.shape[2:], weight.shape[2:])
 
     def rows(values: Tensor) -> Tensor:
         return values.reshape(geometry.groups, -1, count)
@@ -72,7 +77,7 @@ def convolution(x: Tensor, weight: Tensor, geometry: Geometry, bits: int, form: 
         return _columns(windows(padded, weight.shape[2:], geometry.stride, geometry.dilation), geometry.groups)
 
     lengths = weight.shape[0] // geometry.groups, count, x.shape[0] * math.prod(positions)
-    product = _product(Laid(weight, rows, 1), Laid(x, columns, weight.dim() - 1), lengths, bits, form)
+    product = _product(_Laid(weight, rows), _Laid(x, columns), lengths, bits, form)
     return _channels_second(product, x.shape[0], positions)
 
 
@@ -97,6 +102,8 @@ def input_gradient(
     check_operands(bits, bits, count)
     if form is Form.KARATSUBA and digitconvolutions.takes(g, weight, geometry, bits, count):
         return digitconvolutions.input_gradient(g, weight, size, geometry, bits)
+    if form is Form.TENSOR_CORES and device_products.takes(g, weight, bits):
+        return device_products.input_gradient(g, weight, size, geometry, bits)
     form = _unfused(form, g, geometry)
     if _direct(form, g, count, bits):
         left, right = quantise(weight.contiguous(), bits), quantise(g, bits)
@@ -120,7 +127,7 @@ def input_gradient(
         return _columns(windows(between, kernel, (1,) * len(kernel), geometry.dilation), groups)
 
     lengths = weight.shape[1], count, g.shape[0] * math.prod(size)
-    product = _product(Laid(weight.contiguous(), rows, 1), Laid(g, columns, weight.dim() - 1), lengths, bits, form)
+    product = _product(_Laid(weight.contiguous(), rows), _Laid(g, columns), lengths, bits, form)
     return _channels_second(product, g.shape[0], size)
 
 
@@ -145,6 +152,8 @@ def weight_gradient(
     check_operands(bits, bits, count)
     if form is Form.KARATSUBA and digitconvolutions.takes(g, x, geometry, bits, 0):
         return digitconvolutions.weight_gradient(g, x, kernel, geometry, bits)
+    if form is Form.TENSOR_CORES and device_products.takes(g, x, bits):
+        return device_products.weight_gradient(g, x, kernel, geometry, bits)
     form = _unfused(form, g, geometry)
     if _direct(form, g, count, bits):
         left, right = quantise(g, bits), quantise(x, bits)
@@ -170,7 +179,7 @@ def weight_gradient(
         return found.permute(0, *range(first, found.dim()), *range(1, first))
 
     lengths = outputs // groups, count, inputs * math.prod(kernel)
-    product = _product(Laid(g, rows, 1), Laid(x, columns, g.dim() - 1), lengths, bits, form)
+    product = _product(_Laid(g, rows), _Laid(x, columns), lengths, bits, form)
     return product.reshape(outputs, inputs, *kernel)
 
 
@@ -202,15 +211,13 @@ def _columns(seen: Tensor, groups: int) -> Tensor:
     return split.permute(1, 2, *range(3 + axes, 3 + 2 * axes), 0, *range(3, 3 + axes))
 
 
-def _product(left: Laid, right: Laid, lengths: tuple[int, int, int], bits: int, form: Form) -> Tensor:
+def _product(left: _Laid, right: _Laid, lengths: tuple[int, int, int], bits: int, form: Form) -> Tensor:
     """Return the defined product of two tensors through Q_S that are laid out: float32 ``[groups, m, n]``."""
-    if form is Form.KARATSUBA and device_products.takes(left.x, right.x):
-        return device_products.laid_matmul(left, right, lengths, bits)[None]
     m, k, n = lengths
     return quantised_matmul(_matrices(left, (m, k), bits), _matrices(right, (k, n), bits), form)
 
 
-def _matrices(laid: Laid, shape: tuple[int, int], bits: int) -> Quantised:
+def _matrices(laid: _Laid, shape: tuple[int, int], bits: int) -> Quantised:
     """A tensor through Q_S, of one exponent, as matrices ``[groups, *shape]``."""
     whole = quantise(laid.x, bits)
     values = laid.lay(whole.values)

@@ -1,171 +1,153 @@
-"""Products of matrices on a CUDA device by int8 digits, in kernels of Triton and the library's int8 operator.
+"""Products and convolutions of the exact profiles on a CUDA device, each by one kernel for its tensor cores.
 
-The same as :data:`counterfoil_core.kernels.exact.products.Form.KARATSUBA` with torch's operators. The host waits for
-nothing: an exponent stays on the device, and what is not finite raises a flag there
-(:mod:`counterfoil_core.kernels.exact.refusals`).
+:mod:`counterfoil_core.kernels.cuda.products` has the kernels. The host waits for nothing: an exponent stays on the
+device, and what is not finite raises a flag there (:mod:`counterfoil_core.kernels.exact.refusals`).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import cache
 
 import torch
 from torch import Tensor
 
 from counterfoil_core.kernels import devices
 from counterfoil_core.kernels.exact import digits
-from counterfoil_core.kernels.exact.digits import KARATSUBA_BLOCK, digit_count
-from counterfoil_core.kernels.exact.int8 import int8_product
-from counterfoil_core.kernels.exact.limits import check_operands
+from counterfoil_core.kernels.exact.geometry import Geometry
 from counterfoil_core.kernels.exact.refusals import refusal_flag
 
-_MULTIPLE = 16
-"""CUDA's int8 operator takes lengths that are multiples of 8, and reads rows best that begin at multiples of 16."""
-FEWEST_ROWS = 32
-"""It wants more than 16 rows of the left operand."""
+MOST_BITS = 22
+"""Most bits that the kernels round to."""
+_CAPABILITY = 8, 0
+"""The first NVIDIA devices whose tensor cores Triton gives integers: before, torch's operator multiplies them."""
 
 
-@dataclass(frozen=True)
-class Operand:
-    """A matrix through Q_b, as digits in rows of the axis that products add over."""
-
-    #: Makes or takes int8 ``[height, width]``: a digit, the lowest first, then a sum of two of them; zeros beyond the
-    #: matrix, lengths as :func:`padded_length` has them.
-    plane: Callable[[int], Tensor]
-    largest: Tensor  #: int32 ``[1]``: the bits of the largest magnitude.
-    bits: int  #: b.
-    shape: tuple[int, int]  #: Rows and columns of the matrix.
+def takes(x: Tensor, y: Tensor, bits: int) -> bool:
+    """Whether these kernels compute a product of two tensors, or a convolution of theirs."""
+    return bits <= MOST_BITS and reaches(x.device) and x.numel() > 0 and y.numel() > 0
 
 
-@dataclass(frozen=True)
-class Laid:
-    """A tensor that is an operand of a product once it is laid out, as windows are."""
-
-    x: Tensor  #: float32.
-    lay: Callable[[Tensor], Tensor]  #: Lays out a tensor of that shape, of any dtype: ``[groups, *rows, *columns]``.
-    axes: int  #: How many of these axes are rows.
+def reaches(device: torch.device) -> bool:
+    """Whether these kernels are for a device."""
+    return devices.triton_reaches(device) and _has_integers(device)
 
 
-def takes(left: Tensor, right: Tensor) -> bool:
-    """Whether these kernels compute a product."""
-    return devices.triton_reaches(left.device) and left.numel() > 0 and right.numel() > 0
+@cache
+def _has_integers(device: torch.device) -> bool:
+    return device.type != "cuda" or torch.cuda.get_device_capability(device) >= _CAPABILITY
 
 
-def matmul(left: Tensor, right: Tensor, bits: int) -> Tensor:
+def matmul(left: Tensor, right: Tensor, bits: int, vectors: bool = False) -> Tensor:
     """Return the defined product: :func:`counterfoil_core.kernels.exact.products.matmul`, where :func:`takes` says so.
 
     Args:
         left: float32 ``[m, k]`` or ``[batch, m, k]``.
         right: float32 ``[k, n]`` or ``[batch, k, n]``.
         bits: S.
+        vectors: Whether each row of the left and each column of the right operand has an exponent of its own.
     """
-    check_operands(bits, bits, left.shape[-1])
+    from counterfoil_core.kernels.cuda import products
+
+    if left.dim() == 2:
+        return matmul(left[None], right[None], bits, vectors)[0]
     with refusal_flag(left.device) as flag:
-        if left.dim() == 2:
-            return _matmul(left, right, bits, flag)
-        return torch.stack([_matmul(a, b, bits, flag) for a, b in zip(left, right, strict=True)])
+        tops = largest(left, (2,) if vectors else (1, 2)), largest(right, (1,) if vectors else (1, 2))
+        return products.multiply(left, right, tops, bits, vectors, flag)
 
 
-def _matmul(left: Tensor, right: Tensor, bits: int, flag: Tensor) -> Tensor:
-    return multiply(_operand(left, bits, FEWEST_ROWS, flag), _operand(right.t(), bits, 1, flag))
-
-
-def _operand(x: Tensor, bits: int, fewest: int, flag: Tensor) -> Operand:
-    """Cut a matrix whose columns are added over."""
-    from counterfoil_core.kernels.cuda import exact
-
-    top, shape = largest(x), (padded_length(x.shape[0], fewest), padded_length(x.shape[1]))
-    planes = exact.cut(x, top, bits, digit_count(bits), shape, flag)
-    return Operand(planes.__getitem__, top, bits, (x.shape[0], x.shape[1]))
-
-
-def largest(x: Tensor) -> Tensor:
-    """Return the bits of the largest magnitude of a tensor, int32 ``[1]``: once for two products that it occurs in."""
-    from counterfoil_core.kernels.cuda import exact
-
-    turned = x.mT if x.dim() > 1 and not x.is_contiguous() and x.mT.is_contiguous() else x.contiguous()
-    return digits.once(turned, "largest", lambda: exact.largest(turned, (1, 1, 1, turned.numel())))
-
-
-def padded_length(length: int, fewest: int = 1) -> int:
-    """Return the length that the library's int8 operator is given for one, so that no device refuses it."""
-    return max(-(-length // _MULTIPLE) * _MULTIPLE, fewest)
-
-
-def laid_matmul(left: Laid, right: Laid, lengths: tuple[int, int, int], bits: int) -> Tensor:
-    """Return the defined product of tensors that are laid out as a matrix each, one digit after the other.
+def largest(x: Tensor, axes: Sequence[int]) -> Tensor:
+    """Return the bits of the largest magnitudes of the matrices of a batch: once for two products that they occur in.
 
     Args:
-        left: ``[1, *m, *k]``.
-        right: ``[1, *k, *n]``.
-        lengths: m, k and n.
-        bits: S.
+        x: float32 ``[batch, rows, columns]``, not empty.
+        axes: Axes that share an exponent: 1, 2 or both.
 
     Returns:
-        float32 ``[m, n]``.
-    """
-    m, k, n = lengths
-    check_operands(bits, bits, k)
-    with refusal_flag(left.x.device) as flag:
-        tops = largest(left.x), largest(right.x)
-        first, second = (_planes(x, top, bits, flag) for x, top in zip((left.x, right.x), tops, strict=True))
-
-        def rows(number: int) -> Tensor:
-            return _padded_copy(left.lay(first[number])[0], left.axes, FEWEST_ROWS)
-
-        def columns(number: int) -> Tensor:
-            ordered = right.lay(second[number])[0]
-            turned = [*range(right.axes, ordered.dim()), *range(right.axes)]
-            return _padded_copy(ordered.permute(turned), ordered.dim() - right.axes)
-
-        return multiply(Operand(rows, tops[0], bits, (m, k)), Operand(columns, tops[1], bits, (n, k)))
-
-
-def _planes(x: Tensor, top: Tensor, bits: int, flag: Tensor) -> Tensor:
-    """Cut a tensor of one exponent, told by ``top``: int8 ``[n (n + 1) / 2, *shape]``, nothing padded."""
-    from counterfoil_core.kernels.cuda import exact
-
-    flat = x.contiguous().view(1, -1)
-    planes = exact.cut(flat, top, bits, digit_count(bits), (1, x.numel()), flag)
-    return planes.view(-1, *x.shape)
-
-
-def _padded_copy(ordered: Tensor, axes: int, fewest: int = 1) -> Tensor:
-    """Copy ``[*rows, *columns]``, of so many axes of rows, to a matrix with zeros beyond its ends."""
-    rows, columns = (math.prod(part) for part in (ordered.shape[:axes], ordered.shape[axes:]))
-    matrix = ordered.new_zeros((padded_length(rows, fewest), padded_length(columns)))
-    matrix[:rows, :columns].view(ordered.shape).copy_(ordered)
-    return matrix
-
-
-def multiply(left: Operand, right: Operand) -> Tensor:
-    """Return the defined product of two matrices that are cut.
-
-    Args:
-        left: ``[m, k]``, of FEWEST_ROWS rows at least.
-        right: ``[n, k]``, the right operand transposed, of as many bits.
-
-    Returns:
-        float32 ``[m, n]``.
+        int32, one for each matrix, row or column, in their order.
     """
     from counterfoil_core.kernels.cuda import exact
 
-    (rows, inner), (columns, others), count = left.shape, right.shape, digit_count(left.bits)
-    assert (left.bits, inner) == (right.bits, others)
-    shape = count * (count + 1) // 2, padded_length(rows, FEWEST_ROWS), padded_length(columns)
-    if inner > KARATSUBA_BLOCK:
-        products = torch.zeros(shape, dtype=torch.int64, device=left.largest.device)
+    if not x.is_contiguous() and x.mT.is_contiguous():
+        x, axes = x.mT, [3 - axis for axis in axes]
+    whole = x.contiguous()
+    batch, rows, columns = whole.shape
+    if len(axes) == 2:
+        lengths = (batch, 1, 1, rows * columns)
     else:
-        products = torch.empty(shape, dtype=torch.int32, device=left.largest.device)
-    for number, out in enumerate(products):
-        # The right operand lies transposed: the library's operator reads that fastest.
-        a, b = left.plane(number), right.plane(number).t()
-        if inner <= KARATSUBA_BLOCK:
-            int8_product(a, b, out)
-            continue
-        for start in range(0, a.shape[1], KARATSUBA_BLOCK):
-            length = min(KARATSUBA_BLOCK, a.shape[1] - start)
-            out += int8_product(a.narrow(1, start, length), b.narrow(0, start, length))
-    return exact.join(products, left.largest, right.largest, 2 * left.bits, count, (rows, columns))
+        lengths = (batch, rows, columns, 1) if axes[0] == 1 else (batch * rows, 1, 1, columns)
+    return digits.once(whole, ("largest", lengths), lambda: exact.largest(whole, lengths))
+
+
+def convolution(x: Tensor, weight: Tensor, geometry: Geometry, bits: int) -> Tensor:
+    """Return the defined convolution, as :mod:`counterfoil_core.kernels.exact.convolutions` does."""
+    positions = geometry.positions(x.shape[2:], weight.shape[2:])
+    rows, inputs = weight.shape[0] // geometry.groups, weight.shape[1]
+    result = x.new_empty((x.shape[0], weight.shape[0], *positions))
+    return _convolve(
+        weight, x, result, bits, groups=geometry.groups, rows=rows, outer=inputs, columns=x.shape[0],
+        kernel=weight.shape[2:], positions=positions, size=x.shape[2:], of_n=geometry.stride, of_k=geometry.dilation,
+        offset=[-zeros for zeros in geometry.padding], part=[1] * len(positions),
+        left=_strides(weight, 0, rows, (0, 1)), right=_strides(x, 1, inputs, (0, 1)),
+        result=_strides(result, 1, rows, (1, 0)),
+    )  # fmt: skip
+
+
+def input_gradient(g: Tensor, weight: Tensor, size: Sequence[int], geometry: Geometry, bits: int) -> Tensor:
+    """Return the defined gradient by the input, as :mod:`counterfoil_core.kernels.exact.convolutions` does."""
+    rows, outputs = weight.shape[1], weight.shape[0] // geometry.groups
+    result = g.new_empty((g.shape[0], rows * geometry.groups, *size))
+    return _convolve(
+        weight, g, result, bits, groups=geometry.groups, rows=rows, outer=outputs, columns=g.shape[0],
+        kernel=weight.shape[2:], positions=size, size=g.shape[2:], of_n=[1] * len(size),
+        of_k=[-reach for reach in geometry.dilation], offset=geometry.padding, part=geometry.stride,
+        left=_strides(weight, 0, outputs, (1, 0)), right=_strides(g, 1, outputs, (0, 1)),
+        result=_strides(result, 1, rows, (1, 0)),
+    )  # fmt: skip
+
+
+def weight_gradient(g: Tensor, x: Tensor, kernel: Sequence[int], geometry: Geometry, bits: int) -> Tensor:
+    """Return the defined gradient by the weight, as :mod:`counterfoil_core.kernels.exact.convolutions` does."""
+    rows, inputs = g.shape[1] // geometry.groups, x.shape[1] // geometry.groups
+    result = g.new_empty((g.shape[1], inputs, *kernel))
+    return _convolve(
+        g, x, result, bits, groups=geometry.groups, rows=rows, outer=g.shape[0], columns=inputs,
+        kernel=g.shape[2:], positions=kernel, size=x.shape[2:], of_n=geometry.dilation, of_k=geometry.stride,
+        offset=[-zeros for zeros in geometry.padding], part=[1] * len(kernel), left=_strides(g, 1, rows, (1, 0)),
+        right=_strides(x, 1, inputs, (1, 0)), result=_strides(result, 0, rows, (0, 1)),
+    )  # fmt: skip
+
+
+def _strides(x: Tensor, grouped: int, members: int, order: tuple[int, int]) -> list[int]:
+    """Strides of a tensor: from group to group, of its first two axes in an order, and of its spatial axes.
+
+    Args:
+        x: The tensor.
+        grouped: The axis that has the groups.
+        members: How many of that axis are in a group.
+        order: Which axis is the first.
+    """
+    steps = x.stride()
+    return [steps[grouped] * members, *(steps[axis] for axis in order), *steps[2:]]
+
+
+def _convolve(
+    a: Tensor,
+    x: Tensor,
+    into: Tensor,
+    bits: int,
+    *,
+    groups: int,
+    rows: int,
+    outer: int,
+    columns: int,
+    **axes: Sequence[int],
+) -> Tensor:
+    from counterfoil_core.kernels.cuda import products
+
+    if into.numel():
+        with refusal_flag(a.device) as flag:
+            first, second = (largest(each.reshape(1, 1, -1), (1, 2)) for each in (a, x))
+            windows = products.Windows.of(groups, rows, outer, columns, **axes)
+            products.convolve(a, x, into, windows, (first, second), bits, flag)
+    return into

@@ -9,6 +9,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
+from counterfoil_core.kernels.exact import device_products
 from counterfoil_core.kernels.exact.int8 import is_quick
 from counterfoil_core.kernels.exact.int16_matrices import MOST_BITS
 from counterfoil_core.kernels.exact.products import Form, exact_sums, matmul, operands
@@ -43,11 +44,14 @@ def is_sound(device: str, form: Form) -> bool:
         device: Its name, for instance ``cpu``.
         form: The form; without float64 nothing can be computed.
     """
+    if form is Form.TENSOR_CORES and not device_products.reaches(torch.device(device)):
+        return False
     cases = [(a, b, _answer(a, b)) for a, b in _cases(torch.device(device))]
     try:
-        return all(torch.equal(exact_sums(_whole(a), _whole(b), form), answer) for a, b, answer in cases) and (
-            form not in _BITS_OF_KERNELS or all(_kernels_agree(form, a, b) for a, b, _ in cases)
-        )
+        return (
+            form is Form.TENSOR_CORES
+            or all(torch.equal(exact_sums(_whole(a), _whole(b), form), answer) for a, b, answer in cases)
+        ) and (form not in _BITS_OF_KERNELS or all(_kernels_agree(form, a, b) for a, b, _ in cases))
     except (RuntimeError, AttributeError):
         # No kernel for this device or processor; no such operator in this version of torch.
         return False
@@ -69,6 +73,8 @@ class Profile:
         Which are quick follows from what the device has and from S: nothing is measured.
         """
         name = str(device)
+        if bits <= device_products.MOST_BITS and is_sound(name, Form.TENSOR_CORES):
+            return cls(bits, Form.TENSOR_CORES, Form.TENSOR_CORES, Form.TENSOR_CORES)
         if is_quick(device) and is_sound(name, Form.KARATSUBA):
             return cls(bits, matrices=Form.KARATSUBA, kernels=Form.KARATSUBA)
         if device.type == "cpu" and bits <= MOST_BITS and is_sound(name, Form.INT16):
@@ -76,7 +82,9 @@ class Profile:
         return cls(bits)
 
 
-_BITS_OF_KERNELS: Mapping[Form, tuple[int, ...]] = {Form.KARATSUBA: (_BITS,), Form.INT16: (13, MOST_BITS)}
+_BITS_OF_KERNELS: Mapping[Form, tuple[int, ...]] = {
+    Form.KARATSUBA: (_BITS,), Form.INT16: (13, MOST_BITS), Form.TENSOR_CORES: (13, _BITS, device_products.MOST_BITS),
+}  # fmt: skip
 """Forms that have kernels of their own, and the S that these are asked for."""
 
 

@@ -18,6 +18,15 @@ class Geometry:
     dilation: tuple[int, ...]  #: Elements from one element under the kernel to the next.
     groups: int = 1  #: Groups of channels that do not meet.
 
+    def positions(self, size: Sequence[int], kernel: Sequence[int]) -> list[int]:
+        """Return how many positions a kernel has along each axis."""
+        return [
+            (length + 2 * zeros - reach * (taps - 1) - 1) // step + 1
+            for length, taps, step, zeros, reach in zip(
+                size, kernel, self.stride, self.padding, self.dilation, strict=True
+            )
+        ]
+
     def library_arguments(self) -> tuple[list[int], list[int], list[int], bool, list[int], int]:
         """Stride, padding, dilation, transposed, output padding, groups."""
         none = [0] * len(self.stride)

@@ -41,6 +41,8 @@ class Form(Enum):
     INT16 = "int16"
     """In loops of our own, on the CPU: up to 14 bits as they are, beyond in digits. Every vector unit has them."""
     FLOAT32 = "float32"
+    TENSOR_CORES = "tensor cores"
+    """In one kernel of our own, on CUDA: bytes for digits, cut in registers."""
 
 
 class Scope(Enum):
@@ -96,8 +98,9 @@ def matmul(left: Tensor, right: Tensor, bits: int, form: Form = Form.FLOAT64, sc
         return int16_matrices.matmul(left, right, bits)
     if form is Form.KARATSUBA and scope is Scope.MATRIX and digitproducts.takes(left, right, bits):
         return digitproducts.matmul(left, right, bits)
-    if form is Form.KARATSUBA and scope is Scope.MATRIX and device_products.takes(left, right):
-        return device_products.matmul(left, right, bits)
+    if form is Form.TENSOR_CORES and device_products.takes(left, right, bits):
+        check_operands(bits, bits, left.shape[-1])
+        return device_products.matmul(left, right, bits, vectors=scope is Scope.VECTOR)
     return quantised_matmul(*operands(left, right, bits, scope), form)
 
 
@@ -281,4 +284,5 @@ _EXACT: Mapping[Form, Callable[[Quantised, Quantised], Tensor]] = {
     Form.KARATSUBA: by_karatsuba,
     Form.INT16: by_int16,
     Form.FLOAT32: by_float32,
+    Form.TENSOR_CORES: by_int8,  # where the kernel does not reach
 }

@@ -62,9 +62,14 @@ def test_composites_have_no_rule() -> None:
 def test_forms_are_chosen_by_what_the_processor_has(monkeypatch: pytest.MonkeyPatch) -> None:
     def chosen(bits: int, *, quick: bool, sound: bool = True) -> Profile:
         monkeypatch.setattr(forms, "is_quick", lambda _device: quick)
-        monkeypatch.setattr(forms, "is_sound", lambda _device, _form: sound)
+        monkeypatch.setattr(forms, "is_sound", lambda _device, form: sound and (form is not cores or there))
         return Profile.on(torch.device("cpu"), bits)
 
+    cores, there = Form.TENSOR_CORES, True
+    for bits in (8, 13, 20, 22):
+        assert chosen(bits, quick=True) == Profile(bits, cores, cores, cores)
+    assert chosen(23, quick=True) == Profile(23, Form.KARATSUBA, Form.FLOAT64, Form.KARATSUBA)
+    there = False
     assert chosen(20, quick=True) == Profile(20, Form.KARATSUBA, Form.FLOAT64, Form.KARATSUBA)
     assert chosen(20, quick=False) == Profile(20)
     assert chosen(13, quick=False) == Profile(13, Form.INT16, Form.INT16)

@@ -297,7 +297,7 @@ def test_an_exact_step_in_the_devices_kernels_is_the_same(
     x = inputs.state["x"].clone()
     x[1, 7, 5, 2] *= bad
     inputs = replace(inputs, state={**inputs.state, "x": x})
-    compute = exactly(Profile(20, Form.KARATSUBA, Form.FLOAT64, Form.KARATSUBA))
+    compute = exactly(Profile(20, Form.TENSOR_CORES, Form.TENSOR_CORES, Form.TENSOR_CORES))
     found: list[Any] = []
     for kernels in both:
         if kernels.run_ahead:
@@ -341,7 +341,7 @@ def test_an_exact_step_waits_for_functions_alone(
 ) -> None:
     monkeypatch.setattr(devices, "loops_reach", lambda device: False)
     program, precision = exact_program(), ExactPrecision(20)
-    compute = exactly(Profile(20, Form.KARATSUBA, Form.FLOAT64, Form.KARATSUBA))
+    compute = exactly(Profile(20, Form.TENSOR_CORES, Form.TENSOR_CORES, Form.TENSOR_CORES))
     monkeypatch.setattr(devices, "triton_reaches", lambda device: True)
     brought: list[int] = []
 

@@ -317,7 +317,7 @@ def test_nothing(form: Form, shape: tuple[int, int, int]) -> None:
 
 
 def test_this_machine_computes_every_form() -> None:
-    assert sound_forms("cpu") == set(Form)
+    assert sound_forms("cpu") == set(Form) - {Form.TENSOR_CORES}
 
 
 def saturating(bits: int) -> Callable[[Tensor, Tensor], Tensor]:
