@@ -23,7 +23,7 @@ from counterfoil_core.arithmetic.grid.chains import run_chain
 from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.otherwise.perturbation import exactly_perturbed, perturb
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision
-from counterfoil_core.kernels import buffers
+from counterfoil_core.kernels import buffers, devices
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.program.estimate import least_memory
 from counterfoil_core.program.graph import Program
@@ -120,4 +120,10 @@ def open_machine(device: str, threads: int | None = None) -> Machine:
     found = open_device(device)
     if found.type == "cpu":
         keep_freed_memory()
-    return Machine(found, set_determinism(threads))
+    used = set_determinism(threads)
+    if devices.triton_reaches(found):
+        from counterfoil_core.kernels.cuda import exact
+
+        if not exact.gives_known_answer(found):
+            devices.leave_triton_out(found)
+    return Machine(found, used)

@@ -20,7 +20,17 @@ _SHORTAGE = (
     "out of memory", "cuda_error_out_of_memory", "cudaerrormemoryallocation", "status_alloc_failed", "std::bad_alloc",
     "bad allocation", "can't start new thread",
 )  # fmt: skip
-_FAILURE = ("cuda error:", "cuda driver error:", "cublas_status_", "cudnn_status_", "cudnn error:")
+_SPOKEN = (MemoryError, OSError, RuntimeError, SystemError, RefusedError)
+"""What may be about the machine, or made of something that is."""
+_COMPILER = "failed to find c compiler"
+_FAILURE = (
+    "triton error [cuda]",
+    "cuda error:",
+    "cuda driver error:",
+    "cublas_status_",
+    "cudnn_status_",
+    "cudnn error:",
+)
 
 
 def obstacle(error: BaseException) -> ObstacleError | None:
@@ -30,11 +40,17 @@ def obstacle(error: BaseException) -> ObstacleError | None:
     if isinstance(error, MemoryError) or _is_torchs(error, "OutOfMemoryError"):
         return memory_shortage(detail)
     if isinstance(error, OSError):
+        if "triton" in str(error.filename):  # its folder of compiled kernels, which may be full
+            return _uncompiled(detail)
         return memory_shortage(detail) if error.errno == errno.ENOMEM else None
+    if _is_of(error, "triton"):
+        return _uncompiled(detail)
     if isinstance(error, SystemError):  # a library in C failed and said nothing, as some do where memory is short
         return memory_shortage(detail)
     if not isinstance(error, RuntimeError):
         return None
+    if _COMPILER in text:
+        return _uncompiled(detail)
     if any(words in text for words in _SHORTAGE):
         return memory_shortage(detail)
     if _is_torchs(error, "AcceleratorError") or any(words in text for words in _FAILURE):
@@ -44,6 +60,18 @@ def obstacle(error: BaseException) -> ObstacleError | None:
             detail=detail,
         )
     return None
+
+
+def _uncompiled(detail: str) -> ObstacleError:
+    return ObstacleError(
+        say("A kernel could not be compiled, or not be started on the device."),
+        remedy=say("Look at the room on the disk and for a C compiler, and start again; or use the device cpu."),
+        detail=detail,
+    )
+
+
+def _is_of(error: BaseException, package: str) -> bool:
+    return any(kind.__module__.partition(".")[0] == package for kind in type(error).__mro__)
 
 
 def _is_torchs(error: BaseException, name: str) -> bool:
@@ -70,7 +98,9 @@ def obstacles_noticed() -> Iterator[None]:
     """
     try:
         yield
-    except (MemoryError, OSError, RuntimeError, SystemError, RefusedError) as error:
+    except Exception as error:
+        if not (isinstance(error, _SPOKEN) or _is_of(error, "triton")):
+            raise
         found = obstacle_behind(error)
         if found is None:
             raise

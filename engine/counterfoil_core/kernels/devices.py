@@ -15,8 +15,13 @@ def loops_reach(device: torch.device) -> bool:
 
 
 def triton_reaches(device: torch.device) -> bool:
-    """Return whether Triton's kernels are for the tensors of a device: a CUDA device's, where there is Triton."""
-    return device.type == "cuda" and _has_triton()
+    """Return whether Triton's kernels are for the tensors of a device: a CUDA device's, where Triton can compile."""
+    return device.type == "cuda" and (device.index or 0) not in _without_triton and _has_triton()
+
+
+def leave_triton_out(device: torch.device) -> None:
+    """Let torch's operators compute on a CUDA device, at their speed: Triton's kernels do not run there."""
+    _without_triton.add(device.index or 0)
 
 
 def device_of(x: Tensor) -> AbstractContextManager[object]:
@@ -31,3 +36,7 @@ def _has_triton() -> bool:
     except ImportError:
         return False
     return True
+
+
+_without_triton: set[int] = set()
+"""Numbers of devices on which it does not run."""

@@ -7221,6 +7221,10 @@ Lauf zu finden</translation>
             <translation>Eine Datei oder ein Ordner von Dateien: .jsonl oder .parquet mit den Spalten text, prompt und completion, text und label, image und label oder audio und text; Bilder in einem Ordner für jede Klasse; alles andere ist einfacher Text.</translation>
         </message>
         <message>
+            <source>A kernel could not be compiled, or not be started on the device.</source>
+            <translation>Ein Kernel ließ sich nicht übersetzen oder auf dem Gerät nicht starten.</translation>
+        </message>
+        <message>
             <source>A key that is trusted has a name.</source>
             <translation>Ein Schlüssel, dem vertraut wird, hat einen Namen.</translation>
         </message>
@@ -7963,6 +7967,10 @@ Lauf zu finden</translation>
         <message>
             <source>Deliver each tensor once: take files of another saving out of the folder.</source>
             <translation>Liefern Sie jeden Tensor einmal: Nehmen Sie Dateien eines anderen Speicherns aus dem Ordner.</translation>
+        </message>
+        <message>
+            <source>Devices of AMD (ROCm) are not supported.</source>
+            <translation>Geräte von AMD (ROCm) werden nicht unterstützt.</translation>
         </message>
         <message>
             <source>Digest the state every so many steps.</source>
@@ -8715,6 +8723,10 @@ Lauf zu finden</translation>
         <message>
             <source>Look at the reason that the audit gave.</source>
             <translation>Sehen Sie nach, welchen Grund die Prüfung nannte.</translation>
+        </message>
+        <message>
+            <source>Look at the room on the disk and for a C compiler, and start again; or use the device cpu.</source>
+            <translation>Sehen Sie nach, ob auf der Platte Platz und ein C-Compiler vorhanden ist, und beginnen Sie neu; oder nehmen Sie das Gerät cpu.</translation>
         </message>
         <message>
             <source>Look at the room on the disk, and at NUMBA_CACHE_DIR, which names a folder for them. Without it every process compiles what it needs.</source>
@@ -12271,6 +12283,10 @@ Lauf zu finden</translation>
         <message>
             <source>Use that version of Counterfoil, or discard it: --fresh.</source>
             <translation>Verwenden Sie jene Version von Counterfoil, oder verwerfen Sie sie: --fresh.</translation>
+        </message>
+        <message>
+            <source>Use the device cpu, or one of NVIDIA.</source>
+            <translation>Nehmen Sie das Gerät cpu oder eines von NVIDIA.</translation>
         </message>
         <message>
             <source>Use the device cpu.</source>

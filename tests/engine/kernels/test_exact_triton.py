@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import math
+import subprocess
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
@@ -15,8 +17,11 @@ import triton
 import triton.language as tl
 from hypothesis import HealthCheck, given, settings, strategies as st
 from torch import Tensor
+from triton.runtime.errors import OutOfResources, PTXASError
 
-from counterfoil_core.base.errors import NonFiniteError, ProgramError
+from counterfoil_core.arithmetic import machine
+from counterfoil_core.base.errors import NonFiniteError, ObstacleError, ProgramError, RefusedError
+from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.kernels import devices
 from counterfoil_core.kernels.cuda import exact, products as cuda_products
 from counterfoil_core.kernels.exact import digits, elementwise, forms, products, sums
@@ -347,3 +352,52 @@ def test_the_self_test_asks_the_kernels(device: str, monkeypatch: pytest.MonkeyP
     assert sound_forms(device) >= {Form.FLOAT64, Form.INT8}
     assert FORM not in sound_forms(device)
     is_sound.cache_clear()
+
+
+# What goes wrong with a compiler or a driver.
+
+FAULTS = {
+    "no compiler": RuntimeError("Failed to find C compiler. Please specify via CC environment variable"),
+    "no headers": subprocess.CalledProcessError(1, ["gcc"]),
+    "the disk is full": OSError(errno.ENOSPC, "No space left on device", "/home/x/.triton/cache/y"),
+    "out of resources": OutOfResources(300_000, 101_376, "shared memory"),
+    "the assembler": PTXASError("Internal Triton PTX codegen error"),
+    "the driver": RuntimeError("Triton Error [CUDA]: an illegal memory access was encountered"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_where_nothing_can_be_compiled_torchs_operators_compute(
+    device: str, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_arguments) -> Tensor:
+        raise FAULTS[fault]
+
+    here = torch.device(device)
+    monkeypatch.setattr(machine, "open_device", lambda _name: torch.device("cuda", 0))
+    monkeypatch.setattr(machine, "set_determinism", lambda _threads: 1)
+    monkeypatch.setattr(devices, "triton_reaches", lambda device: not devices._without_triton)
+    monkeypatch.setattr(devices, "_without_triton", set())
+    answers = exact.gives_known_answer
+    monkeypatch.setattr(exact, "gives_known_answer", lambda _device: answers(here))
+    machine.open_machine("cuda:0")
+    assert devices._without_triton == set()  # control
+    monkeypatch.setattr(exact, "largest", failing)
+    machine.open_machine("cuda:0")
+    assert devices._without_triton == {0}
+    is_sound.cache_clear()
+    assert not is_sound(device, FORM)
+    is_sound.cache_clear()
+
+
+@pytest.mark.parametrize("fault", sorted(FAULTS.keys() - {"no headers"}))
+def test_what_fails_in_a_step_is_an_obstacle_and_no_refusal(device: str, fault: str) -> None:
+    def step() -> None:
+        try:
+            raise FAULTS[fault]
+        except Exception as error:
+            raise RefusedError("This step cannot be computed.") from error
+
+    with pytest.raises(ObstacleError) as caught, obstacles_noticed():
+        step()
+    assert caught.value.remedy

@@ -6,7 +6,7 @@ import os
 import platform
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import counterfoil_core
 from counterfoil_core.base.errors import DeviceError, MemoryShortageError
 from counterfoil_core.base.memory import memory_total
 from counterfoil_core.base.sentence import say
+from counterfoil_core.kernels.devices import triton_reaches
 
 # Operators that have no deterministic algorithm on a device: allowed, and remembered by name. Adding in any order is
 # within the margin, so a step may use them; a replay on the same device may then take other decisions the second time.
@@ -57,8 +58,14 @@ class _Noticing:
             _met.add(found[1])
 
 
-CUBLAS_WORKSPACE = ":4096:8"
-"""A fixed cuBLAS workspace, without which its matrix products may differ from call to call (cuBLAS documentation)."""
+LIBRARIES: Mapping[str, str] = {
+    "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+    "CUBLAS_EMULATE_DOUBLE_PRECISION": "0",
+    "CUBLAS_EMULATE_SINGLE_PRECISION": "0",
+    "NVIDIA_TF32_OVERRIDE": "0",
+}
+"""What CUDA's libraries read when they are first used. With a fixed workspace the products of cuBLAS do not differ from
+call to call; they form the products of the operands, and none of shorter ones: no bound here is one of an emulation."""
 
 
 def open_device(name: str) -> torch.device:
@@ -76,6 +83,11 @@ def open_device(name: str) -> torch.device:
     if device.type not in ("cpu", "cuda"):
         raise DeviceError(say("The device {0} is not supported.", repr(name)), remedy=say("Use cpu, or cuda:0."))
     if device.type == "cuda":
+        if torch.version.hip is not None:
+            # It calls itself cuda. Atomics, the order of lanes and tensor cores are others, and nobody has tried.
+            raise DeviceError(
+                say("Devices of AMD (ROCm) are not supported."), remedy=say("Use the device cpu, or one of NVIDIA.")
+            )
         if not torch.cuda.is_available():
             raise DeviceError(say("No CUDA device can be used on this machine."), remedy=say("Use the device cpu."))
         if (device.index or 0) >= torch.cuda.device_count():
@@ -132,13 +144,15 @@ def set_determinism(threads: int | None = None) -> int:
         if threads < 1:
             raise DeviceError(say("{0} threads cannot be used.", threads), remedy=say("Give 1 or more."))
         torch.set_num_threads(threads)
-    # cuBLAS reads this when it is first used; setdefault would keep a value under which it may vary.
-    os.environ["CUBLAS_WORKSPACE_CONFIG"] = CUBLAS_WORKSPACE
+    # setdefault would keep a value under which they may vary.
+    os.environ.update(LIBRARIES)
     # Atomic additions in any order are within the margin; deterministic ones also make two replays on one device equal.
     # An operator that has none must not end a replay: it is noted (execution/alerts.py).
     allow_nondeterministic()
     # No operator of the allow-list reads uninitialised memory, so there is no need to fill it.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined,unused-ignore]
+    # For float64 it may choose transforms (FFT), of which the proven bounds of direct sums say nothing.
+    torch.backends.cudnn.enabled = False
     torch.backends.cudnn.benchmark = False
     torch.backends.cudnn.deterministic = True
     # TensorFloat-32 has 10 bits; it concerns float32 only, but nothing may use it by accident.
@@ -154,7 +168,14 @@ def set_determinism(threads: int | None = None) -> int:
 
 def environment(device: torch.device) -> tuple[tuple[str, str], ...]:
     """Describe this machine for a claim or a verdict: sorted pairs of text."""
-    title = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor() or platform.machine()
+    title, more = platform.processor() or platform.machine(), dict[str, str]()
+    if device.type == "cuda":
+        title = torch.cuda.get_device_name(device)
+        more = {
+            "cuda": str(torch.version.cuda),
+            "kernels": "Triton" if triton_reaches(device) else "torch",
+            "libraries": ", ".join(f"{name}={value}" for name, value in LIBRARIES.items()),
+        }
     return tuple(
         sorted(
             {
@@ -169,6 +190,7 @@ def environment(device: torch.device) -> tuple[tuple[str, str], ...]:
                 "threads": str(torch.get_num_threads()),
                 # A subclass of str, of which a copy in another process would import torch there.
                 "torch": str(torch.__version__),
+                **more,
             }.items()
         )
     )

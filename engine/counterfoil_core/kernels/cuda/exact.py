@@ -13,6 +13,7 @@ how it is tested where there is no CUDA device.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -59,7 +60,8 @@ def _magic(exponent: tl.tensor, bits: tl.tensor) -> tl.tensor:
 @triton.jit
 def _tile_of(across: tl.tensor, high: tl.constexpr, wide: tl.constexpr) -> tuple[tl.tensor, tl.tensor, tl.tensor]:
     """The rows and columns, int64, of this program's tile of a matrix of so many columns; which tile of its rows."""
-    tiles = (across + wide - 1) // wide
+    # In int64: the sum may be beyond int32 where the number of elements is not.
+    tiles = (tl.full((), wide - 1, tl.int64) + across) // wide
     number = tl.program_id(0).to(tl.int64)
     row = (number // tiles) * high + tl.arange(0, high).to(tl.int64)
     return row, (number % tiles) * wide + tl.arange(0, wide).to(tl.int64), number % tiles
@@ -350,3 +352,21 @@ def bracket(approximate: Tensor, error: float, room: int) -> tuple[Tensor, Tenso
     with device_of(approximate):
         _bracket[(-(-count // size),)](approximate, count, *ends, result, report, room, size=size, **_OPTIONS)
     return result.view(torch.float32), report
+
+
+def gives_known_answer(device: torch.device) -> bool:
+    """Return whether a kernel runs on a device, and is right.
+
+    None does where there is no C compiler and no headers of Python for Triton's launcher, no room for what is compiled,
+    or a driver that does not take it.
+    """
+    try:
+        found = largest(torch.tensor([0.5, -2.0, 1.0], device=device), (1, 1, 1, 3))
+        return found.tolist() == [_BITS_OF_TWO]
+    except Exception as error:  # what a compiler and a driver may raise is anybody's guess
+        _LOG.warning("Triton's kernels are left out on %s: %r", device, error)
+        return False
+
+
+_BITS_OF_TWO = 0x40000000
+_LOG = logging.getLogger("counterfoil")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,7 @@ from counterfoil_core.kernels.exact.products import Form, exact_sums, matmul, op
 from counterfoil_core.kernels.exact.quantise import Quantised
 from counterfoil_core.kernels.exact.single import from_int64
 
+_LOG = logging.getLogger("counterfoil")
 _ROWS, _INNER, _COLUMNS = 33, 4099, 17
 """Odd lengths, beyond the tiles of libraries and the blocks of float32."""
 _BITS = 20
@@ -52,8 +54,10 @@ def is_sound(device: str, form: Form) -> bool:
             form is Form.TENSOR_CORES
             or all(torch.equal(exact_sums(_whole(a), _whole(b), form), answer) for a, b, answer in cases)
         ) and (form not in _BITS_OF_KERNELS or all(_kernels_agree(form, a, b) for a, b, _ in cases))
-    except (RuntimeError, AttributeError):
-        # No kernel for this device or processor; no such operator in this version of torch.
+    except Exception as error:
+        # No kernel for this device or processor; no such operator in this version of torch; no compiler. What libraries
+        # raise there is anybody's guess.
+        _LOG.info("Products in the form %s are not used on %s: %r", form.value, device, error)
         return False
 
 

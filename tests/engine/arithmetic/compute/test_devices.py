@@ -11,7 +11,7 @@ import torch
 
 from counterfoil.arithmetic.compute.devicelist import device_advice, list_devices
 from counterfoil_core.arithmetic.compute.devices import (
-    CUBLAS_WORKSPACE,
+    LIBRARIES,
     check_memory,
     environment,
     environment_after,
@@ -20,10 +20,11 @@ from counterfoil_core.arithmetic.compute.devices import (
     set_determinism,
 )
 from counterfoil_core.base.errors import DeviceError, MemoryShortageError
+from counterfoil_core.kernels import devices
 
 
-def set_workspace(value: str) -> None:
-    os.environ["CUBLAS_WORKSPACE_CONFIG"] = value
+def set_variable(name: str) -> Callable[[Any], None]:
+    return lambda value: os.environ.__setitem__(name, value)
 
 
 def set_fill(value: bool) -> None:
@@ -40,7 +41,8 @@ def flushes_subnormals() -> bool:
 
 # Each switch: how to set it wrongly, the wrong value, how to read it, the right value.
 SWITCHES: dict[str, tuple[Callable[[Any], Any], Any, Callable[[], Any], Any]] = {
-    "cublas workspace": (set_workspace, "", lambda: os.environ["CUBLAS_WORKSPACE_CONFIG"], CUBLAS_WORKSPACE),
+    **{name: (set_variable(name), "1", lambda name=name: os.environ[name], value) for name, value in LIBRARIES.items()},
+    "cudnn": (set_attribute(torch.backends.cudnn, "enabled"), True, lambda: torch.backends.cudnn.enabled, False),
     "deterministic algorithms": (
         torch.use_deterministic_algorithms,
         False,
@@ -93,6 +95,22 @@ def test_threads():
         assert set_determinism() == 1  # None leaves them
     finally:
         torch.set_num_threads(before)
+
+
+def test_a_device_of_amd_is_refused_by_its_name(monkeypatch):
+    monkeypatch.setattr(torch.version, "hip", "7.0")
+    with pytest.raises(DeviceError, match="AMD"):
+        open_device("cuda:0")
+    assert open_device("cpu").type == "cpu"
+
+
+def test_the_environment_of_a_device_names_what_its_libraries_may_do(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _device: "imitated")
+    monkeypatch.setattr(devices, "_without_triton", {0})
+    found = dict(environment(torch.device("cuda:0")))
+    assert found["kernels"] == "torch"
+    assert "CUBLAS_EMULATE_DOUBLE_PRECISION=0" in found["libraries"]
+    assert "libraries" not in dict(environment(torch.device("cpu")))
 
 
 @pytest.mark.parametrize("threads", [0, -1])
