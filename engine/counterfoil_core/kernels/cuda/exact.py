@@ -364,7 +364,7 @@ def gives_known_answer(device: torch.device) -> bool:
         found = largest(torch.tensor([0.5, -2.0, 1.0], device=device), (1, 1, 1, 3))
         return found.tolist() == [_BITS_OF_TWO]
     except Exception as error:  # what a compiler and a driver may raise is anybody's guess
-        _LOG.warning("Triton's kernels are left out on %s: %r", device, error)
+        _LOG.warning("no kernels of Triton on %s: %r", device, error)
         return False
 
 

@@ -57,7 +57,7 @@ def is_sound(device: str, form: Form) -> bool:
     except Exception as error:
         # No kernel for this device or processor; no such operator in this version of torch; no compiler. What libraries
         # raise there is anybody's guess.
-        _LOG.info("Products in the form %s are not used on %s: %r", form.value, device, error)
+        _LOG.info("no products in the form %s on %s: %r", form.value, device, error)
         return False
 
 
