@@ -7,12 +7,13 @@ these in their places for a while; so one process tests both.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
@@ -37,6 +38,9 @@ _COMPILED = re.compile(r"triton\.language(\.|$)|counterfoil_core\.kernels\.cuda\
 _SHARED_MEMORY = {75: 64, 80: 163, 86: 99, 89: 99, 90: 227, 100: 227, 120: 99}
 """KiB that a block may have, by the target (CUDA C++ Programming Guide, "Compute Capabilities")."""
 
+_ADDRESSED = {"_leaves": ("starts", "lengths")}
+"""Kernels that read at addresses which they find in memory: what has those, and how many bytes may be read there."""
+
 
 @dataclass
 class Record:
@@ -44,8 +48,6 @@ class Record:
 
     launches: list[tuple[str, int]] = field(default_factory=list)
     """Names of kernels, and the blocks of their grids."""
-    reachable: list[torch.Tensor] = field(default_factory=list)
-    """Tensors that a kernel may reach by addresses that it reads, beside its arguments."""
 
 
 class _Utilities:
@@ -108,37 +110,35 @@ class PtxDriver(DriverBase):
 
     def launcher_cls(self, source: Any, metadata: Any) -> Callable[..., None]:
         """Return what launches a compiled kernel; Triton calls it as it would a class."""
-        types = list(source.signature.values())
-        constants = {path[0] for path in source.constants if len(path) == 1}
+        names = list(source.signature)
+        constant = {path[0] for path in source.constants if len(path) == 1}
+        kept = [
+            place for place, kind in enumerate(source.signature.values()) if kind != "constexpr" and place not in constant
+        ]
 
         def launch(x: int, y: int, z: int, _stream: int, program: Program, *rest: Any) -> None:
-            arguments = rest[4:]
-            given = [
-                value
-                for place, (kind, value) in enumerate(zip(types, arguments, strict=True))
-                if kind != "constexpr" and place not in constants
-            ]
-            self._launch(program, (x, y, z), metadata, given)
+            # Before the arguments come what Triton's own launchers are told.
+            given = {names[place]: rest[4 + place] for place in kept}
+            self._launch(program, Launch((x, y, z), metadata.num_warps * 32, {}, metadata.shared), given)
 
         return launch
 
-    def _launch(self, program: Program, grid: tuple[int, int, int], metadata: Any, given: list[Any]) -> None:
-        tensors = [value for value in given if isinstance(value, torch.Tensor)]
-        bits = [value.data_ptr() if isinstance(value, torch.Tensor) else _bits(value) for value in given]
+    def _launch(self, program: Program, launch: Launch, given: dict[str, Any]) -> None:
         # Behind the kernel's own come two addresses of scratch memory, which none of them asks for.
-        names = [name for _, name in program.parameters]
-        floats = [place for place, value in enumerate(given) if isinstance(value, float)]
-        for place in floats:
-            if program.parameters[place][0] == "b32" or program.parameters[place][0] == "f32":
-                bits[place] = int(np.float32(given[place]).view(np.uint32))
-        assert len(bits) <= len(names)
-        parameters = dict(zip(names, [*bits, *[0] * (len(names) - len(bits))], strict=True))
-        launch = Launch(grid, metadata.num_warps * 32, parameters, metadata.shared)
-        storages = Storages(
-            (storage.data_ptr(), storage.data_ptr() + storage.nbytes())
-            for storage in (tensor.untyped_storage() for tensor in [*tensors, *self.record.reachable])
-        )
-        blocks = np.arange(grid[0] * grid[1] * grid[2])
+        values = [*given.values(), *[0] * (len(program.parameters) - len(given))]
+        parameters = {
+            name: _bits(value, kind) for (kind, name), value in zip(program.parameters, values, strict=True)
+        }
+        ranges = []
+        for value in values:
+            if isinstance(value, torch.Tensor):
+                storage = value.untyped_storage()
+                ranges.append((storage.data_ptr(), storage.data_ptr() + storage.nbytes()))
+        if program.name in _ADDRESSED:
+            starts, lengths = (given[name].tolist() for name in _ADDRESSED[program.name])
+            ranges += [(start, start + length) for start, length in zip(starts, lengths, strict=True)]
+        storages, launch = Storages(ranges), replace(launch, parameters=parameters)
+        blocks = np.arange(math.prod(launch.grid))
         if self._rng is not None:
             blocks = self._rng.permutation(blocks)
         step = max(1, _LANES // launch.threads)
@@ -147,8 +147,13 @@ class PtxDriver(DriverBase):
         self.record.launches.append((program.name, len(blocks)))
 
 
-def _bits(value: Any) -> int:
-    return int(np.float64(value).view(np.uint64)) if isinstance(value, float) else int(value)
+def _bits(value: Any, kind: str) -> int:
+    """The bits of an argument, a tensor's address or a number, of a parameter's type."""
+    if isinstance(value, torch.Tensor):
+        return value.data_ptr()
+    if isinstance(value, float):
+        return int(np.float32(value).view(np.uint32) if kind[1:] == "32" else np.float64(value).view(np.uint64))
+    return int(value)
 
 
 def _instead_of_assembly(self: Any = None, stages: Any = None, *_: Any) -> tuple[str, str] | None:

@@ -381,9 +381,9 @@ def _cvt(machine: Machine, one: Instruction, mask: Mask) -> None:
         return machine.write(to, _of_bfloat(machine, operands[0], source)[:, 0], mask)
     value = machine.read(operands[0], source)
     if target == "bf16":
-        if how != ["rn"] or source not in ("f32", "f64"):
+        if how != ["rn"] or source[1:] == "64":
             raise Fault("not executed")
-        return machine.write(to, _to_bfloat(np.asarray(value)), mask)
+        return machine.write(to, _to_bfloat(value if source == "f32" else value.astype(np.float64)), mask)
     kind = TYPES[target]
     if target[0] == "f":
         widens = source == "f32" and target == "f64"
