@@ -25,12 +25,11 @@ from triton.backends.driver import DriverBase
 from triton.runtime.driver import driver as active
 from triton.runtime.jit import JITFunction
 
-from . import accesses, instructions, tensorcores
+from . import accesses, instructions, tensorcores  # noqa: F401  They fill the machine's table.
 from .machine import Launch, Machine
 from .memory import Storages
 from .program import Program
 
-assert accesses and instructions and tensorcores  # what is executed
 _LANES = 1 << 15
 """Threads that go in step; blocks beyond come after."""
 _COMPILED = re.compile(r"triton\.language(\.|$)|counterfoil_core\.kernels\.cuda\.|(tests\.)?ptx\.")
@@ -112,9 +111,8 @@ class PtxDriver(DriverBase):
         """Return what launches a compiled kernel; Triton calls it as it would a class."""
         names = list(source.signature)
         constant = {path[0] for path in source.constants if len(path) == 1}
-        kept = [
-            place for place, kind in enumerate(source.signature.values()) if kind != "constexpr" and place not in constant
-        ]
+        constant.update(place for place, kind in enumerate(source.signature.values()) if kind == "constexpr")
+        kept = [place for place in range(len(names)) if place not in constant]
 
         def launch(x: int, y: int, z: int, _stream: int, program: Program, *rest: Any) -> None:
             # Before the arguments come what Triton's own launchers are told.
@@ -126,9 +124,7 @@ class PtxDriver(DriverBase):
     def _launch(self, program: Program, launch: Launch, given: dict[str, Any]) -> None:
         # Behind the kernel's own come two addresses of scratch memory, which none of them asks for.
         values = [*given.values(), *[0] * (len(program.parameters) - len(given))]
-        parameters = {
-            name: _bits(value, kind) for (kind, name), value in zip(program.parameters, values, strict=True)
-        }
+        parameters = {name: _bits(value, kind) for (kind, name), value in zip(program.parameters, values, strict=True)}
         ranges = []
         for value in values:
             if isinstance(value, torch.Tensor):

@@ -60,7 +60,12 @@ class Machine:
     """
 
     def __init__(
-        self, program: Program, launch: Launch, storages: Storages, blocks: Array, rng: np.random.Generator | None = None
+        self,
+        program: Program,
+        launch: Launch,
+        storages: Storages,
+        blocks: Array,
+        rng: np.random.Generator | None = None,
     ) -> None:
         self.program, self.launch, self.storages, self.rng = program, launch, storages, rng
         threads = launch.threads
@@ -81,8 +86,8 @@ class Machine:
         corners = {"x": number % x, "y": number // x % y, "z": number // (x * y)}
         zero = np.zeros((), np.int64)
         self._special: dict[str, Array] = {
-            "global_smem": zero, "%laneid": self.thread % 32, "%warpid": self.warp, "%tid.x": self.thread, "%tid.y": zero,
-            "%tid.z": zero, "%ntid.x": zero + threads, "%ntid.y": zero + 1, "%ntid.z": zero + 1,
+            "global_smem": zero, "%laneid": self.thread % 32, "%warpid": self.warp, "%tid.x": self.thread,
+            "%tid.y": zero, "%tid.z": zero, "%ntid.x": zero + threads, "%ntid.y": zero + 1, "%ntid.z": zero + 1,
             **{f"%ctaid.{axis}": corner for axis, corner in corners.items()},
             **{f"%nctaid.{axis}": zero + length for axis, length in zip("xyz", launch.grid, strict=True)},
         }  # fmt: skip

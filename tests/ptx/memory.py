@@ -1,4 +1,4 @@
-"""The machine's memories: the storages of a launch's tensors, and the shared memory of its blocks; with their checks."""
+"""The machine's memories, with their checks: the storages of a launch's tensors, and shared memory of its blocks."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def _cp(machine: Machine, one: Instruction, mask: Mask) -> None:
         _arrive(machine, mask, machine.group - one.operands[0].bits)
     elif "wait_all" in one.modifiers:
         _arrive(machine, mask, machine.group + 1)
-    elif one.modifiers[0] == "async" and one.modifiers[-2:] == ("shared", "global") or "shared::cta" in one.modifiers:
+    elif re.match(r"(?:@!?%p\d+ )?cp\.async\.c[ag]\.shared(?:::cta)?\.global ", one.text):
         _copy(machine, one, lanes)
     else:
         raise Fault("not executed")

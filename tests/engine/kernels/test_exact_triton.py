@@ -92,6 +92,7 @@ def test_axes_that_alternate_too_often_take_torchs_operators(device: str) -> Non
     assert torch.equal(found.values.cpu(), expected.values)
 
 
+@pytest.mark.often
 def test_control_one_flipped_bit_shows(device: str) -> None:
     x = wild((6, 7), 5)
     expected = on_cpu(quantise, x, 24)
@@ -114,6 +115,7 @@ def test_what_is_not_finite_is_refused(device: str, bad: float) -> None:
             products.matmul(*operands, 20, Form.KARATSUBA)
 
 
+@pytest.mark.often
 def test_what_is_not_finite_is_noted_for_later(device: str) -> None:
     x, y = wild((5, 6), 1).to(device), wild((6, 4), 2).to(device)
     noted = Noted()
@@ -247,6 +249,7 @@ def test_the_librarys_operator_gets_what_cuda_takes(
     assert len(seen) == 9
 
 
+@pytest.mark.often
 def test_a_magnitude_is_found_once_for_two_products(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     largest = exact.largest
