@@ -156,7 +156,8 @@ def _instead_of_assembly(self: Any = None, stages: Any = None, *_: Any) -> tuple
     """The last of Triton's stages leaves the text as it is; without arguments, what its cache calls that."""
     if stages is None:
         return "ptx", "ptx"
-    stages["cubin"] = lambda text, metadata: text.encode()
+    if "cubin" in stages:
+        stages["cubin"] = lambda text, metadata: text.encode()
     return None
 
 

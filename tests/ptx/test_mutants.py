@@ -1,0 +1,92 @@
+"""Small wrong changes of the kernels' source, each of which the kernels' tests find on the machine."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton")
+
+ROOT = Path(__file__).parents[2]
+TESTS = {
+    "rounding": ["test_rounding_triton.py", "test_rules.py"],
+    "exact": ["test_exact_triton.py", "test_rules.py"],
+    "sha256": ["../commit/test_statedigest.py"],
+}
+"""Where a module's kernels are tested, beside ``tests/engine/kernels``."""
+MUTANTS = {
+    "a block's end": ("rounding", "inside = index < end", "inside = index <= end"),
+    "room for the last decision": ("rounding", "(start + found <= capacity)", "(start + found < capacity)"),
+    "a decision's place": ("rounding", "place = start + tl.cumsum(near.to(tl.int64), 0) - 1",
+                           "place = start + tl.cumsum(near.to(tl.int64), 0)"),
+    "up and down": ("rounding", "index * 2 + (remainder < 0.0)", "index * 2 + (remainder > 0.0)"),
+    "the end of tau": ("rounding", "(tl.abs(remainder) >= half - tau)", "(tl.abs(remainder) > half - tau)"),
+    "a maximum by the last block": ("rounding", "tl.atomic_max(slot + _TOP, tl.max(after, 0))",
+                                    "tl.store(slot + _TOP, tl.max(after, 0))"),
+    "a bit of the grid": ("rounding", "(exponent + (53 - p))", "(exponent + (52 - p))"),
+    "decisions without room count": ("rounding", "tl.atomic_add(slot + _COUNT, tl.where(fits, found, 0))",
+                                     "tl.atomic_add(slot + _COUNT, found)"),
+    "infinities are no numbers": ("rounding", "tl.where(magnitude > _INFINITY", "tl.where(magnitude >= _INFINITY"),
+    "a shift of the fingerprint": ("rounding", "z ^ (z >> 29)", "z ^ (z >> 28)"),
+    "the end of two tau": ("rounding", "(distance <= twice)", "(distance < twice)"),
+    "an exponent": ("exact", ">> 52) - (_BIAS - 1), _LEAST)", ">> 52) - _BIAS, _LEAST)"),
+    "the last term": ("exact", "inside = (across < groups) & (along < terms)",
+                      "inside = (across < groups) & (along <= terms)"),
+    "sums of the last block": ("exact", "tl.atomic_add(totals + group, tl.sum(integers, 0 if columns else 1)",
+                               "tl.store(totals + group, tl.sum(integers, 0 if columns else 1)"),
+    "a digit": ("exact", "(shifted & 127) - 64", "(shifted & 127) - 63"),
+    "negative sums beyond 2^53": ("exact", "(total <= _WHOLE) & (total >= -_WHOLE)", "total <= _WHOLE"),
+    "what is lost": ("exact", "((short << 10) != total)", "((short << 10) > total)"),
+    "rows of the planes": ("exact", "stored = (row < height)", "stored = (row <= height)"),
+    "room for doubts": ("exact", "(place <= room)", "(place <= room + 1)"),
+    "the sign of zero": ("exact", "tl.where(pattern == _LEAST_INTEGER, 0, pattern)", "pattern"),
+    "the last byte of a chunk": ("sha256", "(place <= length)", "(place < length)"),
+    "a turn": ("sha256", "(_turned(e, 6)", "(_turned(e, 7)"),
+    "chunks that are not there": ("sha256", "tl.load(lengths + number, mask=inside, other=0)",
+                                  "tl.load(lengths + number)"),
+}  # fmt: skip
+
+
+def run(folder: Path, kernels: str, text: str) -> subprocess.CompletedProcess[str]:
+    """Run the tests of a module on the machine, with another text in its place."""
+    path = folder / f"{kernels}.py"
+    path.write_text(text, "utf-8")
+    files = [ROOT / "tests" / "engine" / "kernels" / name for name in TESTS[kernels]]
+    environment = {
+        **os.environ, "MUTANT_OF": f"counterfoil_core.kernels.cuda.{kernels}", "MUTANT": str(path),
+        "TRITON_CACHE_DIR": str(folder / "cache"),
+    }  # fmt: skip
+    words = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "ptx.mutant", "-p", "no:cacheprovider", "-k", "sm_75"]
+    return subprocess.run([*words, *files], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+def source(kernels: str) -> str:
+    spec = importlib.util.find_spec(f"counterfoil_core.kernels.cuda.{kernels}")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).read_text("utf-8")
+
+
+def test_each_mutant_changes_something() -> None:
+    assert all(old in source(kernels) for kernels, old, _ in MUTANTS.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutant_is_killed(name: str, tmp_path: Path) -> None:
+    kernels, old, new = MUTANTS[name]
+    found = run(tmp_path, kernels, source(kernels).replace(old, new, 1))
+    assert found.returncode == 1, found.stdout
+    assert " passed in" not in found.stdout.splitlines()[-1] or "failed" in found.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernels", TESTS)
+def test_control_no_change_is_no_mutant(kernels: str, tmp_path: Path) -> None:
+    found = run(tmp_path, kernels, source(kernels))
+    assert found.returncode == 0, found.stdout
