@@ -15,6 +15,8 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.nvidia.compiler import get_ptxas, sm_arch_from_capability
 
 from .driver import compiled_for
+from .machine import INSTRUCTIONS
+from .program import Fault, Program
 from .variants import Variant, variants
 
 TARGETS = {
@@ -39,20 +41,38 @@ class Use(NamedTuple):
     """Bytes or registers of a thread that lie in memory."""
 
 
+def refuse_inexact(text: str) -> None:
+    """Refuse PTX that the machine would not execute: arithmetic that is not IEEE 754's, or what it does not know.
+
+    Raises:
+        Fault: There is some.
+    """
+    for block in Program(text).blocks:
+        for one in block:
+            if one.opcode not in {*INSTRUCTIONS, "bra", "ret"}:
+                raise Fault(f"opcode is not executed on the machine: {one.text}")
+            if one.opcode in ("fma", "mad") and one.type == "f64":
+                raise Fault(f"fused multiply-add: {one.text}")
+
+
 def use(variant: Variant, name: str) -> Use:
     """Return what a variant takes on a target.
 
     Raises:
+        Fault: Its float64 arithmetic is fused, or not IEEE 754's.
         subprocess.CalledProcessError: The assembler refuses what Triton made.
     """
     target = TARGETS[name]
     compiled = variant.compiled(target)
     if target.backend == "hip":
         text = compiled.asm["amdgcn"]
+        if fused := re.search(r"v_(?:pk_)?(?:fma|fmac|mad)_f64.*", text):
+            raise Fault(f"{variant.kernel}: fused multiply-add: {fused[0]}")
         registers, spilled = (
             max(map(int, re.findall(rf"\.{kind}:\s+(\d+)", text))) for kind in ("vgpr_count", "vgpr_spill_count")
         )
         return Use(registers, spilled)
+    refuse_inexact(compiled.asm["ptx"])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernel.ptx"
         path.write_text(compiled.asm["ptx"])

@@ -82,7 +82,6 @@ def test_a_mutant_is_killed(name: str, tmp_path: Path) -> None:
     kernels, old, new = MUTANTS[name]
     found = run(tmp_path, kernels, source(kernels).replace(old, new, 1))
     assert found.returncode == 1, found.stdout
-    assert " passed in" not in found.stdout.splitlines()[-1] or "failed" in found.stdout
 
 
 @pytest.mark.slow
