@@ -179,6 +179,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         _FORKS.forks = item.get_closest_marker("own_process") is None
 
 
+_RECORD = pytest.StashKey[Any]()
+"""What the machine of ``tests/ptx`` noted during a test."""
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """A test marked ``ptx`` has its kernels compiled for a device, and executed by the machine of ``tests/ptx``."""
@@ -187,8 +191,18 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         return (yield)
     from ptx.driver import compiled_for
 
-    with compiled_for(*mark.args):
+    with compiled_for(*mark.args) as record:
+        item.stash[_RECORD] = record
         return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """What the machine found fails the test, whatever became of it: a device's failure may be answered otherwise."""
+    result = yield
+    if _RECORD in item.stash:
+        assert item.stash[_RECORD].faults == []
+    return result
 
 
 _FORKS: Any = None

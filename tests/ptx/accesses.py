@@ -41,7 +41,7 @@ def _ld(machine: Machine, one: Instruction, mask: Mask) -> None:
             for place, register in enumerate(registers):
                 machine.write(register, found[0, place].view(kind), None)
             return None
-        addresses = np.broadcast_to(address, (machine.lanes,))[lanes]
+        addresses = machine.spread(address)[lanes]
         found = machine.storages.read(addresses, width, count)
     for place, register in enumerate(registers):
         value = found[:, place]
@@ -63,7 +63,7 @@ def _st(machine: Machine, one: Instruction, mask: Mask) -> None:
         places = machine.places(to, kind.itemsize * words.shape[1], lanes)
         machine.shared.write(places, words, machine.warp[lanes])
     else:
-        machine.storages.write(np.broadcast_to(machine.address(to), (machine.lanes,))[lanes], words)
+        machine.storages.write(machine.spread(machine.address(to))[lanes], words)
 
 
 _ATOMICS: dict[str, Callable[[Array, Array], Array]] = {
@@ -85,7 +85,7 @@ def _atom(machine: Machine, one: Instruction, mask: Mask) -> None:
     if machine.rng is not None:
         lanes = machine.rng.permutation(lanes)
     kind = TYPES[one.type]
-    addresses = np.broadcast_to(machine.address(target), (machine.lanes,))[lanes]
+    addresses = machine.spread(machine.address(target))[lanes]
     values = machine.every(operand, one.type)[lanes]
     function = _ATOMICS[what]
     before = np.empty(len(lanes), kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable
@@ -110,7 +111,10 @@ def table() -> str:
     """Compile everything for every target, and return the table of ``docs/kernels.md``."""
     every = variants()
     counts = Counter(variant.kernel for variant in every)
-    columns = {name: uses(name, every) for name in TARGETS}
+    columns = {}
+    for name in TARGETS:
+        columns[name] = uses(name, every)
+        print(f"{name}: {len(every)} variants", file=sys.stderr, flush=True)
     lines = [
         f"Triton {triton.__version__} compiled {len(every)} variants for each target; most registers of a thread:",
         "",

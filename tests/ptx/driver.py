@@ -12,7 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
@@ -28,7 +28,7 @@ from triton.runtime.jit import JITFunction
 from . import accesses, instructions, tensorcores  # noqa: F401  They fill the machine's table.
 from .machine import Launch, Machine
 from .memory import Storages
-from .program import Program
+from .program import Fault, Program
 
 _LANES = 1 << 15
 """Threads that go in step; blocks beyond come after."""
@@ -47,13 +47,15 @@ class Record:
 
     launches: list[tuple[str, int]] = field(default_factory=list)
     """Names of kernels, and the blocks of their grids."""
+    faults: list[str] = field(default_factory=list)
+    """What programs did wrong, whoever caught it."""
 
 
 class _Utilities:
     """What Triton asks of a device."""
 
-    def __init__(self, sm: int) -> None:
-        self._sm = sm
+    def __init__(self, sm: int, noted: Callable[[], AbstractContextManager[None]]) -> None:
+        self._sm, self._noted = sm, noted
         self._programs: dict[bytes, Program] = {}
 
     def get_device_properties(self, device: int) -> dict[str, int]:
@@ -61,7 +63,8 @@ class _Utilities:
 
     def load_binary(self, name: str, text: bytes, shared: int, device: int) -> tuple[None, Program, int, int, int]:
         if text not in self._programs:
-            self._programs[text] = Program(text.decode())
+            with self._noted():
+                self._programs[text] = Program(text.decode())
         # No module, which somebody would have to unload.
         return None, self._programs[text], 0, 0, 1024
 
@@ -75,7 +78,7 @@ class PtxDriver(DriverBase):
 
     def __init__(self, sm: int) -> None:
         super().__init__()
-        self.utils = _Utilities(sm)
+        self.utils = _Utilities(sm, self._noted)
         self._sm = sm
         self.begin(None)
 
@@ -83,6 +86,14 @@ class PtxDriver(DriverBase):
         """Begin a new record; ``seed`` is that of the order of blocks and of atomic operations, None for their own."""
         self.record = Record()
         self._rng = None if seed is None else np.random.default_rng(seed)
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        try:
+            yield
+        except Fault as fault:
+            self.record.faults.append(str(fault))
+            raise
 
     @classmethod
     def is_active(cls) -> bool:
@@ -139,7 +150,8 @@ class PtxDriver(DriverBase):
             blocks = self._rng.permutation(blocks)
         step = max(1, _LANES // launch.threads)
         for start in range(0, len(blocks), step):
-            Machine(program, launch, storages, blocks[start : start + step], self._rng).run()
+            with self._noted():
+                Machine(program, launch, storages, blocks[start : start + step], self._rng).run()
         self.record.launches.append((program.name, len(blocks)))
 
 

@@ -173,7 +173,7 @@ def _div(machine: Machine, one: Instruction, mask: Mask) -> None:
     if one.type[0] == "f":
         raise Fault("division of floating-point numbers")
     left, right = (machine.read(operand, one.type) for operand in one.operands[1:])
-    zero = np.broadcast_to(right == 0, (machine.lanes,))
+    zero = machine.spread(np.asarray(right == 0))
     if (zero if mask is None else zero & mask).any():
         raise Fault("division by zero")
     right = np.where(right == 0, np.ones_like(right), right)

@@ -117,7 +117,11 @@ class Machine:
 
     def every(self, operand: object, kind: str) -> Array:
         """Return the value of an operand in each lane, ``[lanes]``, contiguous."""
-        return np.ascontiguousarray(np.broadcast_to(self.read(operand, kind), (self.lanes,)))
+        return self.spread(self.read(operand, kind))
+
+    def spread(self, value: Array) -> Array:
+        """Return a value that all lanes share, or that each has, for each: ``[lanes]``, contiguous."""
+        return np.ascontiguousarray(value) if value.ndim else np.full(self.lanes, value)
 
     def write(self, register: object, value: Array, mask: Mask) -> None:
         """Give a register a value, extended by its own sign or cut where the register is not as wide."""
@@ -154,7 +158,7 @@ class Machine:
 
     def places(self, operand: object, width: int, lanes: Array) -> Array:
         """Return where in the shared memory of all blocks some lanes' accesses of ``width`` bytes lie."""
-        addresses = np.broadcast_to(self.address(operand, "u32"), (self.lanes,))[lanes]
+        addresses = self.spread(self.address(operand, "u32"))[lanes]
         self.shared.check(addresses, width)
         return addresses + self._base[lanes]
 
@@ -194,7 +198,7 @@ class Machine:
             if mask is None:
                 places = np.array(jump)
             else:
-                places[mask] = np.broadcast_to(jump, (self.lanes,))[mask]
+                places[mask] = self.spread(jump)[mask]
             first = int(places[0])
             together = first if (places == first).all() else -1
             if together < 0 and not (places >= 0).any():
@@ -218,7 +222,7 @@ class Machine:
                     continue
                 within = mask
                 if one.guard is not None:
-                    guard = np.broadcast_to(self._guard(one), (self.lanes,))
+                    guard = self.spread(self._guard(one))
                     within = guard if mask is None else mask & guard
                     if within.all():
                         within = None

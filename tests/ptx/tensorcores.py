@@ -179,7 +179,7 @@ def _copy(machine: Machine, one: Instruction, lanes: Array) -> None:
     places = machine.places(to, width, lanes)
     if machine.shared.foreign(places, width, machine.warp[lanes]):
         raise Fault("race on shared memory: other warps have touched what is copied to")
-    addresses = np.broadcast_to(machine.address(source), (machine.lanes,))[lanes]
+    addresses = machine.spread(machine.address(source))[lanes]
     if (addresses % width).any():
         raise Fault(f"misaligned copy of {width} bytes")
     length = np.minimum(machine.every(given[0], "u32")[lanes], width) if given else np.full(len(lanes), width)
