@@ -125,6 +125,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: places.get(item.path, len(places)))
     reasons = {"gpu": _no_gpu(), "xvfb": None if shutil.which("Xvfb") else "Xvfb is not installed"}
     for item in items:
+        if item.get_closest_marker("ptx") and not item.get_closest_marker("often"):
+            item.add_marker(pytest.mark.slow)
         for marker, reason in reasons.items():
             if reason and item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
@@ -138,7 +140,7 @@ def _sample(items: list[pytest.Item]) -> None:
     """
     cases: dict[tuple[Path, str], list[pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("sampled") and not item.get_closest_marker("slow"):
+        if item.get_closest_marker("sampled") and not {"slow", "ptx"}.intersection(m.name for m in item.iter_markers()):
             cases.setdefault((item.path, item.nodeid.partition("[")[0]), []).append(item)
     for of_one in cases.values():
         diagonal = _diagonal(of_one)
@@ -175,6 +177,32 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     _EVERY_MOMENT = item.get_closest_marker("every_moment") is not None
     if _FORKS is not None:
         _FORKS.forks = item.get_closest_marker("own_process") is None
+
+
+_RECORD = pytest.StashKey[Any]()
+"""What the machine of ``tests/ptx`` noted during a test."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """A test marked ``ptx`` has its kernels compiled for a device, and executed by the machine of ``tests/ptx``."""
+    mark = item.get_closest_marker("ptx")
+    if mark is None:
+        return (yield)
+    from ptx.driver import compiled_for
+
+    with compiled_for(*mark.args, item.module) as record:  # kernels of the test's own, too
+        item.stash[_RECORD] = record
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """What the machine found fails the test, whatever became of it: a device's failure may be answered otherwise."""
+    result = yield
+    if _RECORD in item.stash:
+        assert item.stash[_RECORD].faults == []
+    return result
 
 
 _FORKS: Any = None

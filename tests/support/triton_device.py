@@ -1,6 +1,8 @@
-"""Where kernels written in Triton are tested: on a CUDA device, or on the CPU by Triton's interpreter.
+"""Where kernels written in Triton are tested: on a CUDA device; or on the CPU, interpreted or compiled.
 
-Import this module before any that holds such kernels. ``tests/conftest.py`` chooses the interpreter.
+The CPU takes them twice over: Triton's interpreter runs their source, and the machine of ``tests/ptx`` what is compiled
+of it for the oldest device and for one with other instructions. Import this module before any that holds such kernels.
+``tests/conftest.py`` chooses the interpreter, and the compiler for tests marked ``ptx``.
 """
 
 from __future__ import annotations
@@ -11,5 +13,14 @@ import torch
 pytest.importorskip("triton")
 
 ON_DEVICE = torch.cuda.is_available()
-DEVICES = [pytest.param("cuda:0", marks=pytest.mark.gpu)] if ON_DEVICE else ["cpu"]
+COMPILED = [] if ON_DEVICE else [pytest.mark.ptx(75, 1), pytest.mark.ptx(90, 2)]
+"""Marks: for which devices kernels are compiled to run on the machine, and the seed of its order."""
+
+
+def on_machine(value: str) -> list[object]:
+    """Return a parameter for each of the marks, so that a test with it runs on the machine."""
+    return [pytest.param(value, marks=mark, id=f"{value}-sm_{mark.args[0]}") for mark in COMPILED]
+
+
+DEVICES = [pytest.param("cuda:0", marks=pytest.mark.gpu)] if ON_DEVICE else ["cpu", *on_machine("cpu")]
 """Parameters for a test that takes ``device``."""

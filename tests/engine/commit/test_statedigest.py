@@ -28,6 +28,7 @@ def expected(tensor: torch.Tensor, chunk: int) -> list[bytes]:
     return [hashlib.sha256(b"\0" + data[start : start + chunk]).digest() for start in range(0, len(data), chunk)]
 
 
+@pytest.mark.often
 def test_chunks_of_several_tensors_are_hashed_as_hashlib_does(device: str) -> None:
     """The padding takes a block more from 55 bytes on, beside the prefix. Control: one bit changes one chunk."""
     lengths = (0, 1, 54, 55, 56, 63, 64, 100, 101, 1000)

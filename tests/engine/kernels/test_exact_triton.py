@@ -24,7 +24,7 @@ from counterfoil_core.base.errors import NonFiniteError, ObstacleError, ProgramE
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.kernels import devices
 from counterfoil_core.kernels.cuda import exact, products as cuda_products
-from counterfoil_core.kernels.exact import digits, elementwise, forms, products, sums
+from counterfoil_core.kernels.exact import device_products, digits, elementwise, forms, products, sums
 from counterfoil_core.kernels.exact.bracket import ROOM, bracketed, bracketed_by_torch
 from counterfoil_core.kernels.exact.convolutions import convolution, input_gradient, weight_gradient
 from counterfoil_core.kernels.exact.forms import is_sound, sound_forms
@@ -46,10 +46,12 @@ CHEAP = settings(deadline=None, max_examples=8, suppress_health_check=[HealthChe
 
 
 @pytest.fixture(autouse=True)
-def _reached(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _reached(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Where there is no device, the CPU's tensors take its way."""
     if not ON_DEVICE:
         there(monkeypatch)
+        mark = request.node.get_closest_marker("ptx")
+        monkeypatch.setattr(device_products, "_has_integers", lambda _device: mark is None or mark.args[0] >= 80)
     yield
     digits.forget()
 
@@ -98,6 +100,7 @@ def test_axes_that_alternate_too_often_take_torchs_operators(device: str) -> Non
     assert torch.equal(found.values.cpu(), expected.values)
 
 
+@pytest.mark.often
 def test_control_one_flipped_bit_shows(device: str) -> None:
     x = wild((6, 7), 5)
     expected = on_cpu(quantise, x, 24)
@@ -120,6 +123,7 @@ def test_what_is_not_finite_is_refused(device: str, bad: float) -> None:
             products.matmul(*operands, 20, FORM)
 
 
+@pytest.mark.often
 def test_what_is_not_finite_is_noted_for_later(device: str) -> None:
     x, y = wild((5, 6), 1).to(device), wild((6, 4), 2).to(device)
     noted = Noted()
@@ -223,6 +227,7 @@ def test_rows_do_not_depend_on_other_rows(device: str) -> None:
     assert same_bits(whole[2:3], one)
 
 
+@pytest.mark.often
 def test_a_magnitude_is_found_once_for_two_products(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     largest = exact.largest
@@ -339,6 +344,9 @@ def test_the_self_test_asks_the_kernels(device: str, monkeypatch: pytest.MonkeyP
     for name, length in (("_ROWS", 5), ("_INNER", 70), ("_COLUMNS", 3)):
         monkeypatch.setattr(forms, name, length)
     is_sound.cache_clear()
+    if not device_products.reaches(torch.device(device)):
+        assert FORM not in sound_forms(device)
+        return
     assert FORM in sound_forms(device)
     right = cuda_products.multiply
 

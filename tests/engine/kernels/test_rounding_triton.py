@@ -29,6 +29,7 @@ def equal(one: Rounded, two: Rounded) -> bool:
     )
 
 
+@pytest.mark.often
 @pytest.mark.parametrize("room", [0, 3, 20, 1000])
 def test_decisions_that_find_no_room_are_rounded_in_a_second_pass(device: str, room: int) -> None:
     grid = Grid(2, 24, 8, 36)
@@ -45,6 +46,7 @@ def test_an_empty_tensor(device: str) -> None:
     assert (len(found.indices), found.fingerprint, found.largest_exponent) == (0, 0, -1023)
 
 
+@pytest.mark.often
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_fingerprints_of_values_that_are_not_rounded(device: str, dtype: torch.dtype) -> None:
     for values in (STRANGE, STRANGE[:6], [1.5] * (BLOCK + 1)):

@@ -30,6 +30,12 @@ from support.definite_reference import bits_of
 TRITON = find_spec("triton") is not None
 DEVICE = "cuda:0" if TRITON and torch.cuda.is_available() else "cpu"
 FORMS = ["cpu", "torch", pytest.param("triton", marks=pytest.mark.skipif(not TRITON, reason="there is no Triton here"))]
+DEVICES = [DEVICE]
+if TRITON:
+    from support.triton_device import on_machine
+
+    FORMS += on_machine("triton")
+    DEVICES += on_machine(DEVICE)
 KEYS = [0, 0xF123456789ABCDEF, 2**64 - 1]
 TINY = [0.0, -0.0, 5e-324, -5e-324, 2.0**-1022, -(2.0**-1023), 2.0**-149, -(2.0**-149), 2.0**-126, -(2.0**-127)]
 GRIDS = [
@@ -156,15 +162,17 @@ def test_what_is_not_finite_shows_in_the_largest_exponent(form: str, bad: float)
 # Logged directions.
 
 
-def directed_by_triton(own: np.ndarray, rounded: np.ndarray, ups: np.ndarray, grid: Grid, dtype: torch.dtype) -> Tensor:
+def directed_by_triton(
+    own: np.ndarray, rounded: np.ndarray, ups: np.ndarray, grid: Grid, dtype: torch.dtype, device: str
+) -> Tensor:
     from counterfoil_core.kernels.cuda.rounding import SLOTS, Pass, Slot
 
-    slot = torch.zeros(SLOTS, dtype=torch.int64, device=DEVICE)
+    slot = torch.zeros(SLOTS, dtype=torch.int64, device=device)
     slot[Slot.KEY], slot[Slot.FLOOR], slot[Slot.EXPONENT] = KEYS[1] - 2**64, grid.floor_biased, grid.exponent
-    values = torch.from_numpy(rounded.copy()).to(dtype).to(DEVICE)
-    entries = torch.from_numpy(2 * np.arange(own.size) + ups).to(DEVICE)
-    before = torch.zeros(own.size, dtype=torch.int64, device=DEVICE)
-    bits = torch.from_numpy(own.view(np.int64)).to(DEVICE)
+    values = torch.from_numpy(rounded.copy()).to(dtype).to(device)
+    entries = torch.from_numpy(2 * np.arange(own.size) + ups).to(device)
+    before = torch.zeros(own.size, dtype=torch.int64, device=device)
+    bits = torch.from_numpy(own.view(np.int64)).to(device)
     Pass(grid.significand_bits).direct(values, entries, bits, before, slot, grid.margin_bits)
     found = values.double().cpu()
     finite = np.isfinite(own)
@@ -174,8 +182,9 @@ def directed_by_triton(own: np.ndarray, rounded: np.ndarray, ups: np.ndarray, gr
     return found
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("grid", GRIDS, ids=str)
-def test_logged_directions(grid: Grid) -> None:
+def test_logged_directions(grid: Grid, device: str) -> None:
     """Both directions of all, so also of what lies 2 tau from a midpoint, and one ulp nearer and further."""
     own = np.repeat(np.concatenate([around(grid, grid.exponent + 50000), [math.inf, -math.inf]]), 2)
     ups = np.arange(own.size) % 2 == 1
@@ -188,15 +197,16 @@ def test_logged_directions(grid: Grid) -> None:
     if TRITON:
         for dtype in (torch.float64, torch.float32):
             fits = [i for i, one in enumerate(rounded.tolist()) if torch.tensor(one, dtype=dtype).item() == one]
-            found = directed_by_triton(own[fits], rounded[fits], ups[fits], grid, dtype)
+            found = directed_by_triton(own[fits], rounded[fits], ups[fits], grid, dtype, device)
             assert [value.hex() for value in found.tolist()] == [expected[i].hex() for i in fits]
 
 
 # Fingerprints and draws.
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("key", KEYS)
-def test_fingerprints(key: int) -> None:
+def test_fingerprints(key: int, device: str) -> None:
     values = [*TINY, 1.5, -math.inf, math.inf, *np.random.default_rng(2).standard_normal(50).tolist()]
     bits, indices = np.array(values).view(np.int64), [0, 1, 2**31, 2**46 - 1, *range(7, 7 + len(values) - 4)]
     terms = [rules.mixed(int(b) % 2**64, i, key) for b, i in zip(bits, indices, strict=True)]
@@ -213,8 +223,8 @@ def test_fingerprints(key: int) -> None:
     if TRITON:
         from counterfoil_core.kernels.cuda.rounding import TritonKernel
 
-        assert TritonKernel().fingerprint_finite(torch.from_numpy(strange).to(DEVICE), key) == expected
-        assert TritonKernel().fingerprint(torch.from_numpy(bits).to(DEVICE), key) == integers
+        assert TritonKernel().fingerprint_finite(torch.from_numpy(strange).to(device), key) == expected
+        assert TritonKernel().fingerprint(torch.from_numpy(bits).to(device), key) == integers
 
 
 @pytest.mark.parametrize("seed", [0, 2**32 - 1, 0xA4093822299F31D0, 2**64 - 1])
@@ -264,8 +274,9 @@ EDGES = [-64, -63, -1, 0, 1, 62, 63]
 """Digits but the highest, which may be 64 as well."""
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_digits(count: int) -> None:
+def test_digits(count: int, device: str) -> None:
     bits = 7 * count - 1
     every = [rules.recombined(row) for row in itertools.product(*[EDGES] * (count - 1), [*EDGES, 64])]
     integers = [n for n in every if abs(n) <= 2**bits]

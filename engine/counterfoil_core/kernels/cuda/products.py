@@ -262,6 +262,7 @@ def _multiply(
     turned_a: tl.constexpr,
     turned_b: tl.constexpr,
     whole: tl.constexpr,
+    long: tl.constexpr,
     high: tl.constexpr,
     wide: tl.constexpr,
     deep: tl.constexpr,
@@ -270,7 +271,7 @@ def _multiply(
 
     ``vectors``: each row of the left and each column of the right operand has an exponent of its own. ``turned_a``:
     memory of a runs along its rows' axis; ``turned_b``: that of b along its columns'. ``whole``: the inner length is a
-    multiple of ``deep``.
+    multiple of ``deep``. ``long``: there are more terms than int32 adds.
     """
     none = tl.full((), 0, tl.int64)
     batch = tl.program_id(0) // tiles
@@ -297,13 +298,20 @@ def _multiply(
     kb = tl.expand_dims(4 * tl.arange(0, deep // 4) if turned_b else tl.arange(0, deep), 1)
     pa = a + (none + batch) * a_batch + (none + last_a) * a_row + (none + k) * a_step
     pb = b + (none + batch) * b_batch + (none + kb) * b_step + (none + last_b) * b_column
-    total = tl.zeros((high, wide), tl.int64)
-    for start in range(0, inner, _SUMMED):
-        pa, pb, more = _summed(
-            pa, pb, k, kb, start, tl.minimum(start + _SUMMED, inner), none + a_step, none + b_step, inside_a, inside_b,
-            fa, ga, fb, gb, count, high, wide, deep, turned_a, turned_b, whole,
+    if long:
+        total = tl.zeros((high, wide), tl.int64)
+        for start in range(0, inner, _SUMMED):
+            pa, pb, more = _summed(
+                pa, pb, k, kb, start, tl.minimum(start + _SUMMED, inner), none + a_step, none + b_step, inside_a,
+                inside_b, fa, ga, fb, gb, count, high, wide, deep, turned_a, turned_b, whole,
+            )  # fmt: skip
+            total += more
+    else:
+        # A total that is carried along takes two registers for each element.
+        pa, pb, total = _summed(
+            pa, pb, k, kb, 0, inner, none + a_step, none + b_step, inside_a, inside_b, fa, ga, fb, gb, count, high,
+            wide, deep, turned_a, turned_b, whole,
         )  # fmt: skip
-        total += more
     place = c + ((none + batch) * rows + m) * columns + n
     tl.store(place, _rounded(total, ea + eb - 2 * bits, least), mask=inside_a & inside_b)
 
@@ -421,14 +429,23 @@ def digit_count(bits: int) -> int:
     return 2 if bits <= MOST_BITS_OF_TWO else 3
 
 
-def tile_of(rows: int, columns: int) -> tuple[int, int, int, int]:
-    """Return height, width and depth of a tile, and its warps: larger ones read less, smaller ones are more."""
+def tile_of(rows: int, columns: int, bits: int, *, small: bool) -> tuple[int, int, int, int]:
+    """Return height, width and depth of a tile, and its warps: larger ones read less, smaller ones are more.
+
+    They are the largest whose sums find room in registers (``tests/ptx/ahead.py`` looks that nothing spills).
+
+    Args:
+        rows: Of the result.
+        columns: Of the result.
+        bits: S.
+        small: Whether a total in int64 is carried along.
+    """
     if triton.knobs.runtime.interpret:
         high, wide = (min(max(triton.next_power_of_2(length), _LEAST_TILE), _MOST_TILE) for length in (rows, columns))
         return high, wide, _MOST_TILE, 4
-    if rows >= 512 and columns >= 512:
-        return 128, 64, 32, 8
-    return (64, 64, 32, 4) if min(rows, columns) >= 64 else (32, 32, 32, 4)
+    if small or min(rows, columns) < 64:
+        return 32, 32, 32, 4
+    return 128 if min(rows, columns) >= 512 else 64, 64 if digit_count(bits) == 2 else 32, 32, 8
 
 
 def multiply(a: Tensor, b: Tensor, tops: tuple[Tensor, Tensor], bits: int, vectors: bool, flag: Tensor) -> Tensor:
@@ -447,7 +464,7 @@ def multiply(a: Tensor, b: Tensor, tops: tuple[Tensor, Tensor], bits: int, vecto
         float32 ``[batch, m, n]``, contiguous.
     """
     (batch, rows, inner), columns = a.shape, b.shape[2]
-    high, wide, deep, warps = tile_of(rows, columns)
+    high, wide, deep, warps = tile_of(rows, columns, bits, small=inner > SUMMED)
     result = torch.empty((batch, rows, columns), dtype=torch.float32, device=a.device)
     across = -(-columns // wide)
     tiles = -(-rows // high) * across
@@ -455,7 +472,7 @@ def multiply(a: Tensor, b: Tensor, tops: tuple[Tensor, Tensor], bits: int, vecto
         _multiply[(batch * tiles,)](
             a, b, result, *tops, flag, rows, columns, inner, across, tiles, *a.stride(), *b.stride(),
             bits=bits, count=digit_count(bits), vectors=vectors, turned_a=a.stride(2) != 1 and rows > 1,
-            turned_b=b.stride(1) != 1 and columns > 1, whole=inner % deep == 0, high=high, wide=wide, deep=deep,
+            turned_b=b.stride(1) != 1 and columns > 1, whole=inner % deep == 0, long=inner > SUMMED, high=high, wide=wide, deep=deep,
             num_warps=warps, num_stages=1, enable_fp_fusion=False,
         )  # fmt: skip
     return result
@@ -513,7 +530,7 @@ def convolve(
     rows, inner, columns = windows.rows, windows.outer, windows.columns
     for taps, places in zip(windows.kernel, windows.positions, strict=True):
         inner, columns = inner * taps, columns * places
-    high, wide, deep, warps = tile_of(rows, columns)
+    high, wide, deep, warps = tile_of(rows, columns, bits, small=True)
     across = -(-columns // wide)
     tiles = -(-rows // high) * across
     with device_of(a):

@@ -1,0 +1,144 @@
+"""What kernels take of devices that nobody has here: compiled ahead of time, registers and spilled bytes by target."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.backends.nvidia.compiler import get_ptxas, sm_arch_from_capability
+
+from .driver import compiled_for
+from .machine import INSTRUCTIONS
+from .program import Fault, Program
+from .variants import Variant, variants
+
+TARGETS = {
+    **{f"sm_{sm}": GPUTarget("cuda", sm, 32) for sm in (75, 80, 86, 89, 90, 100, 120)},
+    "gfx90a": GPUTarget("hip", "gfx90a", 64), "gfx942": GPUTarget("hip", "gfx942", 64),
+    "gfx1100": GPUTarget("hip", "gfx1100", 32),
+}  # fmt: skip
+BUDGETS = {
+    "_round_block": 168, "_direct": 128, "_gather": 64, "_fingerprint_block": 96, "_choose_grid": 40, "_leaves": 128,
+    "_largest": 64, "_quantise": 96, "_sum": 96, "_round_sums": 64, "_bracket": 96,
+    "_multiply": 255, "_convolve": 255,
+}  # fmt: skip
+"""Registers of a thread that a kernel may take, by its name; none may spill."""
+OF_TENSOR_CORES = frozenset({"_multiply", "_convolve"})
+"""Kernels that are launched on devices of NVIDIA from sm_80 on alone."""
+_BEGIN, _END = "<!-- python -m tests.ptx -->\n", "<!-- end -->\n"
+
+
+class Use(NamedTuple):
+    """What a compiled kernel takes."""
+
+    registers: int
+    """Of a thread."""
+    spilled: int
+    """Bytes or registers of a thread that lie in memory."""
+
+
+def refuse_inexact(text: str) -> None:
+    """Refuse PTX that the machine would not execute: arithmetic that is not IEEE 754's, or what it does not know.
+
+    Raises:
+        Fault: There is some.
+    """
+    for block in Program(text).blocks:
+        for one in block:
+            if one.opcode not in {*INSTRUCTIONS, "bra", "ret"}:
+                raise Fault(f"opcode is not executed on the machine: {one.text}")
+            if one.opcode in ("fma", "mad") and one.type == "f64":
+                raise Fault(f"fused multiply-add: {one.text}")
+
+
+def use(variant: Variant, name: str) -> Use:
+    """Return what a variant takes on a target.
+
+    Raises:
+        Fault: Its float64 arithmetic is fused, or not IEEE 754's.
+        subprocess.CalledProcessError: The assembler refuses what Triton made.
+    """
+    target = TARGETS[name]
+    compiled = variant.compiled(target)
+    if target.backend == "hip":
+        text = compiled.asm["amdgcn"]
+        if fused := re.search(r"v_(?:pk_)?(?:fma|fmac|mad)_f64.*", text):
+            raise Fault(f"{variant.kernel}: fused multiply-add: {fused[0]}")
+        registers, spilled = (
+            max(map(int, re.findall(rf"\.{kind}:\s+(\d+)", text))) for kind in ("vgpr_count", "vgpr_spill_count")
+        )
+        return Use(registers, spilled)
+    refuse_inexact(compiled.asm["ptx"])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.ptx"
+        path.write_text(compiled.asm["ptx"])
+        # As Triton calls it.
+        words = [get_ptxas(target.arch).path, "-lineinfo", "--fmad=false", "-v", "--regAllocOptLevel=2"]
+        words += [f"--gpu-name={sm_arch_from_capability(target.arch)}", str(path), "-o", str(Path(folder) / "kernel.o")]
+        said = subprocess.run(words, check=True, capture_output=True, text=True).stderr
+    registers = re.search(r"Used (\d+) registers", said)
+    spills = re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", said)
+    assert registers is not None
+    assert spills is not None
+    return Use(int(registers[1]), int(spills[1]) + int(spills[2]))
+
+
+def uses(name: str, some: Iterable[Variant]) -> dict[str, Use]:
+    """Return the most that each kernel's variants take on a target, by the kernel's name."""
+    found: dict[str, Use] = {}
+    with compiled_for(90):
+        for variant in some:
+            if variant.kernel in OF_TENSOR_CORES and (TARGETS[name].backend != "cuda" or name == "sm_75"):
+                continue
+            one, before = use(variant, name), found.get(variant.kernel, Use(0, 0))
+            found[variant.kernel] = Use(max(one.registers, before.registers), max(one.spilled, before.spilled))
+    return found
+
+
+def over_budget(found: dict[str, Use]) -> list[str]:
+    """Return sentences on the kernels that take more than they may."""
+    return [
+        f"{kernel} takes {one.registers} registers of {BUDGETS.get(kernel, 0)}, and spills {one.spilled}"
+        for kernel, one in found.items()
+        if one.registers > BUDGETS.get(kernel, 0) or one.spilled
+    ]
+
+
+def table() -> str:
+    """Compile everything for every target, and return the table of ``docs/kernels.md``."""
+    every = variants()
+    counts = Counter(variant.kernel for variant in every)
+    columns = {}
+    for name in TARGETS:
+        columns[name] = uses(name, every)
+        print(f"{name}: {len(every)} variants", file=sys.stderr, flush=True)
+    lines = [
+        f"Triton {triton.__version__} compiled {len(every)} variants for each target; most registers of a thread:",
+        "",
+        f"| kernel | variants | budget | {' | '.join(columns)} |",
+        "|---|" + "---|" * (2 + len(columns)),
+    ]
+    for kernel in sorted(counts):
+        cells = [_cell(column.get(kernel)) for column in columns.values()]
+        lines.append(f"| `{kernel}` | {counts[kernel]} | {BUDGETS.get(kernel, 'none')} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(one: Use | None) -> str:
+    if one is None:
+        return "-"
+    return f"{one.registers}, spills {one.spilled}" if one.spilled else str(one.registers)
+
+
+def write(page: Path, text: str) -> None:
+    """Put the table between its marks of a page."""
+    before, rest = page.read_text("utf-8").split(_BEGIN)
+    page.write_text(before + _BEGIN + text + _END + rest.split(_END, 1)[1], "utf-8")

@@ -1,0 +1,114 @@
+"""Small wrong changes of the kernels' source, each of which the kernels' tests find on the machine."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton")
+
+ROOT = Path(__file__).parents[2]
+TESTS = {
+    "rounding": ["test_rounding_triton.py", "test_rules.py"],
+    "exact": ["test_exact_triton.py", "test_rules.py"],
+    "products": ["test_exact_triton.py"],
+    "sha256": ["../commit/test_statedigest.py"],
+}
+"""Where a module's kernels are tested, beside ``tests/engine/kernels``."""
+MUTANTS = {
+    "a block's end": ("rounding", "inside = index < end", "inside = index <= end"),
+    "room for the last decision": ("rounding", "(start + found <= capacity)", "(start + found < capacity)"),
+    "a decision's place": ("rounding", "place = start + tl.cumsum(near.to(tl.int64), 0) - 1",
+                           "place = start + tl.cumsum(near.to(tl.int64), 0)"),
+    "up and down": ("rounding", "index * 2 + (remainder < 0.0)", "index * 2 + (remainder > 0.0)"),
+    "the end of tau": ("rounding", "(tl.abs(remainder) >= half - tau)", "(tl.abs(remainder) > half - tau)"),
+    "a maximum by the last block": ("rounding", "tl.atomic_max(slot + _TOP, tl.max(after, 0))",
+                                    "tl.store(slot + _TOP, tl.max(after, 0))"),
+    "a bit of the grid": ("rounding", "(exponent + (53 - p))", "(exponent + (52 - p))"),
+    "decisions without room count": ("rounding", "tl.atomic_add(slot + _COUNT, tl.where(fits, found, 0))",
+                                     "tl.atomic_add(slot + _COUNT, found)"),
+    "infinities are no numbers": ("rounding", "tl.where(magnitude > _INFINITY", "tl.where(magnitude >= _INFINITY"),
+    "a shift of the fingerprint": ("rounding", "z ^ (z >> 29)", "z ^ (z >> 28)"),
+    "the end of two tau": ("rounding", "(distance <= twice)", "(distance < twice)"),
+    "an exponent": ("exact", ">> 52) - (_BIAS - 1), _LEAST)", ">> 52) - _BIAS, _LEAST)"),
+    "the last term": ("exact", "inside = (across < groups) & (along < terms)",
+                      "inside = (across < groups) & (along <= terms)"),
+    "sums of the last block": ("exact", "tl.atomic_add(totals + group, tl.sum(integers, 0 if columns else 1)",
+                               "tl.store(totals + group, tl.sum(integers, 0 if columns else 1)"),
+    "negative sums beyond 2^53": ("exact", "(total <= _WHOLE) & (total >= -_WHOLE)", "total <= _WHOLE"),
+    "what is lost": ("exact", "((short << 10) != total)", "((short << 10) > total)"),
+    "room for doubts": ("exact", "(place <= room)", "(place <= room + 1)"),
+    "the sign of zero": ("exact", "tl.where(pattern == _LEAST_INTEGER, 0, pattern)", "pattern"),
+    "what a subnormal loses": ("products", "((short << shift) != total)", "((short << shift) > total)"),
+    "what a large sum loses": ("products", "((total & 0x3FFF) != 0).to(tl.int64)", "((total & 0) != 0).to(tl.int64)"),
+    "the exponent of a product": ("products", "field - 126)", "field - 125)"),
+    "a second factor": ("products", "tl.fma(x * first, second, _MAGIC)", "tl.fma(x * first, second * 0 + 1.0, _MAGIC)"),
+    "a carry to the next digit": ("products", "128 * (256**number - 1) // 255", "128 * (256**number - 1) // 256"),
+    "products of digits": ("products", "p1 = tl.dot(x1, y0, p1", "p1 = tl.dot(x0, y0, p1"),
+    "terms beyond the end": ("products", "y = tl.load(p, mask=k < left", "y = tl.load(p, mask=k <= left"),
+    "the order of four": ("products", "tl.join(tl.join(y0, y2), tl.join(y1, y3))",
+                          "tl.join(tl.join(y0, y1), tl.join(y2, y3))"),
+    "sums beyond int32": ("products", "        total += more", "        total = more"),
+    "rows beyond the end": ("products", "mask=inside_a & inside_b)", "mask=inside_b)"),
+    "where a window looks": ("products", "n * of_n + k * of_k + offset", "n * of_n + k * of_k"),
+    "the last byte of a chunk": ("sha256", "(place <= length)", "(place < length)"),
+    "a turn": ("sha256", "(_turned(e, 6)", "(_turned(e, 7)"),
+    "chunks that are not there": ("sha256", "tl.load(lengths + number, mask=inside, other=0)",
+                                  "tl.load(lengths + number)"),
+}  # fmt: skip
+
+
+def run(folder: Path, kernels: str, text: str) -> subprocess.CompletedProcess[str]:
+    """Run the tests of a module on the machine, with another text in its place."""
+    path = folder / f"{kernels}.py"
+    path.write_text(text, "utf-8")
+    files = [ROOT / "tests" / "engine" / "kernels" / name for name in TESTS[kernels]]
+    environment = {
+        **os.environ, "MUTANT_OF": f"counterfoil_core.kernels.cuda.{kernels}", "MUTANT": str(path),
+        "TRITON_CACHE_DIR": str(folder / "cache"),
+    }  # fmt: skip
+    words = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "ptx.mutant",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        "sm_90" if kernels == "products" else "sm_75",
+    ]
+    return subprocess.run([*words, *files], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+def source(kernels: str) -> str:
+    spec = importlib.util.find_spec(f"counterfoil_core.kernels.cuda.{kernels}")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).read_text("utf-8")
+
+
+def test_each_mutant_changes_something() -> None:
+    assert all(old in source(kernels) for kernels, old, _ in MUTANTS.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutant_is_killed(name: str, tmp_path: Path) -> None:
+    kernels, old, new = MUTANTS[name]
+    found = run(tmp_path, kernels, source(kernels).replace(old, new, 1))
+    assert found.returncode == 1, found.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernels", TESTS)
+def test_control_no_change_is_no_mutant(kernels: str, tmp_path: Path) -> None:
+    found = run(tmp_path, kernels, source(kernels))
+    assert found.returncode == 0, found.stdout

@@ -1,0 +1,161 @@
+"""All variants of the kernels that their launchers ask Triton for: the launchers themselves are asked.
+
+What they are given are tensors without memory, of lengths at which a kernel is compiled otherwise: one, multiples of 16
+and others, beyond int32; in rows, in columns and strided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import triton
+from torch import Tensor
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from triton.runtime.jit import JITFunction
+
+from .driver import compiled_for
+
+_COUNTS = (1, 4096, 5001, 2**31 + 16)
+_GROUPED = (
+    (1, 1, 1, 1), (1, 1, 1, 5000), (300, 1, 1, 64), (5000, 1, 1, 3), (1, 700, 300, 1), (1, 64, 5000, 1),
+    (6, 50, 30, 9), (2, 3, 5, 2048),
+)  # fmt: skip
+"""k0, r0, k1, r1 of a tensor whose axes r share an exponent."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A kernel as a launcher asks for it."""
+
+    function: JITFunction[Any]
+    source: ASTSource
+    options: dict[str, Any]
+
+    @property
+    def kernel(self) -> str:
+        """Its name."""
+        return str(self.function.fn.__name__)
+
+    def compiled(self, target: GPUTarget) -> Any:
+        """Return what Triton makes of it for a target, without what an assembler does."""
+        return triton.compile(self.source, target=target, options=self.options)
+
+
+def _absent(*shape: int, dtype: torch.dtype) -> Tensor:
+    return torch.empty(shape, dtype=dtype, device="meta")
+
+
+def _rounding() -> None:
+    from counterfoil_core.kernels.cuda.rounding import OWN_TYPES, SLOTS, Pass
+
+    slot, cursor = _absent(SLOTS, dtype=torch.int64), _absent(1, dtype=torch.int64)
+    for count in _COUNTS:
+        entries = _absent(min(count, 1024 + count // 1024), dtype=torch.int64)
+        some = _absent(min(count, 5001), dtype=torch.int64)
+        # Other profiles only where nothing else is special.
+        grids = ((8, 14), (18, 38), (24, 44)) if count == 5001 else ((24, 44),)
+        for values in (_absent(count, dtype=dtype) for dtype in (torch.float64, torch.float32)):
+            for bits, margin in grids:
+                passes = Pass(bits)
+                for done in (None, _absent(passes.blocks(count), dtype=torch.int32)):
+                    passes.round(values, slot, entries, cursor, done)
+                passes.direct(values, some, some, some, slot, margin)
+            Pass(24).gather(values, some, some)
+        for dtype in OWN_TYPES:
+            Pass(0).fingerprint(_absent(count, dtype=dtype), slot)
+    for share in (0, 2):
+        for follow in (False, True):
+            Pass(24).choose_grid(_absent(dtype=torch.float64), slot, 8, 44, share, follow=follow)
+
+
+def _sha256() -> None:
+    from counterfoil_core.kernels.cuda.sha256 import leaf_hashes
+
+    # Its launcher asks for addresses, and so for memory.
+    for count in (1, 16, 33):
+        leaf_hashes([torch.zeros(100 * count, dtype=torch.uint8)], 100)
+
+
+def _exact() -> None:
+    from counterfoil_core.kernels.cuda import exact
+
+    flag = _absent(1, dtype=torch.int32)
+    for lengths in _GROUPED:
+        x = _absent(*lengths, dtype=torch.float32)
+        top = exact.largest(x, lengths)
+        exact.quantise(x, lengths, top, 24, flag)
+        exact.total(x, lengths, top, 24, flag)
+    for count in _COUNTS[:-1]:
+        exact.bracket(_absent(count, dtype=torch.float64), 2.0**-50, 64)
+
+
+def _products() -> None:
+    from counterfoil_core.kernels.exact import device_products
+    from counterfoil_core.kernels.exact.geometry import Geometry
+    from counterfoil_core.kernels.exact.refusals import Noted, note_refusals
+
+    def laid(batch: int, rows: int, columns: int) -> tuple[Tensor, ...]:
+        return (
+            _absent(batch, rows, columns, dtype=torch.float32),
+            _absent(batch, columns, rows, dtype=torch.float32).mT,
+            _absent(batch, rows, 2 * columns, dtype=torch.float32)[..., ::2],
+        )
+
+    # Nobody looks at the flag.
+    with note_refusals(Noted()):
+        for bits in (13, 20):
+            for batch, m, k, n in (
+                (1, 1, 1, 1),
+                (1, 37, 150, 20),
+                (3, 64, 64, 96),
+                (1, 2048, 768, 768),
+                (1, 40, 2**15 + 1, 40),
+            ):
+                for left in laid(batch, m, k):
+                    for right in laid(batch, k, n):
+                        for vectors in (False, True) if m == 64 else (False,):
+                            device_products.matmul(left, right, bits, vectors)
+            for axes, groups in ((1, 1), (2, 1), (2, 4), (3, 1)):
+                geometry = Geometry((2,) * axes, (1,) * axes, (1,) * axes, groups)
+                x = _absent(4, 16, *[12] * axes, dtype=torch.float32)
+                weight = _absent(8, 16 // groups, *[3] * axes, dtype=torch.float32)
+                g = device_products.convolution(x, weight, geometry, bits)
+                device_products.input_gradient(g, weight, x.shape[2:], geometry, bits)
+                device_products.weight_gradient(g, x, weight.shape[2:], geometry, bits)
+
+
+def variants(launchers: tuple[Callable[[], None], ...] = (_rounding, _sha256, _exact, _products)) -> list[Variant]:
+    """Return every variant, each once."""
+    found: dict[tuple[str, str], Variant] = {}
+
+    def asked(*, key: str, fn: Any, compile: dict[str, Any], **_: Any) -> bool:
+        (attributes,) = compile["configs"]
+        source = ASTSource(fn.jit_function, compile["signature"], compile["constants"], attributes)
+        options = {name: compile[name] for name in ("num_warps", "num_stages", "enable_fp_fusion")}
+        found.setdefault((fn.name, key), Variant(fn.jit_function, source, options))
+        # It is not compiled, and so not launched.
+        return True
+
+    with compiled_for(90):
+        triton.knobs.runtime.jit_cache_hook = asked
+        # A variant that is compiled already would be launched.
+        for function in _functions():
+            function.device_caches.clear()
+        for launcher in launchers:
+            launcher()
+    return list(found.values())
+
+
+def _functions() -> list[JITFunction[Any]]:
+    from counterfoil_core.kernels.cuda import exact, products, rounding, sha256
+
+    return [
+        value
+        for module in (exact, products, rounding, sha256)
+        for value in vars(module).values()
+        if isinstance(value, JITFunction)
+    ]
