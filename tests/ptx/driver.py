@@ -177,6 +177,31 @@ _FUNCTIONS: dict[Any, JITFunction] = {}
 _DRIVERS: dict[int, PtxDriver] = {}
 
 
+def _library() -> list[Any]:
+    """What Triton's interpreter changes in Triton's library, and does not put back after functions within functions."""
+    from triton.language import core, math
+
+    return [triton.language, core, math, *(value for value in vars(core).values() if isinstance(value, type))]
+
+
+_ORIGINAL = [(owner, dict(vars(owner))) for owner in _library()]
+"""As it was when this module was imported, before anything was interpreted."""
+
+
+def _restore(states: list[tuple[Any, dict[str, Any]]]) -> list[tuple[Any, dict[str, Any]]]:
+    """Put what owners had back into them, and return what they had instead."""
+    before = []
+    for owner, state in states:
+        now = dict(vars(owner))
+        before.append((owner, now))
+        for name in now.keys() | state.keys():
+            if name not in state:
+                delattr(owner, name)
+            elif now.get(name) is not state[name]:
+                setattr(owner, name, state[name])
+    return before
+
+
 def _places(modules: tuple[ModuleType, ...]) -> Iterator[tuple[Any, str, Any]]:
     """Where interpreted functions are: their owner, name and selves."""
     from triton.language import core
@@ -200,6 +225,7 @@ def compiled_for(sm: int, seed: int | None = None, *modules: ModuleType) -> Iter
     """
     chosen, before = _DRIVERS.setdefault(sm, PtxDriver(sm)), active._active
     chosen.begin(seed)
+    interpreted = _restore(_ORIGINAL)
     places = list(_places(modules))
     # The machine has no wgmma and no tcgen05.
     environment = {"DISABLE_MMA_V3": "1", "DISABLE_MMA_V5": "1"}
@@ -220,6 +246,7 @@ def compiled_for(sm: int, seed: int | None = None, *modules: ModuleType) -> Iter
         finally:
             for owner, name, function in places:
                 setattr(owner, name, function)
+            _restore(interpreted)
             active._active = before
             for name, value in kept.items():
                 if value is None:

@@ -12,6 +12,8 @@ import torch
 
 pytest.importorskip("triton")
 
+import ptx.driver  # noqa: F401  Before anything is interpreted: it keeps Triton's library as it is.
+
 ON_DEVICE = torch.cuda.is_available()
 COMPILED = [] if ON_DEVICE else [pytest.mark.ptx(75, 1), pytest.mark.ptx(90, 2)]
 """Marks: for which devices kernels are compiled to run on the machine, and the seed of its order."""

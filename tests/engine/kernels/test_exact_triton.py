@@ -322,6 +322,14 @@ def test_sums(device: str, axes: tuple[int, ...] | None) -> None:
         sums.total(x.to(device), axes)
 
 
+def test_sums_of_several_programs(device: str) -> None:
+    """Terms that more than one program adds, under the interpreter too; the last program's alone are another sum."""
+    x = wild((2, 40_000), 11, -3, 3)
+    expected = on_cpu(sums.total, x, (1,))
+    assert same_bits(sums.total(x.to(device), (1,)).cpu(), expected)
+    assert not same_bits(on_cpu(sums.total, x[:, 32_768:], (1,)), expected)  # control
+
+
 def test_values_that_meet(device: str) -> None:
     values, places = wild((7, 3), 4), torch.tensor([2, 0, 2, 1, 1, 2, 0])
     expected = on_cpu(sums.total_by_place, values, places, 4, 3)
