@@ -169,7 +169,7 @@ _EVERY_MOMENT = False
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Trace a step once, unless the test asks for more; a third of what a capture takes is the other trace.
 
-    Let what writes orders and what signs be forks, unless the test is of the process.
+    Let what computes and what signs be forks, unless the test is of the process.
     """
     global _EVERY_MOMENT
     _EVERY_MOMENT = item.get_closest_marker("every_moment") is not None

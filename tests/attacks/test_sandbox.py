@@ -285,6 +285,7 @@ def test_nobody_gets_out_of_a_command(command: str, digits_job: Job, tmp_path: P
         nobody_got_out(said())
 
 
+@pytest.mark.slow
 def test_nobody_gets_out_of_a_rank(tmp_path: Path) -> None:
     order = write_order(tmp_path / "job.cfoil", 2)
     generate_key(tmp_path / "k.pem", None)
