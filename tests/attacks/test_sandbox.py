@@ -43,7 +43,10 @@ from support.resuming import ended, request_of, whole
 
 __all__ = ["closed"]
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are boxes on Linux only")
+pytestmark = [
+    pytest.mark.own_process,
+    pytest.mark.skipif(sys.platform != "linux", reason="there are boxes on Linux only"),
+]
 _ALONE = ("run_another_program",)
 """Tries after which a process is no more what it was."""
 _VICTIM = (
