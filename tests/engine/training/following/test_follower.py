@@ -516,7 +516,7 @@ def test_a_script_that_fails_behind_its_training_says_how_to_order_the_steps_bef
     assert refused.value.sentence.endswith("train.py, line 15).")
     assert "--max-steps 3" in str(refused.value.remedy)
     assert not (tmp_path / "m.pt").exists()
-    assert ordered(script, steps=3).draft.manifest.steps == 3
+    assert followed(script, steps=3).draft.manifest.steps == 3
 
 
 def test_a_script_may_end_by_itself_and_compile_what_it_trains(tmp_path: Path) -> None:
