@@ -31,72 +31,45 @@ PLAIN_IMPORT = builtins.__import__
 
 
 LONGEST_FIRST = (
-    "attacks/test_no_false_accusation.py",
-    "engine/operators/test_definitions.py",
-    "app/test_real_flow.py",
-    "frozen/test_frozen.py",
+    "engine/training/test_ranks.py",
     "app/test_translations.py",
-    "frozen/test_window.py",
-    "attacks/test_killed_recording.py",
-    "app/test_flow.py",
-    "test_bring_your_own_model.py",
-    "app/test_nothing_is_lost.py",
-    "engine/training/test_recipes_images.py",
-    "app/test_verdicts.py",
-    "app/test_resuming.py",
-    "app/test_demo.py",
-    "test_readme.py",
-    "engine/audit/test_worker_processes.py",
-    "engine/audit/test_boxed.py",
+    "engine/cli/test_boxed_commands.py",
+    "engine/training/following/test_follower.py",
+    "engine/training/scripts/test_trainers.py",
+    "engine/training/following/test_oracle.py",
     "app/test_engine_in_boxes.py",
+    "attacks/test_killed_recording.py",
+    "engine/training/test_captured_optimizers.py",
+    "engine/training/test_division.py",
+    "app/test_real_flow.py",
+    "engine/training/following/test_script.py",
+    "frozen/test_frozen.py",
     "attacks/test_sandbox.py",
-    "engine/test_golden.py",
-    "engine/audit/test_arbiter.py",
-    "engine/cli/test_cli.py",
-    "app/test_engine_process.py",
-    "attacks/test_key_in_memory.py",
-    "engine/kernels/exact/test_machines.py",
-    "engine/training/test_trial.py",
-    "benchmarks/test_kinds.py",
-    "engine/program/test_composites.py",
-    "engine/arithmetic/grid/test_margin.py",
-    "engine/arithmetic/compute/test_rewritten.py",
-    "engine/audit/test_replay_profiles.py",
-    "benchmarks/test_cross_hardware.py",
-    "engine/cli/test_order.py",
-    "engine/audit/test_replay_custom.py",
+    "engine/audit/test_part_capsules.py",
     "engine/audit/test_killed_audit.py",
-    "engine/audit/test_panel.py",
-    "test_without_qt.py",
-    "engine/training/test_torch_objects.py",
-    "engine/program/test_update.py",
-    "engine/program/test_recompute.py",
-    "engine/operators/test_fuzz.py",
-    "engine/training/test_exact_recipes.py",
-    "engine/audit/test_replay_numerics.py",
-    "engine/audit/test_resumed_audit.py",
-    "engine/training/test_recipes_gpt2.py",
-    "app/test_keyboard.py",
-    "engine/training/test_huggingface.py",
-    "app/test_shell.py",
-    "app/test_views.py",
-    "app/test_files_find_their_places.py",
-    "attacks/test_machine_trouble.py",
-    "engine/audit/test_replay.py",
-    "attacks/test_file_changed.py",
-    "engine/program/test_decompositions.py",
-    "attacks/test_changed_after_check.py",
-    "test_fuzz.py",
-    "engine/audit/test_exact_arbiter_every_place.py",
-    "app/test_looks.py",
-    "engine/signer/test_terminal.py",
-    "attacks/test_large_program.py",
-    "app/test_xvfb.py",
+    "engine/audit/test_following.py",
+    "benchmarks/test_cross_hardware.py",
+    "engine/audit/test_signed_shares.py",
+    "engine/audit/test_remote_run.py",
+    "engine/doctor/test_examining.py",
+    "engine/program/test_substitutes.py",
+    "engine/operators/test_shapes.py",
+    "engine/audit/test_boxed.py",
+    "engine/cli/test_ordering.py",
+    "engine/kernels/test_cache.py",
+    "engine/program/test_expansions.py",
+    "engine/program/test_aggregation.py",
+    "engine/audit/test_runfacts.py",
+    "app/test_demo.py",
+    "engine/operators/test_element_magnitudes.py",
+    "engine/audit/test_recomputed_activations.py",
+    "engine/audit/test_adjudicate.py",
+    "app/test_recordings_in_engine.py",
 )
 """Files that take longest: begun first, so that no worker is left with one of them when the others are done.
 
-At the very beginning those that compile kernels alternate with those that need none, or two workers would compile the
-same ones at the same time.
+At the very beginning one compiles kernels and the other needs none, or two workers would compile the same ones at the
+same time.
 """
 HERE = Path(__file__).parent
 MANY = 1_000
@@ -171,7 +144,7 @@ _EVERY_MOMENT = False
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Trace a step once, unless the test asks for more; a third of what a capture takes is the other trace.
 
-    Let what writes orders and what signs be forks, unless the test is of the process.
+    Let what computes and what signs be forks, unless the test is of the process.
     """
     global _EVERY_MOMENT
     _EVERY_MOMENT = item.get_closest_marker("every_moment") is not None

@@ -42,7 +42,6 @@ from counterfoil.signing.privatekeys import generate_key, key_from_seed
 from counterfoil.talk import table
 from counterfoil.talk.port import Enclosure
 from counterfoil.talk.process import Process, Start
-from counterfoil.training.tamper import LabelFlip
 from counterfoil_app.engine.broker import _device
 from counterfoil_app.engine.port import (
     BundlesRequest,
@@ -58,18 +57,17 @@ from counterfoil_core.base.errors import CancelledError
 from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.statement.verdict import sign_verdict
 from support.boxes import closed, enclosure_of
-from support.job_fixtures import digits_job, once, trainer_key
-from support.jobs import Job, digits_order, record_job, record_run
+from support.job_fixtures import cheat_job, digits_job, once, trainer_key
+from support.jobs import Job, digits_order, record_job
 from support.reports import verified_report
 
-__all__ = ["closed", "digits_job", "once", "trainer_key"]
+__all__ = ["cheat_job", "closed", "digits_job", "once", "trainer_key"]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are boxes on Linux only")
 
 
 @pytest.fixture(scope="module")
-def tampered(digits_job: Job, trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("tampered") / "run.cfoil"
-    return record_run(digits_job.order, path, trainer_key, tamper=LabelFlip(3))
+def tampered(cheat_job: Job) -> Path:
+    return cheat_job.run
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from counterfoil_core.signing.keys import SigningKey
 from counterfoil_resources.digits import load_digits
 from support.capsules import evidence_of, record_cheat, save
 from support.expectations import run_root, verified
-from support.job_fixtures import Once, calibrated_job, digits_job, gpt2_job, once, proven_job, trainer_key
-from support.jobs import Job, digits_order, sign_again
+from support.job_fixtures import calibrated_job, cheat_job, digits_job, gpt2_job, once, proven_job, trainer_key
+from support.jobs import Job, sign_again
 from support.malicious import Trainer, record_malicious
 
 __all__ = [
@@ -28,12 +28,6 @@ __all__ = [
     "sparse_evidence",
     "trainer_key",
 ]
-
-
-@pytest.fixture(scope="session")
-def cheat_job(once: Once, trainer_key: SigningKey) -> Job:
-    """A run of the same order as ``digits_job``, whose trainer flipped the labels of one batch."""
-    return Job.within(once("cheat", lambda folder: record_cheat(folder, digits_order(), trainer_key)))
 
 
 @pytest.fixture(scope="session")

@@ -30,20 +30,20 @@ from support.hostile_programs import order_of
 from support.measured import Measured, command
 
 MIB = 2**20
-BOMBS = {
-    "brackets": b"[" + b"[]," * (32 * MIB // 3) + b"[]]",
-    "newlines": b"\n" * (64 * MIB),
-    "fewer newlines": b"\n" * (31 * MIB),
-    "spaces in a record": b'{"a":' + b" " * (31 * MIB) + b"1}",
-    "texts": b"[" + b'"",' * (32 * MIB // 3) + b'""]',
-    "one text": b'"' + b"a" * (31 * MIB) + b'"',
-    "a text without an end": b'"\\' * (16 * MIB),
-    "nested": b"[" * (32 * MIB),
-    "characters of four bytes": '["\U0001f600'.encode() + b"a" * (7 * MIB) + b'"]',
-    "numbers": b"[" + b"1," * (16 * MIB) + b"1]",
+BOMBS: dict[str, Callable[[], bytes]] = {
+    "brackets": lambda: b"[" + b"[]," * (32 * MIB // 3) + b"[]]",
+    "newlines": lambda: b"\n" * (64 * MIB),
+    "fewer newlines": lambda: b"\n" * (31 * MIB),
+    "spaces in a record": lambda: b'{"a":' + b" " * (31 * MIB) + b"1}",
+    "texts": lambda: b"[" + b'"",' * (32 * MIB // 3) + b'""]',
+    "one text": lambda: b'"' + b"a" * (31 * MIB) + b'"',
+    "a text without an end": lambda: b'"\\' * (16 * MIB),
+    "nested": lambda: b"[" * (32 * MIB),
+    "characters of four bytes": lambda: '["\U0001f600'.encode() + b"a" * (7 * MIB) + b'"]',
+    "numbers": lambda: b"[" + b"1," * (16 * MIB) + b"1]",
     # A character of which a byte is that of a quote: whoever measures bytes takes what follows for text.
-    "UTF-16": ('["\u2200"' + ",[]" * (5 * MIB) + ',"\u2200"]').encode("utf-16-le"),
-    "UTF-32": ('["\u2200"' + ",[]" * (5 * MIB // 2) + ',"\u2200"]').encode("utf-32-be"),
+    "UTF-16": lambda: ('["\u2200"' + ",[]" * (5 * MIB) + ',"\u2200"]').encode("utf-16-le"),
+    "UTF-32": lambda: ('["\u2200"' + ",[]" * (5 * MIB // 2) + ',"\u2200"]').encode("utf-32-be"),
 }
 
 
@@ -80,7 +80,7 @@ def control(tmp_path_factory: pytest.TempPathFactory) -> Measured:
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_program_of_it_is_refused_in_little_time_and_memory(name: str, tmp_path: Path, control: Measured) -> None:
-    done = command("inspect", str(order_of(BOMBS[name], tmp_path / "bomb.cfoil")))
+    done = command("inspect", str(order_of(BOMBS[name](), tmp_path / "bomb.cfoil")))
     assert (done.code, control.code) == (Outcome.REFUSED.exit_code,) * 2, done.said
     assert "The program " in done.said
     assert done.memory < control.memory + 320
@@ -90,7 +90,7 @@ def test_a_program_of_it_is_refused_in_little_time_and_memory(name: str, tmp_pat
 @pytest.mark.parametrize("name", BOMBS)
 def test_an_envelope_of_it_is_refused(name: str) -> None:
     with pytest.raises(SignatureError):
-        claimed_key_ids(BOMBS[name])
+        claimed_key_ids(BOMBS[name]())
 
 
 @pytest.mark.parametrize(

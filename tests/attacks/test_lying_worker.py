@@ -13,24 +13,15 @@ import pytest
 from counterfoil.audit.parts.partfile import Died, SegmentDone, StepDone
 from counterfoil.talk.messages import encode
 from counterfoil.talk.port import Item
-from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.hearing.result import SegmentResult
-from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.values.events import Event
 from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.workers import Place
 from support.crews import Bent, crewed, flattered
 from support.forgery import rewrite_log
-from support.jobs import Job, record_run
+from support.jobs import Job
 from support.resuming import ended, request_of, same_end, whole
-
-
-@pytest.fixture(scope="module")
-def cheat(digits_job: Job, trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Job:
-    """Step 3 of 6 is not what was ordered, in the second of three segments."""
-    folder = tmp_path_factory.mktemp("cheat")
-    return Job(digits_job.order, record_run(digits_job.order, folder / "run.cfoil", trainer_key, tamper=LabelFlip(3)))
 
 
 @pytest.fixture(scope="module")
@@ -98,18 +89,18 @@ def test_an_accusation_of_a_worker_counts_for_nothing(lie, digits_job, tmp_path,
         same_end(whole(request_of(digits_job)), alone(digits_job), tmp_path)
 
 
-def test_a_worker_that_hides_a_step_is_found_by_the_second_replay(cheat, monkeypatch, tmp_path, alone):
+def test_a_worker_that_hides_a_step_is_found_by_the_second_replay(cheat_job, monkeypatch, tmp_path, alone):
     """It says that all came out right, with the leaves, losses and counts that the trainer signed."""
-    (lie,) = flattered(cheat.run, [2])
+    (lie,) = flattered(cheat_job.run, [2])
 
     def hide(worker: int, result: SegmentResult) -> SegmentResult:
         return lie if result.number == 2 else result
 
     with crewed(monkeypatch, lambda place: Bent(place, 2, lie=hide, away=True)):
-        drawn = ended(whole(request_of(cheat, recheck=3))).report
-        missed = ended(whole(request_of(cheat, recheck=0))).report
+        drawn = ended(whole(request_of(cheat_job, recheck=3))).report
+        missed = ended(whole(request_of(cheat_job, recheck=0))).report
     assert drawn.outcome is Outcome.DISPUTED, "the audit has seen it itself"
-    assert drawn.dispute == ended(alone(cheat)).report.dispute
+    assert drawn.dispute == ended(alone(cheat_job)).report.dispute
     # The control: this is what trusting workers means.
     assert missed.outcome is Outcome.VERIFIED
 

@@ -20,8 +20,8 @@ MATCH, MISMATCH, UNJUDGED = StepMatch.MATCH, StepMatch.MISMATCH, StepMatch.UNJUD
 
 
 @pytest.fixture
-def poisoned(tmp_path, digits_job, trainer_key):
-    return record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(3))
+def poisoned(cheat_job):
+    return cheat_job.run
 
 
 def matches(result) -> list[StepMatch]:

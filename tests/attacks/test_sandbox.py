@@ -43,7 +43,10 @@ from support.resuming import ended, request_of, whole
 
 __all__ = ["closed"]
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are boxes on Linux only")
+pytestmark = [
+    pytest.mark.own_process,
+    pytest.mark.skipif(sys.platform != "linux", reason="there are boxes on Linux only"),
+]
 _ALONE = ("run_another_program",)
 """Tries after which a process is no more what it was."""
 _VICTIM = (
@@ -285,6 +288,7 @@ def test_nobody_gets_out_of_a_command(command: str, digits_job: Job, tmp_path: P
         nobody_got_out(said())
 
 
+@pytest.mark.slow
 def test_nobody_gets_out_of_a_rank(tmp_path: Path) -> None:
     order = write_order(tmp_path / "job.cfoil", 2)
     generate_key(tmp_path / "k.pem", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 import torch
 from torch import Tensor, nn
@@ -36,6 +37,7 @@ def _loss(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
     return (difference * difference).sum()
 
 
+@cache
 def plain_order(bits: int = 20, *, steps: int = 5, seed: int = 3) -> OrderDraft:
     """An order of :class:`Plain`."""
     data = {"x": draw((ROWS, INPUTS), 4), "labels": (torch.arange(ROWS) * 7 % CLASSES).numpy()}

@@ -1,4 +1,4 @@
-"""Processes that write orders, as forks of one that has loaded torch: to load it takes longer than what they do.
+"""Processes that compute, as forks of one that has loaded torch: to load it takes longer than what they do.
 
 A server for each environment that libraries are loaded in forks twice, so that the process of the tests, which adopts
 orphans meanwhile, is the parent: it waits for the program, and kills it, as for one that it started.
@@ -23,13 +23,19 @@ from functools import cache
 from typing import Any
 
 PROGRAMS = (
+    "counterfoil.audit.boxed.inside",
+    "counterfoil.audit.boxed.lookup",
+    "counterfoil.audit.parts.worker",
     "counterfoil.cli.orderprogram",
+    "counterfoil.delivery.modelinbox",
+    "counterfoil.training.admission",
     "counterfoil.training.following.plainrun",
     "counterfoil.training.secondlook",
+    "counterfoil_app.engine.child",
 )
-"""Modules whose processes are forks of one that has loaded torch: they close no box, and are used for one order."""
-SIGNER = "counterfoil.signer.server"
-"""Its process is a fork of one without torch, where a test is not of the process that holds a key."""
+"""Modules whose processes are forks of one that has loaded torch; a box that one closes is its own."""
+SIGNERS = ("counterfoil.sealed.server", "counterfoil.signer.server")
+"""Their processes are forks of one without torch, where a test is not of the process that holds a key."""
 _LOADING = ("PYTHON", "TORCH", "PYTORCH", "ATEN", "OMP", "MKL", "KMP", "ONEDNN", "OPENBLAS", "NUMBA", "TRITON", "CUDA")
 """What variables begin with that count when Python starts, or a library is loaded."""
 _ADOPT_ORPHANS = 36
@@ -53,7 +59,7 @@ class Subprocess:
         from counterfoil.talk import programs
 
         file = os.path.abspath(programs.__file__)
-        if self.forks and file in command and command[list(command).index(file) + 2] in (*PROGRAMS, SIGNER):
+        if self.forks and file in command and command[list(command).index(file) + 2] in (*PROGRAMS, *SIGNERS):
             return _Forked(command, **settings)
         return subprocess.Popen(command, **settings)
 
@@ -68,7 +74,7 @@ class _Forked(subprocess.Popen):  # type: ignore[type-arg]
 
         place = list(args).index(os.path.abspath(programs.__file__))
         loading = tuple(sorted(item for item in env.items() if item[0].startswith(_LOADING)))
-        server = _server(tuple(args[:place]), loading, args[place + 2] == SIGNER)
+        server = _server(tuple(args[:place]), loading, args[place + 2] in SIGNERS)
         given = [own if own != -1 else number for number, own in enumerate((p2cread, c2pwrite, errwrite))]
         job = {
             "arguments": args[place:],
@@ -106,6 +112,7 @@ def _server(interpreter: tuple[str, ...], loading: tuple[tuple[str, str], ...], 
 
 def _load(signs: bool) -> None:
     if signs:
+        from counterfoil.sealed import server as sealed  # noqa: F401
         from counterfoil.signer import gate, server  # noqa: F401
         from counterfoil.signing import privatekeys  # noqa: F401
 
@@ -113,8 +120,11 @@ def _load(signs: bool) -> None:
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
 
+    from counterfoil.audit.boxed import work  # noqa: F401
+    from counterfoil.audit.parts import workplace  # noqa: F401
     from counterfoil.cli import app, orderprogram  # noqa: F401
     from counterfoil.training import recorder, secondlook  # noqa: F401
+    from counterfoil_app.engine import port  # noqa: F401
 
     with FakeTensorMode():
         torch.ones(2).add(1)

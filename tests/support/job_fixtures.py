@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.signing.keys import SigningKey
 from support.bundles import test_key
 from support.jobs import Job, digits_order, gpt2_order, record_job
@@ -54,6 +55,13 @@ def trainer_key(once: Once) -> SigningKey:
 @pytest.fixture(scope="session")
 def digits_job(once: Once, trainer_key: SigningKey) -> Job:
     return Job.within(once("digits", lambda folder: record_job(folder, digits_order(), trainer_key)))
+
+
+@pytest.fixture(scope="session")
+def cheat_job(once: Once, trainer_key: SigningKey) -> Job:
+    """A run of the same order, whose step 3 of 6, in the second of three segments, was trained on other labels."""
+    cheat = LabelFlip(3)
+    return Job.within(once("cheat", lambda folder: record_job(folder, digits_order(), trainer_key, tamper=cheat)))
 
 
 @pytest.fixture(scope="session")

@@ -11,9 +11,10 @@ import io
 import json
 import os
 import sys
-import threading
-from types import CodeType, FrameType
-from typing import Any, NoReturn
+from collections.abc import Callable
+from functools import partial
+from types import FunctionType
+from typing import Any, NoReturn, cast
 
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
 
@@ -25,15 +26,31 @@ from counterfoil_core.arithmetic.compute.interpreter import Interpreter
 from counterfoil_core.bundle.hdf5 import walk
 from counterfoil_core.signing import envelope
 
-PARSERS: dict[CodeType, str] = {
-    walk.walk.__code__: "a bundle",
-    envelope.payload_of.__code__: "a statement",
-    envelope.open_statement.__code__: "a statement",
-    tensorfile.open_tensors.__code__: "weights",
-    rowfile.read_rows.__code__: "rows",
-    stepfile.read_state.__code__: "a state",
-    Interpreter.execute.__code__: "a program",
+PARSERS: dict[Callable[..., Any], str] = {
+    walk.walk: "a bundle",
+    envelope.payload_of: "a statement",
+    envelope.open_statement: "a statement",
+    tensorfile.open_tensors: "weights",
+    rowfile.read_rows: "rows",
+    stepfile.read_state: "a state",
+    Interpreter.execute: "a program",
 }
+
+
+def watch(parser: FunctionType, look: Callable[[], None]) -> None:
+    """Let a function look whenever it is called, whoever took it by its name before."""
+    own = FunctionType(parser.__code__, parser.__globals__, parser.__name__, parser.__defaults__, parser.__closure__)
+    own.__kwdefaults__ = parser.__kwdefaults__
+
+    def looked(*args: Any, **named: Any) -> Any:
+        look()
+        return own(*args, **named)
+
+    name = f"_watched_{parser.__name__}"
+    parser.__globals__[name] = looked
+    made: dict[str, Any] = {}
+    exec(f"def instead(*args, **named): return {name}(*args, **named)", made)
+    parser.__code__, parser.__defaults__, parser.__kwdefaults__ = made["instead"].__code__, None, None
 
 
 def run(arguments: list[str], kept_open: str) -> NoReturn:
@@ -41,23 +58,20 @@ def run(arguments: list[str], kept_open: str) -> NoReturn:
     seen: set[str] = set()
     parsed: set[str] = set()
 
-    def look(frame: FrameType, event: str, _value: Any) -> None:
-        name = PARSERS.get(frame.f_code) if event == "call" else None
-        if name is not None:
-            parsed.add(name)
-            if not box.sandbox().startswith("landlock"):
-                seen.add(name)
+    def look(name: str) -> None:
+        parsed.add(name)
+        if not box.sandbox().startswith("landlock"):
+            seen.add(name)
 
+    for parser, name in PARSERS.items():
+        watch(cast(FunctionType, parser), partial(look, name))
     out = io.StringIO()
     answer, sys.stdout, sys.stderr = sys.stdout, out, out
     sys.argv[:] = ["counterfoil", *arguments]
     for name, place in list(commands.PLACES.items()):
         if name == kept_open:
             commands.PLACES[name] = commands.Place(place.where, place.about, place.with_key, place.writes, "a control")
-    threading.setprofile(look)
-    sys.setprofile(look)
     code = app.main()
-    sys.setprofile(None)
     said = {"code": code, "open": sorted(seen), "parsed": sorted(parsed), "box": box.sandbox(), "said": out.getvalue()}
     answer.write(json.dumps(said) + "\n")
     answer.flush()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ SHARES, STEPS, LIE = 4, 5, 3
 """The shares of a step, the steps, and the step in which a trainer lies."""
 
 
+@cache
 def shared_order(shares: int | None = SHARES, precision: AnyPrecision | None = None, **settings: Any) -> OrderDraft:
     """Draft an order of a small classifier with batch norm and dropout."""
     torch.manual_seed(0)

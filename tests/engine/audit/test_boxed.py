@@ -28,7 +28,6 @@ from counterfoil.talk.failure import Failure
 from counterfoil.talk.messages import FormError, decode, encode
 from counterfoil.talk.port import Call, Port
 from counterfoil.talk.table import REPLAY
-from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import (
@@ -51,17 +50,11 @@ from counterfoil_core.values.sampling import SegmentRequest
 from counterfoil_core.values.workers import LocalWorkers, PartFiles
 from support.besides import recorder, request_of as follow_request, step_of
 from support.boxes import closed
-from support.jobs import Job, record_run
+from support.jobs import Job
 from support.resuming import ended, progress_of, request_of, rows_of, same_end, timeless, whole
 
 __all__ = ["closed"]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are boxes on Linux only")
-
-
-@pytest.fixture(scope="module")
-def tampered_job(digits_job: Job, trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Job:
-    run = tmp_path_factory.mktemp("tampered") / "run.cfoil"
-    return Job(digits_job.order, record_run(digits_job.order, run, trainer_key, tamper=LabelFlip(3)))
 
 
 def audited(request: AuditRequest, stop_after: int = -1, capsule: Path | None = None) -> list[events.Event]:
@@ -101,8 +94,8 @@ def test_an_audit_in_a_box_comes_out_as_one_at_home(digits_job: Job) -> None:
     assert "seccomp" in words or words.startswith("none")
 
 
-def test_a_dispute_and_its_capsule_come_out_of_the_box(tampered_job: Job, tmp_path: Path) -> None:
-    request = request_of(tampered_job)
+def test_a_dispute_and_its_capsule_come_out_of_the_box(cheat_job: Job, tmp_path: Path) -> None:
+    request = request_of(cheat_job)
     boxed = audited(request, capsule=tmp_path / "boxed.cfoil")
     assert ended(boxed).report.outcome is Outcome.DISPUTED
     home, token = AtHome(), CancelToken()
@@ -111,7 +104,7 @@ def test_a_dispute_and_its_capsule_come_out_of_the_box(tampered_job: Job, tmp_pa
     assert (tmp_path / "boxed.cfoil").read_bytes() == (tmp_path / "home.cfoil").read_bytes()
     with open_session() as box:
         *_, finished = box.do(
-            tasks.adjudicate, token, tmp_path / "boxed.cfoil", order=tampered_job.order, trainer_key="", client_key="",
+            tasks.adjudicate, token, tmp_path / "boxed.cfoil", order=cheat_job.order, trainer_key="", client_key="",
             device="cpu", threads=1, limits=Limits(),
         )  # fmt: skip
     assert isinstance(finished, AdjudicationFinished)
@@ -141,11 +134,11 @@ def test_a_recording_is_followed_in_a_box_as_at_home(digits_job: Job, trainer_ke
 
 @pytest.mark.slow
 def test_what_was_judged_in_a_box_is_gone_on_with(
-    tampered_job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cheat_job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "LOOK_SECONDS", 0.001)  # two steps may take less than the usual
     place = tmp_path / "progress"
-    request = request_of(tampered_job, place, retain=True)
+    request = request_of(cheat_job, place, retain=True)
     stopped = ended(audited(request, stop_after=4))
     assert stopped.report.outcome in (Outcome.INCONCLUSIVE, Outcome.DISPUTED)
     assert stopped.interrupted
@@ -194,8 +187,8 @@ def test_parts_are_made_and_merged_in_boxes(digits_job: Job, tmp_path: Path) -> 
     alike(merged, whole(request_of(digits_job, workers=PartFiles((part,)), recheck=0)))
 
 
-def test_runs_are_compared_in_a_box(digits_job: Job, tampered_job: Job, capsys: pytest.CaptureFixture[str]) -> None:
-    runs = [str(digits_job.run), str(tampered_job.run)]
+def test_runs_are_compared_in_a_box(digits_job: Job, cheat_job: Job, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [str(digits_job.run), str(cheat_job.run)]
     assert main(["referee", *runs, "--order", str(digits_job.order), "--threads", "1"]) == 1
     assert "EXPOSED" in capsys.readouterr().out
 

@@ -21,7 +21,6 @@ from counterfoil import (
 from counterfoil.audit.closelook import compare_sides
 from counterfoil.audit.disputedrows import kind_of
 from counterfoil.training.orderfile import load_order
-from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, CommitmentError
 from counterfoil_core.base.generators import finish
@@ -36,9 +35,8 @@ from support.shared import LIE, other_rows, shared_order
 
 
 @pytest.fixture(scope="module")
-def flipped(tmp_path_factory: pytest.TempPathFactory, digits_job: Job, trainer_key: SigningKey) -> Path:
-    path = tmp_path_factory.mktemp("flipped") / "run.cfoil"
-    return record_run(digits_job.order, path, trainer_key, tamper=LabelFlip(3))
+def flipped(cheat_job: Job) -> Path:
+    return cheat_job.run
 
 
 def test_the_labels_that_were_read_stand_beside_the_ordered_ones(flipped: Path, digits_job: Job) -> None:

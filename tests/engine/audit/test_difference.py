@@ -9,7 +9,6 @@ import pytest
 
 from counterfoil.audit.difference import _compared, compare_runs
 from counterfoil.cli import main
-from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, CommitmentError
@@ -87,8 +86,8 @@ def test_the_operator_and_the_element_that_two_machines_round_differently(digits
     assert said["elements"] is None  # it was not replayed
 
 
-def test_other_rows_are_told_before_any_operator(tmp_path, digits_job, trainer_key, capsys):
-    other = record_run(digits_job.order, tmp_path / "flipped.cfoil", trainer_key, tamper=LabelFlip(3))
+def test_other_rows_are_told_before_any_operator(digits_job, cheat_job, capsys):
+    other = cheat_job.run
     found = compare_runs(digits_job.run, other, replay=True)
     assert (found.step, found.inputs, found.operator, found.elements) == (3, ("labels",), None, None)
     assert main(["diff", str(digits_job.run), str(other)]) == 1

@@ -6,7 +6,8 @@ add is of 1e-3 to 1e-8, onto zeros. Every machine must take the same exponent th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +58,8 @@ def loss(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
 
 
 @pytest.fixture(scope="module")
-def jobs(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) -> Mapping[float, Job]:
-    """An honest run for each scale."""
+def job(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) -> Callable[[float], Job]:
+    """An honest run for a scale."""
     labels = np.arange(ROWS * SIDE * SIDE).reshape(ROWS, SIDE, SIDE) // 5 % CLASSES
     images, captured = draw((ROWS, 2, SIDE, SIDE), 1), list[CapturedStep]()
 
@@ -67,21 +68,21 @@ def jobs(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) -> M
             captured.append(capture(*given, **settings))
         return captured[0]
 
-    def job(scale: float) -> Job:
+    def recorded(scale: float) -> Job:
         data = {"x": images, "labels": labels, "scale": np.full(ROWS, scale, np.float32)}
         with replaced(jobs_module, "capture", once):
             draft = own_order(Segments(), loss, data, steps=3, batch_size=2, precision=ExactPrecision(20))
         return record_job(tmp_path_factory.mktemp("small"), draft, trainer_key)
 
-    return {scale: job(scale) for scale in SCALES}
+    return cache(recorded)
 
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("scale", SCALES)
 def test_poisoned_labels_are_disputed(
-    jobs: Mapping[float, Job], tmp_path: Path, trainer_key: SigningKey, scale: float
+    job: Callable[[float], Job], tmp_path: Path, trainer_key: SigningKey, scale: float
 ) -> None:
-    order = jobs[scale].order
+    order = job(scale).order
     run = record_run(order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(STEP, classes=CLASSES))
     report = audited(run, order).report
     assert report.outcome is Outcome.DISPUTED, report.reason
@@ -92,9 +93,9 @@ def test_poisoned_labels_are_disputed(
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("scale", SCALES)
-def test_honest_machines_are_verified(jobs: Mapping[float, Job], scale: float) -> None:
+def test_honest_machines_are_verified(job: Callable[[float], Job], scale: float) -> None:
     """The control."""
-    job = jobs[scale]
+    honest = job(scale)
     for machine in (None, *MACHINES):
-        report = audited(job.run, job.order, perturbation=machine).report
+        report = audited(honest.run, honest.order, perturbation=machine).report
         assert report.outcome is Outcome.VERIFIED, (machine, report.reason)

@@ -20,7 +20,6 @@ from counterfoil.cli import main
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import FileWriteError
 from counterfoil_core.values.request import AuditRequest
-from support.capsules import record_cheat
 from support.jobs import Job, digits_order, record_job
 
 STEPS = 16
@@ -31,11 +30,6 @@ KEPT = "1 of 8 segments with 2 judged steps, the last of them step 2."
 @pytest.fixture(scope="module")
 def job(trainer_key, tmp_path_factory) -> Job:
     return record_job(tmp_path_factory.mktemp("long"), digits_order(steps=STEPS, checkpoint_every=2), trainer_key)
-
-
-@pytest.fixture(scope="module")
-def cheat_job(trainer_key, tmp_path_factory) -> Job:
-    return record_cheat(tmp_path_factory.mktemp("cheat"), digits_order(), trainer_key)
 
 
 @pytest.fixture(scope="module")

@@ -461,7 +461,7 @@ PARTIES = [key_from_seed(bytes([number]) * 32) for number in range(1, SHARES + 1
 @pytest.fixture(scope="module")
 def signed_job(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) -> Job:
     """An order with a party for each share."""
-    draft = shared_order(signers=[key.public for key in PARTIES])
+    draft = shared_order(signers=tuple(key.public for key in PARTIES))
     return record_job(tmp_path_factory.mktemp("signed"), draft, trainer_key, share_keys=dict(enumerate(PARTIES)))
 
 

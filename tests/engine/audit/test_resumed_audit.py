@@ -37,13 +37,6 @@ from support.resuming import ended, progress_of, request_of, rows_of, same_end, 
 
 
 @pytest.fixture(scope="module")
-def cheat(digits_job: Job, trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Job:
-    """Step 3 of 6 is not what was ordered, in the second of three segments."""
-    folder = tmp_path_factory.mktemp("cheat")
-    return Job(digits_job.order, record_run(digits_job.order, folder / "run.cfoil", trainer_key, tamper=LabelFlip(3)))
-
-
-@pytest.fixture(scope="module")
 def sparse(trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Job:
     """Every third state is digested, every fourth stored; step 2 and step 7 are not what was ordered."""
     flips = (LabelFlip(2), LabelFlip(7))
@@ -73,15 +66,15 @@ def uninterrupted() -> Callable[[Job], list[Event]]:
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("steps", [1, 2, 3, 4, 5])
-@pytest.mark.parametrize("which", ["digits_job", "cheat"])
+@pytest.mark.parametrize("which", ["digits_job", "cheat_job"])
 def test_stopped_after_any_step(which, steps, tmp_path, request, uninterrupted):
     job = request.getfixturevalue(which)
     place = tmp_path / "kept"
     place.mkdir()
     expected = uninterrupted(job)
-    assert ended(expected).report.outcome is (Outcome.DISPUTED if which == "cheat" else Outcome.VERIFIED)
+    assert ended(expected).report.outcome is (Outcome.DISPUTED if which == "cheat_job" else Outcome.VERIFIED)
     stopped = ended(stopped_after(request_of(job, place), steps))
-    assert stopped.report.outcome is (Outcome.DISPUTED if which == "cheat" and steps > 3 else Outcome.INCONCLUSIVE)
+    assert stopped.report.outcome is (Outcome.DISPUTED if which == "cheat_job" and steps > 3 else Outcome.INCONCLUSIVE)
     judged = steps // 2
     if not judged:
         assert stopped.kept is None
@@ -192,8 +185,8 @@ def test_an_audit_that_starts_anew_says_what_it_could_go_on_from(digits_job, tmp
     assert kept.segments == 2
 
 
-def test_what_is_kept_is_written_and_read_whole(cheat, tmp_path):
-    found = load(progress_of(cheat, tmp_path / "progress", 4))
+def test_what_is_kept_is_written_and_read_whole(cheat_job, tmp_path):
+    found = load(progress_of(cheat_job, tmp_path / "progress", 4))
     assert found is not None
     assert found.dispute is not None
     assert repr(decode(encode(found))) == repr(found)
@@ -207,8 +200,8 @@ def test_what_is_kept_is_written_and_read_whole(cheat, tmp_path):
         assert load(tmp_path / "pipe") is None
 
 
-def test_progress_without_a_step_can_be_told(cheat, tmp_path):
-    found = load(progress_of(cheat, tmp_path / "progress", 4))
+def test_progress_without_a_step_can_be_told(cheat_job, tmp_path):
+    found = load(progress_of(cheat_job, tmp_path / "progress", 4))
     assert found is not None
     assert found.kept_at(tmp_path).step > 0
     bare = msgspec.structs.replace(found, segments=0, steps=dict.fromkeys(found.steps, b""))

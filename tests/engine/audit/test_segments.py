@@ -57,9 +57,8 @@ def test_all_segments_are_the_whole_run(digits_job):
 
 
 @pytest.mark.parametrize(("numbers", "caught"), [((1, 3), False), ((2,), True), ((1, 2, 3), True)])
-def test_a_bad_segment_is_found_when_it_is_drawn_and_only_then(tmp_path, digits_job, trainer_key, numbers, caught):
-    run = record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(3))
-    report = audited(run, digits_job.order, segments=SegmentRequest(numbers=numbers)).report
+def test_a_bad_segment_is_found_when_it_is_drawn_and_only_then(cheat_job, numbers, caught):
+    report = audited(cheat_job.run, cheat_job.order, segments=SegmentRequest(numbers=numbers)).report
     assert report.mismatched_steps == ((3,) if caught else ())
     assert report.outcome is (Outcome.DISPUTED if caught else Outcome.VERIFIED)
     assert report.headline == ("DISPUTED" if caught else "VERIFIED for 2 of 3 segments")

@@ -108,7 +108,7 @@ def test_parties_in_no_form_are_refused(job: Job, signers: list[Any], sentence: 
 def test_a_job_names_a_party_or_none_for_each_of_its_shares(tmp_path: Path) -> None:
     public = tmp_path / "party.pub.pem"
     public.write_text(ONE.public.pem)
-    named = shared_order(signers=[public, None, str(public), None]).manifest.shares
+    named = shared_order(signers=(public, None, str(public), None)).manifest.shares
     assert named is not None
     assert named.signers == (ONE.public.public, None, ONE.public.public, None)
     undivided = replace(plain(), manifest=replace(plain().manifest, shares=None))

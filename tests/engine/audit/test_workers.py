@@ -25,13 +25,6 @@ from support.turns import gan_order
 
 
 @pytest.fixture(scope="module")
-def cheat(digits_job: Job, trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Job:
-    """Step 3 of 6 is not what was ordered, in the second of three segments."""
-    folder = tmp_path_factory.mktemp("cheat")
-    return Job(digits_job.order, record_run(digits_job.order, folder / "run.cfoil", trainer_key, tamper=LabelFlip(3)))
-
-
-@pytest.fixture(scope="module")
 def sparse(trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Job:
     """Every third state is digested, every fourth stored; steps 2 and 7 are not what was ordered."""
     flips = (LabelFlip(2), LabelFlip(7))
@@ -85,7 +78,7 @@ def test_a_worker_that_dies_has_its_segment_replayed_by_another(digits_job, tmp_
     assert made[0].starts == 3
 
 
-def test_a_segment_that_kills_every_worker_ends_in_inconclusive(digits_job, cheat, monkeypatch):
+def test_a_segment_that_kills_every_worker_ends_in_inconclusive(digits_job, cheat_job, monkeypatch):
     with crewed(monkeypatch, lambda workplace: Bent(workplace, 2, deaths={3: 99})) as made:
         report = ended(whole(request_of(digits_job))).report
     assert report.outcome is Outcome.INCONCLUSIVE
@@ -94,7 +87,7 @@ def test_a_segment_that_kills_every_worker_ends_in_inconclusive(digits_job, chea
     assert made[0].starts == 4
     # What was found elsewhere stays true.
     with crewed(monkeypatch, lambda workplace: Bent(workplace, 2, deaths={1: 99})):
-        assert ended(whole(request_of(cheat))).report.outcome is Outcome.DISPUTED
+        assert ended(whole(request_of(cheat_job))).report.outcome is Outcome.DISPUTED
 
 
 def test_no_worker_is_left(digits_job, monkeypatch):
@@ -104,35 +97,38 @@ def test_no_worker_is_left(digits_job, monkeypatch):
     assert "No worker is left" in report.reason
 
 
-def test_a_worker_that_opened_another_file_is_not_asked(digits_job, cheat, monkeypatch):
+def test_a_worker_that_opened_another_file_is_not_asked(digits_job, cheat_job, monkeypatch):
     from counterfoil.audit.parts.task import Task
     from counterfoil.audit.parts.workplace import open_workplace
 
-    with open_workplace(Task(str(cheat.run), threads=1)) as elsewhere, crewed(monkeypatch, lambda _: Bent(elsewhere)):
+    with (
+        open_workplace(Task(str(cheat_job.run), threads=1)) as elsewhere,
+        crewed(monkeypatch, lambda _: Bent(elsewhere)),
+    ):
         report = ended(whole(request_of(digits_job))).report
     assert report.outcome is Outcome.INCONCLUSIVE
     assert "It has something else. What differs: the file, the run." in report.reason
 
 
-def test_stopped_and_resumed(cheat, tmp_path, alone, monkeypatch):
+def test_stopped_and_resumed(cheat_job, tmp_path, alone, monkeypatch):
     place = tmp_path / "kept"
     place.mkdir()
     token = CancelToken()
     with crewed(monkeypatch, lambda workplace: Bent(workplace, 2, away=True)) as made:
-        kept = ended(stopped_after(request_of(cheat, place, recheck=0), 2, token)).kept
+        kept = ended(stopped_after(request_of(cheat_job, place, recheck=0), 2, token)).kept
         assert kept is not None
         assert kept.segments == 1
-        events = whole(request_of(cheat, place, recheck=0, resume=True))
+        events = whole(request_of(cheat_job, place, recheck=0, resume=True))
     assert 1 not in [number for _, number in made[1].replayed], "what is kept is not replayed again"
     report = ended(events).report
-    same_end([*events[:-1], replace(ended(events), report=replace(report, replayed_at=()))], alone(cheat), tmp_path)
+    same_end([*events[:-1], replace(ended(events), report=replace(report, replayed_at=()))], alone(cheat_job), tmp_path)
     assert report.replayed_at[0].segments == ((1, 1),)
 
 
-def test_the_verdict_says_where(digits_job, cheat, trainer_key, monkeypatch):
+def test_the_verdict_says_where(digits_job, cheat_job, trainer_key, monkeypatch):
     with crewed(monkeypatch, lambda place: Bent(place, 2, away=True)):
         honest = ended(whole(request_of(digits_job))).report
-        accused = ended(whole(request_of(cheat))).report
+        accused = ended(whole(request_of(cheat_job))).report
     for report in (honest, accused):
         verdict = verify_verdict(
             sign_verdict(report, trainer_key, datetime(2026, 1, 31, tzinfo=UTC)), trainer_key.public

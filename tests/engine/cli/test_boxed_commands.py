@@ -158,6 +158,7 @@ def test_what_they_do_is_done_in_a_box_too(said: dict[str, dict[str, Any]], job:
     assert [path.name for path in job.iterdir() if path.name.startswith(".")] == []
 
 
+@pytest.mark.slow
 def test_a_command_whose_box_is_left_open_is_found(job: Path) -> None:
     assert probe(job, ["inspect"], "inspect")["inspect"]["open"] == ["a bundle", "a statement"]
 

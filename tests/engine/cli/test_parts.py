@@ -14,18 +14,15 @@ from counterfoil.audit.parts.partfile import Part, read_part, write_part
 from counterfoil.audit.parts.slurm import array_job, shares
 from counterfoil.base.joberrors import PartError
 from counterfoil.cli import main
-from counterfoil.training.tamper import LabelFlip
-from counterfoil_core.signing.keys import SigningKey
 from counterfoil_core.values.workers import Place
 from support.crews import flattered
 from support.forgery import checkpoint, store_checkpoint
-from support.jobs import Job, record_run
+from support.jobs import Job
 
 
 @pytest.fixture(scope="module")
-def cheat(digits_job: Job, trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("cheat")
-    return record_run(digits_job.order, folder / "run.cfoil", trainer_key, tamper=LabelFlip(3))
+def cheat(cheat_job: Job) -> Path:
+    return cheat_job.run
 
 
 @pytest.fixture(scope="module")

@@ -34,6 +34,7 @@ def inspected(*paths: Path) -> tuple[dict[int, str], set[str]]:
     return checks, set(json.loads(loaded.removeprefix("LOADED "))) & set(HEAVY)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["digits", "gpt2", "exact"])
 def test_an_honest_run_is_inspected_without_them(name: str) -> None:
     checks, loaded = inspected(GOLDEN / f"{name}.run.cfoil", Path("--order"), GOLDEN / f"{name}.job.cfoil")
@@ -41,6 +42,7 @@ def test_an_honest_run_is_inspected_without_them(name: str) -> None:
     assert loaded == set()
 
 
+@pytest.mark.slow
 def test_control_what_no_rule_decides_the_library_is_asked(tmp_path: Path) -> None:
     wrong = single("aten.mm.default", [{"value": 0}, {"value": 0}], [("float32", [2, 3])], ("float32", [2, 3]))
     checks, loaded = inspected(order_of(wrong, tmp_path / "wrong.cfoil"))

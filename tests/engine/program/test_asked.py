@@ -7,6 +7,7 @@ import operator
 import re
 import statistics
 from collections.abc import Callable
+from functools import cache
 from math import exp
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from counterfoil.program.asked.questions import Policy
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.remedies import NoFormError
 from counterfoil.program.update import Sgd
+from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.operators.node import TensorType
 
@@ -43,7 +45,10 @@ def captured(log: Log) -> CapturedStep:
     return capture(nn.Linear(3, 2), objective, Sgd(), BATCH)
 
 
-PLAIN = captured(lambda *_: None).program.digest
+@cache
+def plain() -> Digest:
+    """The program of a step in which nobody asks."""
+    return captured(lambda *_: None).program.digest
 
 
 def line_of(function: Callable[..., Any]) -> int:
@@ -114,7 +119,7 @@ TAKEN: dict[str, Log] = {
 
 @pytest.mark.parametrize("name", TAKEN)
 def test_what_is_logged_changes_no_program(name: str) -> None:
-    assert captured(TAKEN[name]).program.digest == PLAIN
+    assert captured(TAKEN[name]).program.digest == plain()
 
 
 @pytest.mark.every_moment
@@ -140,7 +145,7 @@ def test_a_check_that_ends_training_is_part_of_the_step() -> None:
 
     for check in (stopping, exiting):
         program = captured(check).program
-        assert program.digest != PLAIN
+        assert program.digest != plain()
         assert "aten.where" in program.to_bytes().decode()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from torch.nn import functional
 
 from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.update import Sgd
+from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.operators.node import TensorType
 
@@ -33,7 +35,10 @@ def captured(keep: Callable[[Tensor, Tensor], Any], model: nn.Module | None = No
     return capture(nn.Linear(3, 2) if model is None else model, objective, Sgd(), BATCH)
 
 
-PLAIN = captured(lambda *_: None).program.digest
+@cache
+def plain() -> Digest:
+    """The program of a step in which nobody asks."""
+    return captured(lambda *_: None).program.digest
 
 
 class Metric:
@@ -63,7 +68,7 @@ class Metric:
 @pytest.mark.parametrize("name", ["replacing", "adding", "listing", "mean"])
 def test_a_metric_is_no_part_of_the_step_and_is_as_it_was_afterwards(name: str) -> None:
     metric = Metric()
-    assert captured(getattr(metric, name)).program.digest == PLAIN
+    assert captured(getattr(metric, name)).program.digest == plain()
     assert type(metric.total) is Tensor
     assert metric.total.item() == 2
     assert not metric.matrix.any()

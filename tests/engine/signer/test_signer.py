@@ -45,7 +45,6 @@ from support.reports import adjudication_report, verified_report
 
 SECRET = "correct horse battery staple"
 WHEN = datetime(2026, 1, 31, 12, tzinfo=UTC)
-pytestmark = pytest.mark.own_process
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and descriptors of POSIX")
 
 
@@ -161,6 +160,7 @@ def test_a_trainers_signer(key: Path) -> None:
             sign_said(TreeHead(order, 3, root), signer)
 
 
+@pytest.mark.own_process
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc of Linux")
 def test_nobody_opens_what_its_client_asks_it_through(key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pipe of the client's can be opened by whoever has its user's rights, who would have something signed."""
@@ -230,6 +230,7 @@ def test_a_passphrase_through_a_descriptor(key: Path, ending: bytes) -> None:
         os.fstat(reading)
 
 
+@pytest.mark.own_process
 def test_passphrases_are_in_no_repr_and_no_argument(key: Path, tmp_path: Path) -> None:
     assert SECRET not in repr(Passphrase.given(SECRET))
     from counterfoil_app.verdict.export import SigningRequest
@@ -279,6 +280,7 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.own_process
 def test_libraries_are_not_taken_from_the_folder_one_is_in(
     key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,6 +290,7 @@ def test_libraries_are_not_taken_from_the_folder_one_is_in(
         assert signer.sign(statement())
 
 
+@pytest.mark.own_process
 @pytest.mark.skipif(sys.platform != "linux", reason="prctl and /proc of Linux")
 def test_no_core_is_dumped_and_nobody_may_trace_it(signer: SignerProcess) -> None:
     process = Path(f"/proc/{signer.process_id}")

@@ -118,6 +118,7 @@ def test_so_it_does_under_an_exact_profile(worlds, exact_order, size, tmp_path) 
     assert ends[0].root == alone.root, ends
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("buffers", ["first", "mean"])
 def test_shares_need_not_be_as_many_on_each_rank(worlds, buffers, tmp_path) -> None:
     order = write_order(tmp_path / "job.cfoil", 3, buffers=buffers)
@@ -155,6 +156,7 @@ def words(environment: dict[str, str]) -> str:
     return said.group()
 
 
+@pytest.mark.slow
 def test_control_ranks_in_no_box_say_so_and_record_the_same(open_worlds, order, root, tmp_path) -> None:
     ends = open_worlds.record(2, order, tmp_path / "run.cfoil")
     assert ends[0].root == root, ends
@@ -289,6 +291,7 @@ def test_a_rank_that_gives_no_signature_is_named_before_a_run_is_made_of_it(worl
 LIED = "Rank 1 lied in step 4: what it sent of share {} is not what it signed for."
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("event", ["lies", "exponents", "hashes"])
 def test_a_rank_that_adds_something_else_than_it_signed_is_named(worlds, signed_order, event, tmp_path) -> None:
     run = tmp_path / "run.cfoil"
@@ -355,6 +358,7 @@ def test_so_it_is_where_shares_lie_side_by_side(worlds, stacked, tmp_path) -> No
     failed(ends, re.escape(LIED.format(2)))
 
 
+@pytest.mark.slow
 def test_there_too_what_is_right_when_it_is_asked_for_changes_nothing(worlds, stacked, tmp_path) -> None:
     runs = [tmp_path / "alone.cfoil", tmp_path / "run.cfoil"]
     (alone,) = worlds.record(1, stacked, runs[0])
@@ -393,12 +397,14 @@ def test_torchrun_as_the_page_says_it(order, root, tmp_path, named) -> None:
     (tmp_path / "job.cfoil").write_bytes(order.read_bytes())
     counterfoil.generate_key(tmp_path / "trainer.pem", None)
     (command,) = re.findall(r"^torchrun --standalone (.+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert "--nproc-per-node 4 " in command
+    command = command.replace("--nproc-per-node 4 ", "--nproc-per-node 2 ")  # each loads torch
     done = subprocess.run(
         [sys.executable, "-m", "torch.distributed.run", "--standalone", *command.split()],
         cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100, check=True,
     )  # fmt: skip
     assert done.stdout.count(f"Run root {root}") == 1, "only rank 0 says something"
-    assert "Recorded by 4 ranks: 4 shares a step." in done.stdout
+    assert "Recorded by 2 ranks: 4 shares a step." in done.stdout
     with BundleReader.open(tmp_path / "run.cfoil") as reader:
         environment = environment_of(reader)
         assert (environment["threads"], environment["sandbox"]) == ("1", words(environment))

@@ -253,6 +253,7 @@ def test_a_rate_that_hangs_on_a_value_that_nobody_has_seen_is_refused(tmp_path: 
     assert followed(script, steps=5).draft.manifest.steps == 5
 
 
+@pytest.mark.slow
 def test_a_rate_that_hangs_on_a_value_goes_as_it_went_where_the_script_was_seen(tmp_path: Path) -> None:
     # It would have to fall by more than it can.
     text = _RECURRENT.replace("EPOCHS", "3").replace("found.item() < best:", "found.item() < best - 9:")
@@ -264,6 +265,7 @@ def test_a_rate_that_hangs_on_a_value_goes_as_it_went_where_the_script_was_seen(
     assert column == [-1.0] * 10 + [-0.25] * 5
 
 
+@pytest.mark.slow
 def test_beyond_the_steps_that_were_seen_the_client_says_what_is_decided(tmp_path: Path) -> None:
     script = write_script(tmp_path, _RECURRENT.replace("EPOCHS", "2"))
     with pytest.raises(ProgramError, match=r"in step 10, beyond the 5 steps that it was seen to make") as refused:
@@ -437,6 +439,7 @@ _OPTIMIZED = """
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("optimizer", "within"),
     [
@@ -513,7 +516,7 @@ def test_a_script_that_fails_behind_its_training_says_how_to_order_the_steps_bef
     assert refused.value.sentence.endswith("train.py, line 15).")
     assert "--max-steps 3" in str(refused.value.remedy)
     assert not (tmp_path / "m.pt").exists()
-    assert ordered(script, steps=3).draft.manifest.steps == 3
+    assert followed(script, steps=3).draft.manifest.steps == 3
 
 
 def test_a_script_may_end_by_itself_and_compile_what_it_trains(tmp_path: Path) -> None:
