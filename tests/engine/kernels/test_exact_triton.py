@@ -229,6 +229,8 @@ def test_rows_do_not_depend_on_other_rows(device: str) -> None:
 
 @pytest.mark.often
 def test_a_magnitude_is_found_once_for_two_products(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not device_products.reaches(torch.device(device)):
+        pytest.skip("an exponent is found with the integers there")
     found = []
     largest = exact.largest
     monkeypatch.setattr(exact, "largest", lambda *arguments: found.append(1) or largest(*arguments))

@@ -472,8 +472,8 @@ def multiply(a: Tensor, b: Tensor, tops: tuple[Tensor, Tensor], bits: int, vecto
         _multiply[(batch * tiles,)](
             a, b, result, *tops, flag, rows, columns, inner, across, tiles, *a.stride(), *b.stride(),
             bits=bits, count=digit_count(bits), vectors=vectors, turned_a=a.stride(2) != 1 and rows > 1,
-            turned_b=b.stride(1) != 1 and columns > 1, whole=inner % deep == 0, long=inner > SUMMED, high=high, wide=wide, deep=deep,
-            num_warps=warps, num_stages=1, enable_fp_fusion=False,
+            turned_b=b.stride(1) != 1 and columns > 1, whole=inner % deep == 0, long=inner > SUMMED, high=high,
+            wide=wide, deep=deep, num_warps=warps, num_stages=1, enable_fp_fusion=False,
         )  # fmt: skip
     return result
 
