@@ -37,7 +37,7 @@ from counterfoil_core.arithmetic.grid.fingerprints import step_key
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
 from counterfoil_core.arithmetic.machine import Machine, open_machine
 from counterfoil_core.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision, is_exact
-from counterfoil_core.kernels.cpu.philox import uniform
+from counterfoil_core.kernels.exact.philox import uniform
 from counterfoil_core.order.executable import step_inputs
 from counterfoil_resources.digits import load_digits
 

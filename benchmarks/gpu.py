@@ -413,11 +413,17 @@ pythonpath = {root}/tests {root}
 """Not the tree's own settings, which want plugins for the window."""
 
 
+_OF_KERNELS = "support.triton_device import"
+
+
 def _test_files() -> dict[str, str]:
-    """The files that have such tests, relative to the tree, by the name of their cell."""
-    files = [
-        file for file in sorted((ROOT / "tests").rglob("test_*.py")) if "pytest.mark.gpu" in file.read_text("utf-8")
-    ]
+    """The files that have such tests, relative to the tree, by the name of their cell; those of kernels first.
+
+    Tests of kernels take their mark from ``tests/support/triton_device.py``, where there is a device.
+    """
+    texts = {file: file.read_text("utf-8") for file in sorted((ROOT / "tests").rglob("test_*.py"))}
+    files = [file for file, text in texts.items() if _OF_KERNELS in text]
+    files += [file for file, text in texts.items() if "pytest.mark.gpu" in text and file not in files]
     names = [file.relative_to(ROOT).as_posix() for file in files]
     return {name.removeprefix("tests/").removesuffix(".py").replace("/", "."): name for name in names}
 
@@ -442,6 +448,8 @@ def _tests(options: Namespace, name: str) -> Values:
     failed = [case for case, outcome in cases.items() if outcome in ("failed", "error")]
     said = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "no test"
     strange = [f"test {case} of {file} failed" for case in failed]
+    if options.device != "cpu" and not counts["passed"]:
+        strange.append(f"nothing of {file} ran on the device")
     return {"counts": dict(counts), "output": ended.stdout[-6000:] if failed else "", "said": said, "strange": strange}
 
 
@@ -503,11 +511,11 @@ def _fine_tuning(options: Namespace, _name: str) -> Values:
 
 PARTS: Mapping[str, Callable[[Namespace, str], Values]] = {
     "environment": _environment,
+    "tests": _tests,
     "crossing": _crossing,
+    "accusations": _accusations,
     "steps": _steps,
     "larger": _larger,
-    "tests": _tests,
-    "accusations": _accusations,
     "fine-tuning": _fine_tuning,
 }
 
@@ -529,12 +537,12 @@ def cells(options: Namespace) -> list[Cell]:
 
     return [
         *of("environment", ["machine"], 15, 90, alone=True),
+        *of("tests", list(_test_files()), 60, 400),
         *of("crossing", ["key"], 1, 60, alone=True),
         *of("crossing", [*golden, *first], 25, 180),
+        *of("accusations", list(_accused(options)), 30, 240),
         *of("steps", timed, 45, 300, alone=True),
         *of("larger", large, 60, 300),
-        *of("tests", list(_test_files()), 60, 400),
-        *of("accusations", list(_accused(options)), 30, 240),
         *of("fine-tuning", ["example"], 150, 400, alone=True),
         *of("crossing", [name for name in crossed if name not in first], 25, 180),
     ]

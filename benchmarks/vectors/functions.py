@@ -26,9 +26,9 @@ from counterfoil_core.base.stoprule import StopRule
 from counterfoil_core.bundle.schema import StepRecord
 from counterfoil_core.commit.merkle import MerkleTree, leaf_hash
 from counterfoil_core.commit.state import chunk_tree, state_root, tensor_digest, tensor_record
-from counterfoil_core.kernels.cpu.philox import philox4x32, uniform
 from counterfoil_core.kernels.exact import functions, products, sums
 from counterfoil_core.kernels.exact.limits import sum_bits
+from counterfoil_core.kernels.exact.philox import philox4x32, uniform
 from counterfoil_core.kernels.exact.quantise import quantise
 from counterfoil_core.kernels.grid import ZERO_SCALE, Grid
 from counterfoil_core.operators.facts import EXPONENTIAL, NORMAL

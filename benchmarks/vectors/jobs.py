@@ -21,7 +21,7 @@ from counterfoil.training.turns import Turn, TurnsJob, order_turns
 from counterfoil.training.weights import fan_in_uniform
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision, is_exact
 from counterfoil_core.base.stoprule import StopRule
-from counterfoil_core.kernels.cpu.philox import uniform
+from counterfoil_core.kernels.exact.philox import uniform
 from counterfoil_core.operators.node import TensorType
 
 Array = npt.NDArray[Any]

@@ -227,6 +227,16 @@ def test_cells_of_a_gpu_have_names_of_their_own_and_the_most_valuable_comes_firs
         assert list(dict.fromkeys(key.split("/")[0] for key in keys)) == list(gpu.PARTS)
 
 
+def test_every_test_of_kernels_runs_on_a_gpu() -> None:
+    """Their mark is that of a parameter, which a file takes from elsewhere."""
+    files = list(gpu._test_files().values())
+    kernels = [file for file in files if "triton_device" in (gpu.ROOT / file).read_text(encoding="utf-8")]
+    assert files[: len(kernels)] == kernels
+    names = {Path(file).stem for file in kernels}
+    assert names >= {"test_exact_triton", "test_rounding_triton", "test_rounder_ahead", "test_rules", "test_ahead"}
+    assert "tests/attacks/test_no_false_accusation.py" in files
+
+
 # Whole trainings.
 
 

@@ -28,7 +28,7 @@ TARGETS = {
 BUDGETS = {
     "_round_block": 168, "_direct": 128, "_gather": 64, "_fingerprint_block": 96, "_choose_grid": 40, "_leaves": 128,
     "_largest": 64, "_quantise": 96, "_sum": 96, "_round_sums": 64, "_bracket": 96,
-    "_multiply": 255, "_convolve": 255,
+    "_multiply": 255, "_convolve": 255, "_fill": 64,
 }  # fmt: skip
 """Registers of a thread that a kernel may take, by its name; none may spill."""
 OF_TENSOR_CORES = frozenset({"_multiply", "_convolve"})

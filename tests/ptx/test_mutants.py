@@ -17,6 +17,7 @@ TESTS = {
     "rounding": ["test_rounding_triton.py", "test_rules.py"],
     "exact": ["test_exact_triton.py", "test_rules.py"],
     "products": ["test_exact_triton.py"],
+    "philox": ["test_exact_triton.py"],
     "sha256": ["../commit/test_statedigest.py"],
 }
 """Where a module's kernels are tested, beside ``tests/engine/kernels``."""
@@ -56,6 +57,7 @@ MUTANTS = {
     "sums beyond int32": ("products", "        total += more", "        total = more"),
     "rows beyond the end": ("products", "mask=inside_a & inside_b)", "mask=inside_b)"),
     "where a window looks": ("products", "n * of_n + k * of_k + offset", "n * of_n + k * of_k"),
+    "a round of a draw": ("philox", "high1 ^ c1 ^ k0", "high1 ^ c1 ^ k1"),
     "the last byte of a chunk": ("sha256", "(place <= length)", "(place < length)"),
     "a turn": ("sha256", "(_turned(e, 6)", "(_turned(e, 7)"),
     "chunks that are not there": ("sha256", "tl.load(lengths + number, mask=inside, other=0)",

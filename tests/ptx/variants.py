@@ -129,7 +129,18 @@ def _products() -> None:
                 device_products.weight_gradient(g, x, weight.shape[2:], geometry, bits)
 
 
-def variants(launchers: tuple[Callable[[], None], ...] = (_rounding, _sha256, _exact, _products)) -> list[Variant]:
+def _draws() -> None:
+    from counterfoil_core.kernels.cuda.philox import words
+
+    for count in (1, 16, 33):
+        for start in (0, 2**32):
+            for shift in (0, 8, 31):
+                words(range(start, start + count), (2**32 - 1, 7), 2**31, 3, torch.device("meta"), shift)
+
+
+def variants(
+    launchers: tuple[Callable[[], None], ...] = (_rounding, _sha256, _exact, _products, _draws),
+) -> list[Variant]:
     """Return every variant, each once."""
     found: dict[tuple[str, str], Variant] = {}
 
@@ -152,11 +163,11 @@ def variants(launchers: tuple[Callable[[], None], ...] = (_rounding, _sha256, _e
 
 
 def _functions() -> list[JITFunction[Any]]:
-    from counterfoil_core.kernels.cuda import exact, products, rounding, sha256
+    from counterfoil_core.kernels.cuda import exact, philox, products, rounding, sha256
 
     return [
         value
-        for module in (exact, products, rounding, sha256)
+        for module in (exact, philox, products, rounding, sha256)
         for value in vars(module).values()
         if isinstance(value, JITFunction)
     ]

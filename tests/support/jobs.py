@@ -42,7 +42,7 @@ from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precis
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import StepRecord, run_tree
 from counterfoil_core.hearing import session
-from counterfoil_core.kernels.cpu.philox import uniform
+from counterfoil_core.kernels.exact.philox import uniform
 from counterfoil_core.operators.node import TensorType
 from counterfoil_core.program.graph import Program
 from counterfoil_core.signing.claims import Acceptance, RunClaim, SignedOrder

@@ -19,7 +19,7 @@ from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
 from counterfoil.base.foreignerrors import describe_error, theirs
 from counterfoil_core.base.errors import DataError
-from counterfoil_core.kernels.cpu.philox import philox4x32
+from counterfoil_core.kernels.exact.philox import philox4x32
 
 Every = Literal["step", "epoch"]
 """After what a scheduler moves on."""

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import open_input
-from counterfoil_core.kernels.cpu.philox import DIGITS, uniform, words
+from counterfoil_core.kernels.exact.philox import DIGITS, uniform, words
 
 # Initial weights that come out the same on every machine. torch's own initialisers draw from its generators, whose
 # numbers differ between instruction sets. These draw from Philox and use operations that are exact or correctly

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import conv2d, pad
 
-from counterfoil_core.kernels.cpu.philox import uniform
+from counterfoil_core.kernels.exact.philox import uniform
 
 _MATRICES = ((1, 1, 1), (1, 7, 3), (3, 300, 100), (16, 24, 24), (33, 130, 17), (64, 1024, 64))
 """Rows, inner axis, columns: one of each, less than a vector, a vector and more, beyond a tile."""

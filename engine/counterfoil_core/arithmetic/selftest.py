@@ -22,9 +22,9 @@ from counterfoil_core.base.errors import DeviceError, LogError
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil_core.base.sentence import say
 from counterfoil_core.commit.statedigest import root_of
-from counterfoil_core.kernels.cpu.philox import philox4x32, uniform
 from counterfoil_core.kernels.cpu.rounding import mix_values
 from counterfoil_core.kernels.exact.forms import is_sound
+from counterfoil_core.kernels.exact.philox import philox4x32, uniform
 from counterfoil_core.kernels.exact.products import Form
 from counterfoil_core.kernels.grid import Grid
 from counterfoil_core.operators.facts import EXPONENTIAL, NORMAL, UNIFORM

@@ -23,8 +23,8 @@ from counterfoil_core.arithmetic import machine
 from counterfoil_core.base.errors import NonFiniteError, ObstacleError, ProgramError, RefusedError
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.kernels import devices
-from counterfoil_core.kernels.cuda import exact, products as cuda_products
-from counterfoil_core.kernels.exact import device_products, digits, elementwise, forms, products, sums
+from counterfoil_core.kernels.cuda import exact, philox as cuda_philox, products as cuda_products
+from counterfoil_core.kernels.exact import device_products, digits, elementwise, forms, philox, products, sums
 from counterfoil_core.kernels.exact.bracket import ROOM, bracketed, bracketed_by_torch
 from counterfoil_core.kernels.exact.convolutions import convolution, input_gradient, weight_gradient
 from counterfoil_core.kernels.exact.forms import is_sound, sound_forms
@@ -262,6 +262,32 @@ def test_nothing_waits_for_the_device(device: str) -> None:
             step()
         finally:
             torch.cuda.set_sync_debug_mode("default")
+
+
+# Draws.
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**32 - 1, 2**63 + 12345, 2**64 - 1])
+def test_words_of_draws(device: str, seed: int) -> None:
+    for step, draw in ((0, 0), (1, 2**32 - 1), (2**32 - 1, 7)):
+        for blocks in (range(3), range(2**32 - 2, 2**32 + 600), range(0)):
+            key = {"seed": seed, "step": step, "draw": draw, "device": device}
+            expected = philox.words_by_torch(blocks, **key)
+            for upper in (1, 24, 32):
+                found = philox.words(blocks, **key, upper=upper)
+                assert torch.equal(found, expected >> (32 - upper))
+
+
+@pytest.mark.often
+def test_draws_are_one_launch(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A known answer of Random123, and the control that it came from the kernel."""
+    seed = 0xA4093822 + (0x299F31D0 << 32)
+    key = {"seed": seed, "step": 0x13198A2E, "draw": 0x03707344, "device": device}
+    block = 0x243F6A88 + (0x85A308D3 << 32)
+    expected = [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1]
+    assert philox.words(range(block, block + 1), **key).tolist() == expected
+    monkeypatch.setattr(cuda_philox, "words", lambda *_arguments: None)
+    assert philox.words(range(block, block + 1), **key) is None
 
 
 # Doubts of functions.

@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 
-from counterfoil_core.kernels.cpu.philox import philox4x32, uniform
+from counterfoil_core.kernels.exact.philox import philox4x32, uniform
 from support import kernelrules as rules
 
 # Random123, examples/kat_vectors, philox4x32-10: counter, key, answer.

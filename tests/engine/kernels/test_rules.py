@@ -15,10 +15,10 @@ from torch import Tensor
 
 from counterfoil_core.arithmetic.grid.directions import apply_directions
 from counterfoil_core.kernels import devices
-from counterfoil_core.kernels.cpu.philox import philox4x32, words, words_by_torch
 from counterfoil_core.kernels.cpu.rounding import CpuKernel, mix_values
 from counterfoil_core.kernels.exact import digitproducts
 from counterfoil_core.kernels.exact.digits import KARATSUBA_BLOCK, digit_count, recombine, split
+from counterfoil_core.kernels.exact.philox import philox4x32, words, words_by_torch
 from counterfoil_core.kernels.exact.products import Form, matmul
 from counterfoil_core.kernels.exact.quantise import quantise
 from counterfoil_core.kernels.grid import Grid

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from counterfoil.training import images
-from counterfoil_core.kernels.cpu import philox
+from counterfoil_core.kernels.exact import philox
 
 COUNT = 400
 

@@ -25,7 +25,7 @@ HOMES = (
     "arithmetic.grid.directions", "arithmetic.grid.instructions", "arithmetic.otherwise.rewriting.additions",
     "arithmetic.grid.log", "arithmetic.grid.tiles", "bundle.hdf5.checksumloops", "kernels.cpu.convolutionloops",
     "kernels.cpu.formulas", "kernels.cpu.magnitudes", "kernels.cpu.measures", "kernels.cpu.norms",
-    "kernels.cpu.philox", "kernels.cpu.rounding", "kernels.cpu.pairsums", "kernels.exact.bracket",
+    "kernels.exact.philox", "kernels.cpu.rounding", "kernels.cpu.pairsums", "kernels.exact.bracket",
     "kernels.exact.combine", "kernels.exact.digitproducts",
     "kernels.exact.digitconvolutions", "kernels.exact.cpusums", "kernels.exact.int16_matrices",
     "kernels.exact.quantise",

@@ -24,7 +24,7 @@ from counterfoil.training.schedules import shuffled_epochs
 from counterfoil_core.base.errors import CounterfoilError, DataError
 from counterfoil_core.base.inputs import open_input
 from counterfoil_core.base.precision import AnyPrecision, is_exact
-from counterfoil_core.kernels.cpu.philox import uniform
+from counterfoil_core.kernels.exact.philox import uniform
 from counterfoil_core.operators.node import TensorType
 
 RECIPE = "logistic"

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.base.cancel import check_cancelled
-from counterfoil_core.kernels.cpu.philox import uniform, words
 from counterfoil_core.kernels.exact import draws
+from counterfoil_core.kernels.exact.philox import uniform, words
 from counterfoil_core.operators.facts import EXPONENTIAL, NORMAL, UNIFORM
 
 _PIECE = 1 << 14

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from counterfoil_core.arithmetic.compute.draws import draw_numbers
-from counterfoil_core.kernels.cpu.philox import words, words_by_torch
 from counterfoil_core.kernels.exact import draws
 from counterfoil_core.kernels.exact.bracket import bracketed, bracketed_by_torch
+from counterfoil_core.kernels.exact.philox import words, words_by_torch
 from counterfoil_core.operators.draws.judge import drawn_element
 from counterfoil_core.operators.facts import DRAWS, EXPONENTIAL, NORMAL, UNIFORM
 

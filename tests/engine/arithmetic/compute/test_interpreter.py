@@ -24,7 +24,7 @@ from counterfoil_core.arithmetic.compute.plan import Frame, Unit
 from counterfoil_core.arithmetic.selftest import tiny_inputs, tiny_program
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CancelledError, NonFiniteError, ProgramError
-from counterfoil_core.kernels.cpu.philox import uniform
+from counterfoil_core.kernels.exact.philox import uniform
 from counterfoil_core.operators.node import TensorType
 from counterfoil_core.program.graph import node_values
 from support.jobs import capture_on, draw, replaced

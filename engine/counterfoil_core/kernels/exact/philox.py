@@ -70,6 +70,11 @@ def words(blocks: range, *, seed: int, step: int, draw: int, device: torch.devic
     if devices.loops_reach(torch.device(device)):
         filled = _fill(blocks.start, len(blocks), 32 - upper, seed & _MASK, seed >> 32, step & _MASK, draw & _MASK)
         return torch.from_numpy(filled.view(np.int32) if upper < 32 else filled.astype(np.int64))
+    if devices.triton_reaches(torch.device(device)):
+        from counterfoil_core.kernels.cuda import philox
+
+        key = seed & _MASK, seed >> 32
+        return philox.words(blocks, key, step & _MASK, draw & _MASK, torch.device(device), 32 - upper)
     return words_by_torch(blocks, seed=seed, step=step, draw=draw, device=device) >> (32 - upper)
 
 
