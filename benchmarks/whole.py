@@ -51,7 +51,7 @@ from counterfoil.training.tokens import Tokens
 from counterfoil.training.weights import Weights
 from counterfoil_core.arithmetic.compute.interpreter import Interpreter
 from counterfoil_core.arithmetic.machine import open_machine
-from counterfoil_core.base.precision import Precision
+from counterfoil_core.base.precision import PROFILES, AnyPrecision, Precision
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.values.events import AuditFinished, StepReplayed
 from counterfoil_core.values.outcome import Outcome
@@ -78,9 +78,11 @@ _IMAGES, _SEQUENCE = 2048, 64
 _SLOWER = 4
 """How much longer a step may take on the other machine."""
 _DAY = 86_400.0
+_UNDER = "@"
+"""Between the name of a training and that of another profile than its recipe's."""
 _TRAIN = "import sys; from benchmarks.whole import train_one; train_one(*sys.argv[1:])"
 FloatArray = npt.NDArray[np.float32]
-Draft = Callable[[Path | None, int, int, Precision | None], OrderDraft]
+Draft = Callable[[Path | None, int, int, AnyPrecision | None], OrderDraft]
 """Drafts an order: from a text or None, of so many steps, with a state stored every so many, in a precision."""
 
 
@@ -99,7 +101,7 @@ class WholeJob:
 
 
 def _images(model: str | ResNetLayout, batch: int) -> Draft:
-    def draft(_text: Path | None, steps: int, every: int, precision: Precision | None) -> OrderDraft:
+    def draft(_text: Path | None, steps: int, every: int, precision: AnyPrecision | None) -> OrderDraft:
         rng = np.random.default_rng(0)
         labels = rng.integers(0, 10, _IMAGES)
         # Made up, but to be learned: each class has a picture of its own, under noise.
@@ -126,7 +128,7 @@ def text_tokens(text: Path | None, vocabulary: int, rows: int) -> Tokens:
     return Tokens(made_up, vocabulary, Path("made up"))
 
 
-def _gpt2(text: Path | None, steps: int, every: int, precision: Precision | None) -> OrderDraft:
+def _gpt2(text: Path | None, steps: int, every: int, precision: AnyPrecision | None) -> OrderDraft:
     shape, batch = gpt2.SIZES["124M"], 8
     torch.manual_seed(0)  # the recipe's own drawing, the same on every machine, takes minutes at this size
     model = gpt2.Gpt2(shape)
@@ -165,7 +167,7 @@ class Pieces:
     job: WholeJob  #: What is trained.
     text: Path | None  #: The text that a language model learns; None for made-up tokens.
     threads: int  #: Threads on the CPU.
-    precision: Precision | None = None  #: That of the order, if it is not the recipe's own.
+    precision: AnyPrecision | None = None  #: That of the order, if it is not the recipe's own.
 
     @property
     def order(self) -> Path:
@@ -336,19 +338,31 @@ def train_apart(pieces: Pieces) -> Values:
 
 
 def _named(options: Namespace) -> list[str]:
-    return options.jobs or list(JOBS)[:2]
+    chosen = options.jobs or list(JOBS)[:2]
+    return [*chosen, *(f"{name}{_UNDER}{profile}" for profile in options.precision for name in chosen)]
+
+
+def _job(name: str) -> WholeJob:
+    """The training of a name; under another profile it has that behind it."""
+    plain, _, profile = name.partition(_UNDER)
+    return replace(JOBS[plain], title=f"{JOBS[plain].title}, {profile}") if profile else JOBS[plain]
+
+
+def _names() -> list[str]:
+    return [*JOBS, *(f"{name}{_UNDER}{profile}" for name in JOBS for profile in PROFILES)]
 
 
 def cells(options: Namespace) -> list[Cell]:
     """Return the cells of some trainings, each after those that it needs."""
     found, here, there = [], MACHINES[THIS], MACHINES[OTHER]
     for name in _named(options):
-        whole, step = JOBS[name].steps * JOBS[name].seconds, JOBS[name].seconds
+        whole, step = _job(name).steps * _job(name).seconds, _job(name).seconds
         found.append(Cell(f"{name}/order", 60, _DAY))
         found.append(Cell(f"{name}/record", whole, _DAY, alone=True, variables=here))
-        found.append(Cell(f"{name}/apart", whole, _DAY, alone=True, variables=here))
+        if _UNDER not in name:
+            found.append(Cell(f"{name}/apart", whole, _DAY, alone=True, variables=here))
         found.append(Cell(f"{name}/audit", _SLOWER * whole, _DAY, alone=True, variables=there))
-        for margin in MARGINS:
+        for margin in MARGINS if _UNDER not in name else ():
             found.append(Cell(f"{name}/record-{margin}", 60 + SHORT * step, _DAY, variables=here))
             found.append(Cell(f"{name}/audit-{margin}", 60 + SHORT * _SLOWER * step, _DAY, variables=there))
     return found
@@ -357,7 +371,8 @@ def cells(options: Namespace) -> list[Cell]:
 def _measure(options: Namespace, key: str) -> Values:
     name, what = key.split("/")
     kind, _, margin = what.partition("-")
-    pieces = Pieces(options.out / name, JOBS[name], options.text and options.text.resolve(), options.threads)
+    profile = PROFILES.get(name.partition(_UNDER)[2])
+    pieces = Pieces(options.out / name, _job(name), options.text and options.text.resolve(), options.threads, profile)
     if not margin:
         return {"order": pieces.write_order, "record": pieces.record, "audit": pieces.audit}.get(
             kind, lambda: train_apart(pieces)
@@ -385,7 +400,8 @@ def _run_row(job: WholeJob, recorded: Values, audit: Values | None) -> list[str]
         return [*head, *["not yet"] * 3, size(log), *["-"] * 4, *tail]
     rows = audit["steps"]
     equal = f"{sum(row['equal'] for row in rows)} of {len(steps)}"
-    bits = f"{8 * log / sum(row['values'] for row in rows):.5f}"
+    values = sum(row["values"] for row in rows)
+    bits = f"{8 * log / values:.5f}" if values else "-"
     return [*head, median(rows), audit["outcome"], equal, size(log), bits, *_counts(rows), *tail]
 
 
@@ -406,11 +422,11 @@ def _margin_row(margin: str, recorded: Sequence[Values], audit: Values) -> list[
 
 def sections(results: Results, options: Namespace) -> Sections:
     """Return the part of the page."""
-    found = {name: figures(results, f"{name}/") for name in JOBS}
+    found = {name: figures(results, f"{name}/") for name in _names()}
     found = {name: each for name, each in found.items() if each}
-    runs = [_run_row(JOBS[name], each["record"], each.get("audit")) for name, each in found.items() if "record" in each]
+    runs = [_run_row(_job(name), each["record"], each.get("audit")) for name, each in found.items() if "record" in each]
     distances = [
-        _apart_row(JOBS[name], each["apart"]["steps"], each.get("audit"))
+        _apart_row(_job(name), each["apart"]["steps"], each.get("audit"))
         for name, each in found.items()
         if "apart" in each
     ]
@@ -418,7 +434,7 @@ def sections(results: Results, options: Namespace) -> Sections:
     for name, each in found.items():
         there = [margin for margin in MARGINS if f"audit-{margin}" in each]
         rows = [_margin_row(margin, each[f"record-{margin}"]["steps"], each[f"audit-{margin}"]) for margin in there]
-        margins.append(f"*{JOBS[name].title}*\n\n{markdown(_MARGIN_HEADS, rows)}" if rows else "")
+        margins.append(f"*{_job(name).title}*\n\n{markdown(_MARGIN_HEADS, rows)}" if rows else "")
     text = "made-up tokens" if options.text is None else options.text.name
     return on_page(
         "paper-experiments.md", "whole",
@@ -471,6 +487,7 @@ WHOLE = Benchmark(
     sections,
     (
         some_of("jobs", JOBS),
+        some_of("--precision", PROFILES),
         argument("--text", type=Path, help="a file of text for the language model; made-up tokens otherwise"),
     ),
     out="bench-results/whole",

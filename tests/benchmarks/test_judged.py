@@ -272,6 +272,9 @@ def test_margins_are_proven_or_fixed_and_every_piece_is_a_cell_on_its_machine() 
     found = {cell.key: cell for cell in whole.cells(whole.WHOLE.parsed("whole", ["gpt2"]))}
     assert list(found)[:4] == ["gpt2/order", "gpt2/record", "gpt2/apart", "gpt2/audit"]
     assert found["gpt2/audit-m50"].variables == whole.MACHINES["other"]
+    words = ["rehearsal", "--precision", "exact-20"]
+    keys = [cell.key for cell in whole.cells(whole.WHOLE.parsed("whole", words))]
+    assert keys[-3:] == [f"rehearsal@exact-20/{what}" for what in ("order", "record", "audit")]
     assert not found["gpt2/record"].variables
 
 
