@@ -74,7 +74,7 @@ class _Forked(subprocess.Popen):  # type: ignore[type-arg]
 
         place = list(args).index(os.path.abspath(programs.__file__))
         loading = tuple(sorted(item for item in env.items() if item[0].startswith(_LOADING)))
-        server = _server(tuple(args[:place]), loading, args[place + 2] in SIGNERS)
+        which = tuple(args[:place]), loading, args[place + 2] in SIGNERS
         given = [own if own != -1 else number for number, own in enumerate((p2cread, c2pwrite, errwrite))]
         job = {
             "arguments": args[place:],
@@ -86,12 +86,25 @@ class _Forked(subprocess.Popen):  # type: ignore[type-arg]
         prctl = ctypes.CDLL(None).prctl
         prctl(_ADOPT_ORPHANS, 1, 0, 0, 0)
         try:
-            socket.send_fds(server, [json.dumps(job).encode()], [*given, *pass_fds])
-            self.pid = int(server.recv(64))
+            try:
+                self.pid = _fork(_server(*which), job, [*given, *pass_fds])
+            except OSError:
+                # What a script starts is ended with it: so is a server that was started while one ran.
+                _server.cache_clear()
+                self.pid = _fork(_server(*which), job, [*given, *pass_fds])
         finally:
             prctl(_ADOPT_ORPHANS, 0, 0, 0, 0)
         self._child_created = True
         self._close_pipe_fds(p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite)
+
+
+def _fork(server: socket.socket, job: Mapping[str, Any], descriptors: Sequence[int]) -> int:
+    """Have a server be a program; returns the number of its process."""
+    socket.send_fds(server, [json.dumps(job).encode()], descriptors)
+    said = server.recv(64)
+    if not said:
+        raise BrokenPipeError
+    return int(said)
 
 
 @cache

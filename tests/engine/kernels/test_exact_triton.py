@@ -403,7 +403,7 @@ def test_the_self_test_asks_the_kernels(device: str, monkeypatch: pytest.MonkeyP
 FAULTS = {
     "no compiler": RuntimeError("Failed to find C compiler. Please specify via CC environment variable"),
     "no headers": subprocess.CalledProcessError(1, ["gcc"]),
-    "the disk is full": OSError(errno.ENOSPC, "No space left on device", "/home/x/.triton/cache/y"),
+    "the disk is full": OSError(errno.ENOSPC, "No space left on device", "/var/cache/triton/kernel"),
     "out of resources": OutOfResources(300_000, 101_376, "shared memory"),
     "the assembler": PTXASError("Internal Triton PTX codegen error"),
     "the driver": RuntimeError("Triton Error [CUDA]: an illegal memory access was encountered"),

@@ -71,6 +71,7 @@ def words(blocks: range, key: tuple[int, int], step: int, draw: int, device: tor
     if len(blocks):
         with device_of(out):
             _fill[(-(-len(blocks) // SIZE),)](
-                out, blocks.start, len(blocks), *key, step, draw, shift=shift, size=SIZE, num_warps=4
-            )
+                out, blocks.start, len(blocks), *key, step, draw, shift=shift, size=SIZE, num_warps=4,
+                enable_fp_fusion=False,
+            )  # fmt: skip
     return out

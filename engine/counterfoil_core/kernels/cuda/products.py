@@ -429,7 +429,7 @@ def digit_count(bits: int) -> int:
     return 2 if bits <= MOST_BITS_OF_TWO else 3
 
 
-def tile_of(rows: int, columns: int, bits: int, *, small: bool) -> tuple[int, int, int, int]:
+def tile_of(rows: int, columns: int, *, small: bool, narrow: bool) -> tuple[int, int, int, int]:
     """Return height, width and depth of a tile, and its warps: larger ones read less, smaller ones are more.
 
     They are the largest whose sums find room in registers (``tests/ptx/ahead.py`` looks that nothing spills).
@@ -437,15 +437,15 @@ def tile_of(rows: int, columns: int, bits: int, *, small: bool) -> tuple[int, in
     Args:
         rows: Of the result.
         columns: Of the result.
-        bits: S.
         small: Whether a total in int64 is carried along.
+        narrow: Whether there are three digits, or an exponent for each row.
     """
     if triton.knobs.runtime.interpret:
         high, wide = (min(max(triton.next_power_of_2(length), _LEAST_TILE), _MOST_TILE) for length in (rows, columns))
         return high, wide, _MOST_TILE, 4
     if small or min(rows, columns) < 64:
-        return 32, 32, 32, 4
-    return 128 if min(rows, columns) >= 512 else 64, 64 if digit_count(bits) == 2 else 32, 32, 8
+        return 32, 32, 32, 8
+    return 64, 32 if narrow else 64, 32, 8
 
 
 def multiply(a: Tensor, b: Tensor, tops: tuple[Tensor, Tensor], bits: int, vectors: bool, flag: Tensor) -> Tensor:
@@ -464,7 +464,7 @@ def multiply(a: Tensor, b: Tensor, tops: tuple[Tensor, Tensor], bits: int, vecto
         float32 ``[batch, m, n]``, contiguous.
     """
     (batch, rows, inner), columns = a.shape, b.shape[2]
-    high, wide, deep, warps = tile_of(rows, columns, bits, small=inner > SUMMED)
+    high, wide, deep, warps = tile_of(rows, columns, small=inner > SUMMED, narrow=vectors or digit_count(bits) == 3)
     result = torch.empty((batch, rows, columns), dtype=torch.float32, device=a.device)
     across = -(-columns // wide)
     tiles = -(-rows // high) * across
@@ -530,7 +530,7 @@ def convolve(
     rows, inner, columns = windows.rows, windows.outer, windows.columns
     for taps, places in zip(windows.kernel, windows.positions, strict=True):
         inner, columns = inner * taps, columns * places
-    high, wide, deep, warps = tile_of(rows, columns, bits, small=True)
+    high, wide, deep, warps = tile_of(rows, columns, small=True, narrow=True)
     across = -(-columns // wide)
     tiles = -(-rows // high) * across
     with device_of(a):
