@@ -220,6 +220,16 @@ def test_any_strides(device: str, k: int) -> None:
             assert same_bits(products.matmul(*there, 20, FORM, scope).cpu(), expected)
 
 
+@pytest.mark.parametrize("low", [-149, -140, -126, -110, -104])
+def test_matrices_of_tiny_numbers(device: str, low: int) -> None:
+    """Their integers are made by two factors, and results by a shift to odd: some are subnormal."""
+    a, b = wild((9, 33), 1, low, low + 3), wild((33, 7), 2, -20, 3 if low > -140 else 40)
+    for bits in (13, 20):
+        expected = on_cpu(products.matmul, a, b, bits, Form.FLOAT64)
+        assert expected.any()
+        assert same_bits(products.matmul(a.to(device), b.to(device), bits, FORM).cpu(), expected)
+
+
 def test_rows_do_not_depend_on_other_rows(device: str) -> None:
     a, b = wild((5, 40), 1, -3, 3), wild((40, 7), 2, -3, 3)
     whole = products.matmul(a.to(device), b.to(device), 20, FORM, Scope.VECTOR).cpu()
