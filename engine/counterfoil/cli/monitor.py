@@ -32,7 +32,7 @@ from counterfoil.distributed.outside import GROUP, Connect, GroupOutside, outsid
 from counterfoil.sandbox import box
 from counterfoil.signer.client import SignerProcess, ask_passphrase, start_signer
 from counterfoil.signer.environment import drop_passphrase
-from counterfoil.talk.failure import FaultError, refusal
+from counterfoil.talk.failure import refusal
 from counterfoil.talk.frames import read_frame, write_frame
 from counterfoil.talk.line import Line
 from counterfoil.talk.messages import decode, encode
@@ -166,11 +166,9 @@ class Monitor(FarRun, GroupOutside):
 
     def compile(self) -> None:
         """Compile kernels, which are kept where a process in a box cannot write."""
-        from counterfoil.audit.boxed.compilation import compile_kernels
+        from counterfoil.audit.boxed.compilation import compile_where_possible
 
-        with suppress(CounterfoilError, FaultError):  # what fails costs time alone
-            for _ in compile_kernels():
-                pass
+        compile_where_possible()
 
     def close(self) -> int:
         """Let go of all; returns the exit code of its process."""

@@ -37,7 +37,7 @@ def obstacle(error: BaseException) -> ObstacleError | None:
     """Return the obstacle that an exception stands for; None when it is about the program, or a bug."""
     text = str(error).casefold()
     detail = f"{type(error).__name__}: {error}"
-    if isinstance(error, MemoryError) or _is_torchs(error, "OutOfMemoryError"):
+    if isinstance(error, MemoryError) or _is_of(error, "torch", "OutOfMemoryError"):
         return memory_shortage(detail)
     if isinstance(error, OSError):
         if "triton" in str(error.filename):  # its folder of compiled kernels, which may be full
@@ -53,7 +53,7 @@ def obstacle(error: BaseException) -> ObstacleError | None:
         return _uncompiled(detail)
     if any(words in text for words in _SHORTAGE):
         return memory_shortage(detail)
-    if _is_torchs(error, "AcceleratorError") or any(words in text for words in _FAILURE):
+    if _is_of(error, "torch", "AcceleratorError") or any(words in text for words in _FAILURE):
         return DeviceFailureError(
             say("The device failed in the middle of a computation."),
             remedy=say("Start again on another device, for instance cpu; if it fails there too, restart the machine."),
@@ -70,13 +70,11 @@ def _uncompiled(detail: str) -> ObstacleError:
     )
 
 
-def _is_of(error: BaseException, package: str) -> bool:
-    return any(kind.__module__.partition(".")[0] == package for kind in type(error).__mro__)
-
-
-def _is_torchs(error: BaseException, name: str) -> bool:
-    """Whether an exception is one of torch's of this name: torch need not be loaded, and then none is."""
-    return any(kind.__module__.partition(".")[0] == "torch" and kind.__name__ == name for kind in type(error).__mro__)
+def _is_of(error: BaseException, package: str, name: str = "") -> bool:
+    """Whether an exception is one of a package's, of this name if one is given: it need not be loaded."""
+    return any(
+        kind.__module__.partition(".")[0] == package and name in ("", kind.__name__) for kind in type(error).__mro__
+    )
 
 
 def obstacle_behind(error: BaseException) -> ObstacleError | None:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from counterfoil.audit.boxed.compilation import compile_kernels
+from counterfoil.audit.boxed.compilation import compile_where_possible
 from counterfoil.audit.boxed.farrun import FarRun
 from counterfoil.audit.boxed.files import CAPSULE_NAME, KEPT_NAME
 from counterfoil.audit.outside import KeptNonce
@@ -23,11 +23,11 @@ from counterfoil.audit.parts.helpers import executor_of
 from counterfoil.audit.parts.partfile import Message
 from counterfoil.audit.progressfile import Shelf, capsule_of, place_of
 from counterfoil.base.wholefiles import whole_file
-from counterfoil.talk.failure import FaultError, refusal
+from counterfoil.talk.failure import refusal
 from counterfoil.talk.port import Port
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
-from counterfoil_core.base.errors import FileWriteError, ObstacleError, ProgressError
+from counterfoil_core.base.errors import FileWriteError, ProgressError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.hearing.keptaudit import Basis, KeptAudit, audit_of, body_of
 from counterfoil_core.remote.address import Address
@@ -81,9 +81,7 @@ class Answers(FarRun):
 
     def compile(self) -> None:
         """Compile kernels, which are kept where a process in a box cannot write."""
-        with suppress(ObstacleError, FaultError):  # what fails costs time alone
-            for _ in compile_kernels(cancel=self._cancel):
-                pass
+        compile_where_possible(self._cancel)
 
     def fitting(self, basis: Basis, begin: bool) -> bytes | None:
         """Return the progress to go on from, without its seal, or None; its capsule comes into the shared folder."""

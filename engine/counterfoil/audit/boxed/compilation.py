@@ -133,6 +133,20 @@ def compile_kernels(processes: int | None = None, cancel: CancelToken | None = N
         )  # fmt: skip
 
 
+def compile_where_possible(cancel: CancelToken | None = None) -> None:
+    """Compile all kernels that are not kept yet; what fails costs time alone.
+
+    Args:
+        cancel: As for :func:`compile_kernels`.
+
+    Raises:
+        CancelledError: It was cancelled.
+    """
+    with suppress(ObstacleError, FaultError):
+        for _ in compile_kernels(cancel=cancel):
+            pass
+
+
 def _serve(process: Process, shared: _Shared) -> None:
     """Tell a process one part after the other, until there is none left or it fails."""
     try:

@@ -317,6 +317,14 @@ def _multiply(
 
 
 @triton.jit
+def _parted(
+    number: tl.tensor, l_0: tl.tensor, l_1: tl.tensor, l_2: tl.tensor
+) -> tuple[tl.tensor, tl.tensor, tl.tensor, tl.tensor]:
+    """A place along an outer axis and three inner ones of these lengths, by its number."""
+    return number // (l_2 * l_1 * l_0), number // (l_2 * l_1) % l_0, number // l_2 % l_1, number % l_2
+
+
+@triton.jit
 def _along(
     n: tl.tensor, k: tl.tensor, of_n: tl.tensor, of_k: tl.tensor, offset: tl.tensor, part: tl.tensor, length: tl.tensor
 ) -> tuple[tl.tensor, tl.tensor]:
@@ -396,7 +404,7 @@ def _convolve(
     ea, ex = _exponent(ta), _exponent(tx)
     fa, ga = _factors(ea, bits)
     fx, gx = _factors(ex, bits)
-    n2, n1, n0, no = n % n_2, n // n_2 % n_1, n // (n_2 * n_1) % n_0, n // (n_2 * n_1 * n_0)
+    no, n0, n1, n2 = _parted(n, n_0, n_1, n_2)
     pa = a + (none + group) * a_group + (none + m) * a_row
     px = x + (none + group) * x_group + (none + no) * x_column
     zero = tl.zeros((high, wide), tl.int32)
@@ -405,11 +413,11 @@ def _convolve(
         p0, p1, p2, p3, p4 = zero, zero, zero, zero, zero
         for first in tl.range(start, tl.minimum(start + _SUMMED, inner), deep):
             k = tl.expand_dims(first + tl.arange(0, deep), 0)
-            k2, k1, k0, ko = k % k_2, k // k_2 % k_1, k // (k_2 * k_1) % k_0, k // (k_2 * k_1 * k_0)
+            ko, k0, k1, k2 = _parted(k, k_0, k_1, k_2)
             place = (none + ko) * a_outer + (none + k0) * a_0 + (none + k1) * a_1 + (none + k2) * a_2
             left = tl.load(pa + place, mask=(m < rows) & (k < inner), other=0.0)
             k = tl.expand_dims(first + tl.arange(0, deep), 1)
-            k2, k1, k0, ko = k % k_2, k // k_2 % k_1, k // (k_2 * k_1) % k_0, k // (k_2 * k_1 * k_0)
+            ko, k0, k1, k2 = _parted(k, k_0, k_1, k_2)
             h0, there0 = _along(n0, k0, of_n_0, of_k_0, offset_0, part_0, size_0)
             h1, there1 = _along(n1, k1, of_n_1, of_k_1, offset_1, part_1, size_1)
             h2, there2 = _along(n2, k2, of_n_2, of_k_2, offset_2, part_2, size_2)
