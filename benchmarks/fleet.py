@@ -14,8 +14,9 @@ from benchmarks.measure import Benchmark, Results, Sections
 from benchmarks.pages import markdown, paragraphs, tabulated
 from benchmarks.plots import Curve, Panel, draw_panels
 from counterfoil.audit.values.fleet import EXCHANGE_BYTES, Fleet, FleetRequest, FleetRow, plan_fleet
-from counterfoil.audit.values.rates import EFFICIENCY, GPUS, WAYS, Way, product_seconds, useful_rate, with_products
+from counterfoil.audit.values.rates import WAYS, Way, product_seconds, useful_rate, with_products
 from counterfoil.audit.values.transformer import STATE_BYTES, Transformer
+from counterfoil.base.cards import EFFICIENCY, GPUS
 from counterfoil.cli.fleet import amount
 
 GPU = GPUS["H100"]
@@ -147,9 +148,9 @@ def price_table() -> str:
     """Return what profiles compute on an H100 beside ordinary bfloat16 training and beside OPEN-1B."""
     ways: list[tuple[str, Way]] = [
         ("bfloat16, ordinary", WAYS["bfloat16"]),
-        ("exact-13, three int8 products (today)", WAYS["exact-13"]),
+        ("exact-13, four int8 products (today)", WAYS["exact-13"]),
         ("exact-13, were two enough", with_products(WAYS["exact-13"], 2)),
-        ("exact-20, six int8 products (today)", WAYS["exact-20"]),
+        ("exact-20, nine int8 products (today)", WAYS["exact-20"]),
         ("float64-24", WAYS["float64-24"]),
         ("float32-bfloat16", WAYS["float32-bfloat16"]),
     ]

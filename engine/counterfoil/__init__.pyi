@@ -145,10 +145,6 @@ from counterfoil.audit.values.plan import (
     PlanProgress as PlanProgress,
     PlanRow as PlanRow,
 )
-from counterfoil.audit.values.rates import (
-    GPUS as GPUS,
-    Gpu as Gpu,
-)
 from counterfoil.audit.values.runrules import (
     CheckedRules as CheckedRules,
     RuleOutcome as RuleOutcome,
@@ -156,6 +152,10 @@ from counterfoil.audit.values.runrules import (
 )
 from counterfoil.audit.values.summary import (
     BundleSummary as BundleSummary,
+)
+from counterfoil.base.cards import (
+    GPUS as GPUS,
+    Gpu as Gpu,
 )
 from counterfoil.base.joberrors import (
     OrderError as OrderError,

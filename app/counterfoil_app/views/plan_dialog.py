@@ -53,7 +53,7 @@ class PlanDialog(QDialog):
         self.plans: dict[str, Plan] = {}
         assert session.summary is not None
         order, run = session.summary.order, session.summary.run
-        self._compute = order.compute
+        self._compute, self._step = order.compute, order.estimate
         self._steps = order.steps if run is None else run.steps
         self._total = -(-self._steps // order.checkpoint_every)
         intro = label(
@@ -311,7 +311,7 @@ class PlanDialog(QDialog):
 
     def _said_of(self, device: Device) -> str:
         """How well a device computes in float64, and what to order where that makes the replay of this order slow."""
-        advice = device.advice(self._compute)
+        advice = device.advice(self._compute, self._step)
         return translate(advice or device.float64_note)
 
     def _mark_row(self) -> None:

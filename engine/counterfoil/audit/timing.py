@@ -103,7 +103,7 @@ def plan_audit(
             bad_fraction=bad_fraction,
             profile=profile_name(loaded.manifest.precision),
             log_bits=_log_bits(loaded, inspection.reader, len(times)),
-            advice=next(iter(device_advice(loaded.manifest.precision.compute, device)), ""),
+            advice=next(iter(device_advice(loaded.manifest.precision.compute, inspection.estimate, device)), ""),
             step_seconds=fmean(steady[name] for name in turns.pattern),
             load_seconds=load_seconds,
             measured_steps=len(times),

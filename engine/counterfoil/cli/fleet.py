@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from counterfoil.audit.values.fleet import Fleet, FleetRequest, FleetRow
-    from counterfoil.audit.values.rates import Gpu
+    from counterfoil.base.cards import Gpu
 
 DEFAULT_GPU = "H100"
 _FLEET = "With --fleet: "
@@ -25,7 +25,7 @@ _BILLION = 1e9
 
 def gpu_named(name: str) -> Gpu:
     """Return a GPU by its name, however it is spelled; raises typer.BadParameter where no data sheet is held."""
-    from counterfoil.audit.values.rates import GPUS
+    from counterfoil.base.cards import GPUS
 
     wanted = name.casefold().replace(" ", "")
     found = next((gpu for key, gpu in GPUS.items() if key.casefold().replace(" ", "") == wanted), None)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from counterfoil.audit.values.fleet import MeasuredStep
     from counterfoil.audit.values.inspections import InspectionRequest
     from counterfoil.audit.values.plan import Plan
-    from counterfoil.audit.values.rates import Gpu
+    from counterfoil.base.cards import Gpu
 
 
 def inspect(

@@ -415,8 +415,10 @@ def write_order(
     if draft.recomputation is not None:
         console.print(_recomputed(draft.recomputation))
     from counterfoil.arithmetic.compute.devicelist import device_advice
+    from counterfoil_core.program.estimate import estimate
+    from counterfoil_core.program.limits import largest_estimate
 
-    advised = device_advice(manifest.precision.compute)
+    advised = device_advice(manifest.precision.compute, largest_estimate([estimate(one) for one in draft.programs.all]))
     for advice in advised:
         console.print(f"[bold yellow]NOTE[/]  {markup(advice)}", soft_wrap=True)
     if external_data is None:

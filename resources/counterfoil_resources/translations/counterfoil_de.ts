@@ -9045,6 +9045,10 @@ Lauf zu finden</translation>
             <translation>Auf dem Token {0} gibt es {1} solche Schlüssel, und es muss einer sein.</translation>
         </message>
         <message>
+            <source>On {0} a step of this order takes {1:.2g} s, one under exact-20 {2:.2g} s, and one under exact-13 {3:.2g} s: by a model of its data sheet, and not measured. Exact profiles do without float64.</source>
+            <translation>Auf {0} dauert ein Schritt dieses Auftrags {1:.2g} s, einer unter exact-20 {2:.2g} s und einer unter exact-13 {3:.2g} s: nach einem Modell ihres Datenblatts, nicht gemessen. Exakte Profile kommen ohne float64 aus.</translation>
+        </message>
+        <message>
             <source>On {0} there is Counterfoil {1}, and here {2}.</source>
             <translation>Auf {0} läuft Counterfoil {1}, hier {2}.</translation>
         </message>

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from counterfoil.audit.values.fleet import FleetRequest, plan_fleet
-from counterfoil.audit.values.rates import GPUS, WAYS
+from counterfoil.audit.values.rates import WAYS
+from counterfoil.base.cards import GPUS
 from counterfoil.cli import main
 from counterfoil.cli.fleet import amount
 

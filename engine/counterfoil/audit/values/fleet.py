@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import ceil, log2
 
 from counterfoil.audit.values.plan import Plan
-from counterfoil.audit.values.rates import EFFICIENCY, LOG_BITS, RECOMPUTED, WAYS, Gpu, Way, token_seconds
+from counterfoil.audit.values.rates import LOG_BITS, RECOMPUTED, WAYS, Way, token_seconds
 from counterfoil.audit.values.transformer import (
     ASPECT,
     GRADIENT_BYTES,
@@ -20,7 +20,7 @@ from counterfoil.audit.values.transformer import (
     UPDATE_VALUES,
     Transformer,
 )
-from counterfoil.base.cards import float64_advice
+from counterfoil.base.cards import EFFICIENCY, Gpu, float64_advice
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.extent import Extent

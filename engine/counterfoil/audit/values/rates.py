@@ -7,51 +7,13 @@ published rate: the products, and the bytes that all operators read and write, a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 
 from counterfoil.audit.values.transformer import EXACT, GRID, Counts, Transformer
-from counterfoil.base.cards import float64_share
+from counterfoil.base.cards import EFFICIENCY, Gpu
 
-EFFICIENCY = 0.5
-"""Share of a published rate that is reached, of products and of memory alike."""
 RECOMPUTED = 4 / 3
 """Forward and backward with the forward pass a second time, since activations do not fit: 8 N in place of 6 N."""
-
-
-@dataclass(frozen=True)
-class Gpu:
-    """A GPU by its data sheet: dense rates, without sparsity, in operations a second."""
-
-    name: str  #: Its name.
-    float64: float  #: Of products in float64, on tensor cores where it has them for that.
-    float32: float  #: Of products in float32, without TensorFloat-32.
-    bfloat16: float  #: Of products in bfloat16 with sums in float32.
-    int8: float  #: Of products in int8 with sums in int32.
-    bandwidth: float  #: Bytes that its memory moves in a second.
-    memory: float  #: Bytes that it has.
-    maker: str  #: Who publishes these figures.
-    capability: tuple[int, int]  #: Its compute capability.
-
-    @property
-    def float64_share(self) -> Fraction | None:
-        """Rate of its float64 by that of its float32, leaving out tensor cores."""
-        return float64_share(self.capability)
-
-
-# NVIDIA's data sheets of A100 80GB SXM, H100 SXM, H200 SXM and HGX B200, and its papers on the architectures Ada and
-# RTX Blackwell.
-GPUS: Mapping[str, Gpu] = {
-    gpu.name: gpu
-    for gpu in (
-        Gpu("A100", 19.5e12, 19.5e12, 312e12, 624e12, 2.039e12, 80e9, "NVIDIA", (8, 0)),
-        Gpu("H100", 67e12, 67e12, 989e12, 1979e12, 3.35e12, 80e9, "NVIDIA", (9, 0)),
-        Gpu("H200", 67e12, 67e12, 989e12, 1979e12, 4.8e12, 141e9, "NVIDIA", (9, 0)),
-        Gpu("B200", 37e12, 75e12, 2250e12, 4500e12, 7.7e12, 180e9, "NVIDIA", (10, 0)),
-        Gpu("RTX 4090", 1.29e12, 82.6e12, 165.2e12, 660.6e12, 1.008e12, 24e9, "NVIDIA", (8, 9)),
-        Gpu("RTX 5090", 1.64e12, 104.8e12, 209.5e12, 838e12, 1.792e12, 32e9, "NVIDIA", (12, 0)),
-    )
-}
 
 
 @dataclass(frozen=True)
@@ -76,13 +38,13 @@ class Way:
         return not self.fused
 
 
-def _int8(name: str, products: int) -> Way:
-    """Return an exact profile's.
+def _int8(name: str, digits: int) -> Way:
+    """Return an exact profile's, by the digits of its integers in base 256, each of which meets each.
 
-    An operand is read for its exponent and to be cut, its pieces are written and read; each int32 product is written
-    and read, and all of them make one float32.
+    An operand is read for its exponent, and by the kernel that cuts it in registers; that writes one float32
+    (:mod:`counterfoil_core.kernels.cuda.products`). That tiles read it again is taken to be the cache's.
     """
-    return Way(name, "int8", products, 8.0 + 2 * products, 8.0 * products + 4, 4, EXACT)
+    return Way(name, "int8", digits**2, 8.0, 4.0, 4, EXACT)
 
 
 LOG_BITS = 0.01
@@ -95,17 +57,17 @@ WAYS: Mapping[str, Way] = {
     for way in (
         Way("bfloat16", "bfloat16", 1, 2, 2, 2, GRID, fused=True),
         Way("float64-24", "float64", 1, 8, 8, 8, GRID, rounds=_ROUNDED * 8, log_bits=LOG_BITS),
-        _int8("exact-20", 6),
-        _int8("exact-13", 3),
+        _int8("exact-20", 3),
+        _int8("exact-13", 2),
         Way("float32-bfloat16", "float32", 1, 4, 4, 4, GRID, rounds=_ROUNDED * 4, log_bits=100 * LOG_BITS),
     )
 }
-"""By profile. The three digits of exact-20 take six int8 products, the two of exact-13 three (Karatsuba)."""
+"""By profile. The three digits of exact-20 take nine int8 products, the two of exact-13 four."""
 
 
 def with_products(way: Way, products: int) -> Way:
-    """Return an exact way with another number of int8 products: two, say, were one operand a single digit."""
-    return _int8(way.name, products)
+    """Return an exact way with another number of int8 products: three, say, by Karatsuba's sums of digits."""
+    return replace(way, products=products)
 
 
 def product_seconds(gpu: Gpu, way: Way, model: Transformer) -> float:

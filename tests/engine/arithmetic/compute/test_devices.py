@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import dataclasses
 import os
+import re
 import warnings
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -10,6 +12,7 @@ import pytest
 import torch
 
 from counterfoil.arithmetic.compute.devicelist import device_advice, list_devices
+from counterfoil.base.cards import GPUS, data_sheet, step_seconds
 from counterfoil_core.arithmetic.compute.devices import (
     LIBRARIES,
     check_memory,
@@ -21,6 +24,7 @@ from counterfoil_core.arithmetic.compute.devices import (
 )
 from counterfoil_core.base.errors import DeviceError, MemoryShortageError
 from counterfoil_core.kernels import devices
+from counterfoil_core.program.limits import Estimate
 
 
 def set_variable(name: str) -> Callable[[Any], None]:
@@ -154,13 +158,59 @@ def test_a_card_with_little_float64_is_listed_as_such_and_another_profile_recomm
     assert len(advice) == 1, "of four devices one is slow"
     assert advice[0].startswith("cuda:1 (NVIDIA GeForce RTX 4090) has little float64, 1/64 of")
     assert device_advice("float32") == ()
-    assert device_advice("float64", "cuda:1") == advice
-    assert device_advice("float64", "cuda:0") == device_advice("float64", "cpu") == ()
+    assert device_advice("float64", name="cuda:1") == advice
+    assert device_advice("float64", name="cuda:0") == device_advice("float64", name="cpu") == ()
+
+
+STEP = Estimate(operators=4000, tensors=4000, bytes=10**10, flops=33 * 10**11, total_bytes=62 * 10**9)
+"""About what a step of GPT-2 of 124 million parameters takes on 8 sequences of 512."""
+
+
+def test_where_a_data_sheet_is_held_times_under_other_profiles_are_told(monkeypatch):
+    with_cards(monkeypatch, ("NVIDIA H100 80GB HBM3", 9, 0), ("NVIDIA GeForce RTX 4090", 8, 9), ("NVIDIA Next", 7, 5))
+    named, quick = device_advice("float64", STEP, "cuda:1")[0], device_advice("float64", STEP, "cuda:0")[0]
+    assert re.search(r"takes 5\.9 s, one under exact-20 0\.\d+ s, and one under exact-13 0\.\d+ s: by a model", named)
+    assert quick.startswith("On cuda:0 (NVIDIA H100 80GB HBM3) a step of this order takes 0.")
+    assert "has little float64, 1/32" in device_advice("float64", STEP, "cuda:2")[0], "no sheet of it is held"
+    assert device_advice("float32", STEP) == ()
+    small = dataclasses.replace(STEP, flops=10**9, total_bytes=10**7)
+    assert "has little float64, 1/64" in device_advice("float64", small, "cuda:1")[0], "launches decide"
+    # Control: a step that only moves bytes gains the size of its values alone.
+    moving = dataclasses.replace(STEP, flops=0, total_bytes=1)
+    assert step_seconds(GPUS["A100"], moving) == pytest.approx(4 * step_seconds(GPUS["A100"], moving, 2))
+
+
+def test_a_step_takes_its_operations_and_its_bytes():
+    gpu = GPUS["RTX 4090"]
+    for digits, rate, products, moved in ((None, gpu.float64, 1, 6), (3, gpu.int8, 9, 1.5), (2, gpu.int8, 4, 1.5)):
+        expected = (products * STEP.flops / rate + moved * STEP.total_bytes / gpu.bandwidth) / 0.5
+        assert step_seconds(gpu, STEP, digits) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("title", ["NVIDIA A100-SXM4-80GB", "NVIDIA GeForce RTX 4090", "NVIDIA L4", "NVIDIA B300"])
+def test_a_data_sheet_is_known_by_the_drivers_name(title):
+    sheet = data_sheet(title)
+    assert sheet is not None
+    assert sheet.name in title
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "NVIDIA L40S",
+        "NVIDIA GeForce RTX 4090 Laptop GPU",
+        "NVIDIA GeForce RTX 2080 Ti",
+        "Intel(R) Xeon(R)",
+        "NVIDIA GB10",
+    ],
+)
+def test_no_data_sheet_is_taken_for_anothers(title):
+    assert data_sheet(title) is None
 
 
 def test_cuda_alone_is_the_first_card(monkeypatch):
     with_cards(monkeypatch, ("NVIDIA GeForce RTX 2080 Ti", 7, 5), ("NVIDIA H100", 9, 0))
-    assert "1/32" in device_advice("float64", "cuda")[0]
+    assert "1/32" in device_advice("float64", name="cuda")[0]
 
 
 def test_environment_is_sorted_text():

@@ -15,8 +15,9 @@ from counterfoil.audit.values.fleet import (
     plan_fleet,
 )
 from counterfoil.audit.values.plan import make_plan
-from counterfoil.audit.values.rates import GPUS, WAYS, token_seconds
+from counterfoil.audit.values.rates import WAYS, token_seconds
 from counterfoil.audit.values.transformer import Transformer
+from counterfoil.base.cards import GPUS
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.sentence import Sentence
 from counterfoil_core.bundle.extent import Extent
