@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "paper": ("paper", "the paper's experiments"),
     "whole": ("whole", "whole trainings of the paper's size, audited on another instruction set"),
     "launches": ("launches", "what a step launches on a GPU, counted without one"),
+    "time-model": ("timemodel", "how long a step takes on cards that are not here, by a model"),
     "gpu": ("gpu", "all that is to be known of a GPU"),
     "cross-hardware": ("cross_hardware", "runs recorded on one machine and replayed on another"),
     "exact-replays": ("replays", "exact runs, replayed on every machine that this one can be"),

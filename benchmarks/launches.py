@@ -226,7 +226,7 @@ class _Counting(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _triton(self, kernel: str, given: Mapping[str, Any]) -> None:
         read, written = MOVED[kernel]
         operations = _OPERATIONS[kernel](given) if kernel in _OPERATIONS else 0
-        ins, outs = (_bytes(given[n] for n in names if isinstance(given[n], Tensor)) for names in (read, written))
+        ins, outs = (bytes_of(given[n] for n in names if isinstance(given[n], Tensor)) for names in (read, written))
         self.found.launches.append(Launch(kernel, self._within, ins, outs, operations))
 
     def __torch_dispatch__(
@@ -238,7 +238,7 @@ class _Counting(TorchDispatchMode):  # type: ignore[no-untyped-call]
             # Without gradients an operator that is made of others comes here whole.
             with self:
                 return function.decompose(*args, **kwargs)
-        given = _tensors((args, kwargs))
+        given = tensors_in((args, kwargs))
         on_device = any(one.is_meta for one in given)
         target = kwargs.get("device")
         if on_device and function is torch.ops.aten._local_scalar_dense.default:
@@ -246,22 +246,24 @@ class _Counting(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return False if given[0].dtype is torch.bool else given[0].dtype.is_floating_point * 0.0
         if on_device and target is not None and torch.device(target).type == "cpu":
             self.found.waits[self._within] += 1
-            self.found.launches.append(Launch(str(function.overloadpacket), self._within, _bytes(given)))
+            self.found.launches.append(Launch(str(function.overloadpacket), self._within, bytes_of(given)))
             return torch.zeros(given[0].shape, dtype=kwargs.get("dtype") or given[0].dtype)
         result = function(*args, **kwargs)
-        if _launches(function, given, result):
-            read, written = map(_bytes, _moved(function, args, kwargs, given, result))
+        here = any(one.is_meta for one in (*given, *tensors_in(result)))
+        if here and is_launch(function, given, result):
+            read, written = map(bytes_of, moved_by(function, args, kwargs, given, result))
             packet = function.overloadpacket
             products = flop_registry[packet](*args, **kwargs, out_val=result) if packet in flop_registry else 0
             self.found.launches.append(Launch(str(packet), self._within, read, written, int(products)))
         return result
 
 
-def _tensors(tree: Any) -> list[Tensor]:
+def tensors_in(tree: Any) -> list[Tensor]:
+    """Return the tensors in what an operator takes or gives."""
     return [one for one in tree_flatten(tree)[0] if isinstance(one, Tensor)]
 
 
-def _bytes(tensors: Iterable[Tensor]) -> int:
+def bytes_of(tensors: Iterable[Tensor]) -> int:
     """Bytes of tensors; an axis along which nothing moves in memory has one element."""
     return sum(
         math.prod(length for length, step in zip(one.shape, one.stride(), strict=True) if step) * one.element_size()
@@ -277,18 +279,19 @@ _NOTHING = frozenset({"aten::empty", "aten::empty_strided", "aten::empty_like", 
 """Operators that launch nothing, though their results are not views."""
 
 
-def _launches(function: Any, given: Sequence[Tensor], result: Any) -> bool:
+def is_launch(function: Any, given: Sequence[Tensor], result: Any) -> bool:
+    """Whether an operator of torch launches a kernel: it is no view, and there is something to do."""
     schema = function._schema
     if schema.name in _NOTHING or function.is_view:
         return False
-    made = _tensors(result)
+    made = tensors_in(result)
     # Of what gives its argument back as it is; and of nothing.
     if not schema.is_mutable and made and all(any(one is other for other in given) for one in made):
         return False
-    return any(one.numel() for one in (*made, *given)) and any(one.is_meta for one in (*made, *given))
+    return any(one.numel() for one in (*made, *given))
 
 
-def _moved(
+def moved_by(
     function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], given: Sequence[Tensor], result: Any
 ) -> tuple[list[Tensor], list[Tensor]]:
     """What an operator reads and what it writes."""
@@ -297,9 +300,9 @@ def _moved(
     for number, argument in enumerate(function._schema.arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:
             value = args[number] if number < len(args) else kwargs.get(argument.name)
-            changed += _tensors([value])
+            changed += tensors_in([value])
             only_written = only_written or argument.is_out
-    fresh = [one for one in _tensors(result) if not any(one is other for other in given)]
+    fresh = [one for one in tensors_in(result) if not any(one is other for other in given)]
     read = [one for one in given if not (only_written and any(one is other for other in changed))]
     # An operator in place gives another object for the same memory.
     return read, changed or fresh
