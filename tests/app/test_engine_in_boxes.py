@@ -93,6 +93,7 @@ def report_of(said: list[object]) -> AuditReport:
     return last.report
 
 
+@pytest.mark.slow
 def test_a_run_is_opened_planned_replayed_and_previewed(engine: ProcessEngine, digits_job: Job, tmp_path: Path) -> None:
     token = CancelToken()
     assert engine.devices()[0].name == "cpu"
@@ -124,6 +125,8 @@ def test_a_dispute_stays_where_it_is_while_files_are_looked_at(
 ) -> None:
     report = report_of(audited(engine, AuditRequest(tampered, digits_job.order, threads=1)))
     assert report.outcome is Outcome.DISPUTED
+    words = dict(report.environment)["sandbox"]
+    assert "seccomp" in words or words.startswith("none")
     assert engine.recognise(digits_job.run).kind is FileUse.RUN
     capsule = tmp_path / "dispute.cfoil"
     engine.write_capsule(report, capsule)

@@ -92,6 +92,7 @@ def stopped_after(
     return said
 
 
+@pytest.mark.slow
 def test_a_recording_is_stopped_gone_on_with_followed_and_handed_over(
     engine: ProcessEngine,
     order: Path,

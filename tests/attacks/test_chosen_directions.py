@@ -48,6 +48,7 @@ def test_every_direction_of_a_run(simulate, digits_job, perturbation):
     assert "chosen them at will" in report.reason
 
 
+@pytest.mark.slow
 def test_half_of_them_at_random(simulate, digits_job):
     report = inconclusive(simulate(Chooser(share=0.5)), digits_job.order)
     assert 0.3 < report.steering.steered / report.steering.steerable < 0.7
@@ -68,6 +69,7 @@ def test_one_operator_only(simulate, digits_job):
     assert all("native_batch_norm_backward" in name for name in report.steering.suspects)
 
 
+@pytest.mark.slow
 def test_a_language_model(simulate, gpt2_job):
     report = inconclusive(simulate(Chooser(share=1.0), gpt2_job), gpt2_job.order)
     assert report.steering.steered > 0.9 * report.steering.steerable

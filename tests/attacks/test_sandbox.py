@@ -277,7 +277,7 @@ def test_nobody_gets_out_of_the_process_that_prints(
         nobody_got_out(said())
 
 
-@pytest.mark.parametrize("command", ["inspect", "train"])
+@pytest.mark.parametrize("command", [pytest.param("inspect", marks=pytest.mark.slow), "train"])
 def test_nobody_gets_out_of_a_command(command: str, digits_job: Job, tmp_path: Path) -> None:
     generate_key(tmp_path / "k.pem", None)
     options = ["--out", tmp_path / "made.cfoil", "--key", tmp_path / "k.pem"] if command == "train" else []
@@ -328,6 +328,7 @@ def test_a_worker_replays_in_a_box(digits_job: Job) -> None:
     assert (fields["NoNewPrivs"], fields["Seccomp"]) == ("1", "2")
 
 
+@pytest.mark.slow
 def test_an_honest_run_is_verified_by_workers_in_boxes(digits_job: Job) -> None:
     report = ended(whole(request_of(digits_job, workers=LocalWorkers(1), recheck=0))).report
     assert report.outcome is Outcome.VERIFIED

@@ -25,7 +25,7 @@ slow = pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        ("steps digits --rounds 1 --no-memory", 0, "| digits-cnn, width 16, batch 32 | 193 |"),
+        pytest.param("steps digits --rounds 1 --no-memory", 0, "| digits-cnn, width 16, batch 32 | 193 |", marks=slow),
         pytest.param("exact-training digits --rounds 1", 0, "| digits-cnn, width 16, batch 32 |", marks=slow),
         pytest.param("exact-products --rounds 1", 0, "| 512 x 768 x 768 |", marks=slow),
         pytest.param("profile digits", 0, "time / least time", marks=slow),
@@ -39,7 +39,7 @@ slow = pytest.mark.slow
             "accuracy --seeds 2 --digits-steps 2 --gpt-steps 0 --fashion-steps 0 --arithmetics exact-20", 0, "exact-20",
             marks=slow,
         ),
-        ("aggregation --seeds 1 --steps 1", 0, "| krum, momentum |"),
+        pytest.param("aggregation --seeds 1 --steps 1", 0, "| krum, momentum |", marks=slow),
         pytest.param("scale --small --worlds 1 --shares 1 2", 0, "400 Gbit/s a device", marks=slow),
         ("fleet", 0, "| OPEN-1B | published | by this model |"),
         pytest.param("paper logistic --seconds 1", 0, "| Logistic regression, 262,144 x 1,024 |", marks=slow),

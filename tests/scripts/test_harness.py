@@ -114,6 +114,7 @@ def test_a_script_that_does_not_run_is_no_refusal(sources: Path, tmp_path: Path)
         own_losses(copied(replace(SCRIPT, arguments=("seven",)), sources, tmp_path / "copy"))
 
 
+@pytest.mark.slow
 def test_a_small_script_is_whole_with_the_losses_of_its_own(trial: Trial) -> None:
     assert [outcome.verdict for outcome in trial.outcomes] == ["VERIFIED"], trial.outcomes
     assert trial.outcomes[0].compared == "all 2 steps"

@@ -138,6 +138,7 @@ except MemoryError: print("refused")
     assert said(program) == "True (0, 0)\nrefused"
 
 
+@pytest.mark.slow
 @linux
 def test_what_computes_can_be_loaded_in_it(tmp_path: Path) -> None:
     program = f"""

@@ -101,6 +101,7 @@ def test_one_seed_gives_one_order_and_another_another():
     assert first.manifest.digest == again.manifest.digest != other.manifest.digest
 
 
+@pytest.mark.slow
 def test_a_residual_network_learns(tmp_path, trainer_key):
     images, labels = load_digits()
     draft = order_resnet(
@@ -172,12 +173,10 @@ RESNET50 = replace(resnet.LAYOUTS["resnet50"], depths=(2, 1, 1, 1))
 
 
 # VGG-11 has no operator that ResNet-50 and the tiny VGG that is recorded here have not.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
-    [
-        lambda: ResNet(RESNET50, 3, 10),
-        pytest.param(lambda: Vgg(vgg.LAYOUTS["torchvision"], 3, 10), marks=pytest.mark.slow),
-    ],
+    [lambda: ResNet(RESNET50, 3, 10), lambda: Vgg(vgg.LAYOUTS["torchvision"], 3, 10)],
     ids=["ResNet-50", "VGG-11"],
 )
 def test_a_full_size_network_is_captured(make):

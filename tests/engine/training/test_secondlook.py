@@ -68,6 +68,7 @@ def test_a_step_that_goes_through_a_set_of_names_is_refused(tmp_path: Path, caps
     assert load_job(command[2]).draft().manifest.steps
 
 
+@pytest.mark.slow
 def test_a_step_that_goes_through_names_in_order_is_taken(tmp_path: Path) -> None:
     assert compared(written(tmp_path, "job_in_order", f"sorted({NAMES!r})")) == ""
 
