@@ -22,6 +22,7 @@ from pytestqt.qtbot import QtBot
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.main import make_window
+from counterfoil_app.model import bench, inquiry, orders, session
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell import window as shell_window
@@ -33,6 +34,8 @@ from support.waiting import reached
 
 HERE = Path(__file__).parent
 PATIENCE = 60_000
+# A window looks every few hundredths of a second what its engine has to say; tests would wait for that, and idle.
+session.POLL_MILLISECONDS = bench.POLL_MILLISECONDS = inquiry.LOOK_MILLISECONDS = orders.LOOK_MILLISECONDS = 5
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -69,10 +72,25 @@ def bundle(tmp_path: Path) -> Path:
 
 
 class PatientBot(QtBot):
-    """Waits for a minute where nothing else is said: on a loaded machine five seconds are soon over."""
+    """Waits for a minute where nothing else is said: on a loaded machine five seconds are soon over.
+
+    It looks again after a millisecond, and then ever more seldom: most of what is waited for is there in less than the
+    ten of pytest-qt.
+    """
+
+    _pause: int | None = None
 
     def waitUntil(self, callback: Any, *, timeout: int = PATIENCE) -> None:  # noqa: N802 (Qt's style)
-        super().waitUntil(callback, timeout=timeout)
+        self._pause = 1
+        try:
+            super().waitUntil(callback, timeout=timeout)
+        finally:
+            self._pause = None
+
+    def wait(self, ms: int) -> None:
+        if self._pause is not None:
+            ms, self._pause = self._pause, min(self._pause + 1, ms)
+        super().wait(ms)
 
     def waitSignal(self, signal: Any, *, timeout: int = PATIENCE, **settings: Any) -> Any:  # noqa: N802
         return super().waitSignal(signal, timeout=timeout, **settings)

@@ -18,8 +18,8 @@ MADE_HERE = [
     for name in GROUPS
     if name not in ("window", "german")
 ]
-"""The others are made by test_window.py. Of ``roots`` and ``recordings`` tests/engine/test_golden.py holds three jobs, of
-audits and commands tests/attacks and tests/engine/cli what they conclude, in every run of the tests.
+"""The others are made by test_window.py. Of ``roots`` and ``recordings`` tests/engine/test_golden.py holds three jobs,
+and tests/attacks and tests/engine/cli hold what audits and commands conclude, in every run of the tests.
 """
 FILES = [
     pytest.param(group, name, marks=given.marks, id=name)
