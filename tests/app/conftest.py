@@ -185,14 +185,16 @@ def what_lives() -> set[object]:
     return found
 
 
-DRAWN = {
+DRAWN = {f"test_{name}.py" for name in ("demo", "fixed_places", "keyboard", "looks", "manners", "reach")}
+"""Files whose tests look at what a window looks like; others mark single tests ``drawn``."""
+PLOTTED = DRAWN | {
     f"test_{name}.py"
     for name in (
-        "access", "actions", "demo", "fixed_places", "flood", "hostile_text", "keyboard", "looks", "manners",
-        "nothing_misleads", "plain_words", "plan", "reach", "real_flow", "steps_and_plots", "translations", "views",
+        "access", "actions", "flood", "hostile_text", "nothing_misleads", "plain_words", "plan", "real_flow",
+        "steps_and_plots", "translations", "views",
     )
 }  # fmt: skip
-"""Files whose tests look at what a window looks like; others mark single tests ``drawn``.
+"""Files whose tests look at the plots, too.
 
 Elsewhere a window has neither its style sheet nor plots, which take longer to make than all the rest of it.
 """
@@ -213,8 +215,10 @@ class NoPlots(QWidget):
 @pytest.fixture(autouse=True)
 def nothing_but_what_is_looked_at_is_drawn(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        if request.path.name not in DRAWN and not request.node.get_closest_marker("drawn"):
+        drawn = request.node.get_closest_marker("drawn")
+        if request.path.name not in DRAWN and not drawn:
             patch.setattr(Theme, "put_on", lambda _theme: None)
+        if request.path.name not in PLOTTED and not drawn:
             patch.setattr(shell_window, "DivergenceView", NoPlots)
         yield
 

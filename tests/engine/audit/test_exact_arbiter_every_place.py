@@ -50,7 +50,7 @@ class Seeing(Unrounded):
 QUICK = ("digits-cnn", "gpt2")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in ORDERS]
 )

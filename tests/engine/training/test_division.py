@@ -85,7 +85,7 @@ OPTIMIZERS: dict[str, Make] = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "weigh"), [*((name, "parts") for name in OPTIMIZERS), ("AdamW of ours", "tokens"), ("SGD", "tokens")]
 )
