@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from counterfoil_app.engine.port import Engine
-from counterfoil_app.looks.theme import Theme
+from counterfoil_app.looks.theme import Theme, Tokens
 from counterfoil_app.main import make_window
 from counterfoil_app.model import bench, inquiry, orders, session
 from counterfoil_app.model.open_bundle import Phase
@@ -212,12 +212,27 @@ class NoPlots(QWidget):
         return self._actions
 
 
+_PAINT = Theme._paint
+_painted: list[Tokens] = []
+"""What the application was painted by last."""
+
+
+def paint_if_another(theme: Theme) -> None:
+    """Style and palette are the application's; to set them once more takes as long as a window's first figures."""
+    if _painted[-1:] != [theme.tokens]:
+        _PAINT(theme)
+        _painted[:] = [theme.tokens]
+
+
 @pytest.fixture(autouse=True)
 def nothing_but_what_is_looked_at_is_drawn(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         drawn = request.node.get_closest_marker("drawn")
         if request.path.name not in DRAWN and not drawn:
             patch.setattr(Theme, "put_on", lambda _theme: None)
+            patch.setattr(Theme, "_paint", paint_if_another)
+        else:
+            _painted.clear()
         if request.path.name not in PLOTTED and not drawn:
             patch.setattr(shell_window, "DivergenceView", NoPlots)
         yield

@@ -307,6 +307,7 @@ def test_nobody_gets_out_of_a_rank(tmp_path: Path) -> None:
         nobody_got_out(said())
 
 
+@pytest.mark.slow
 def test_a_worker_replays_in_a_box(digits_job: Job) -> None:
     processes = Processes([Task(str(digits_job.run), threads=1)])
     said: list[object] = []

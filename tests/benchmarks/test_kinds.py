@@ -39,16 +39,16 @@ slow = pytest.mark.slow
             "accuracy --seeds 2 --digits-steps 2 --gpt-steps 0 --fashion-steps 0 --arithmetics exact-20", 0, "exact-20",
             marks=slow,
         ),
-        pytest.param("aggregation --seeds 1 --steps 1", 0, "| krum, momentum |", marks=slow),
+        ("aggregation --seeds 1 --steps 1", 0, "| krum, momentum |"),
         pytest.param("scale --small --worlds 1 --shares 1 2", 0, "400 Gbit/s a device", marks=slow),
         ("fleet", 0, "| OPEN-1B | published | by this model |"),
         pytest.param("paper logistic --seconds 1", 0, "| Logistic regression, 262,144 x 1,024 |", marks=slow),
         pytest.param("whole rehearsal", 0, "| VERIFIED | 6 of 6 |", marks=slow),
         pytest.param("gpu crossing --device cpu --minutes 20", None, "golden run", marks=slow),
         pytest.param("exact-replays --jobs logistic", 0, "| logistic |", marks=slow),
-        (
+        pytest.param(
             "false-accusations --steps 2 --jobs logistic --machines reversed", 0,
-            "4 of 4 replays: VERIFIED, with no contradiction and no omission.",
+            "4 of 4 replays: VERIFIED, with no contradiction and no omission.", marks=slow,
         ),
     ],
 )  # fmt: skip

@@ -132,6 +132,7 @@ def test_a_loss_counts_once_under_a_default_device(sources: Path, tmp_path: Path
     assert own_losses(copied(replace(SCRIPT, changes=(device,)), sources, tmp_path / "device")) == list(trial.own)
 
 
+@pytest.mark.slow
 def test_a_refusal_is_kept_with_its_sentence_and_without_the_folder(sources: Path, tmp_path: Path) -> None:
     copy = copied(SCRIPT, sources, tmp_path / "tried")
     copy.path.unlink()

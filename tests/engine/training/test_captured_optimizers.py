@@ -327,6 +327,7 @@ def test_a_rule_that_does_something_else_is_refused(monkeypatch: pytest.MonkeyPa
     assert order_custom(job(lion)).manifest.digest == digest
 
 
+@pytest.mark.slow
 def test_thousands_of_steps_are_quick_and_can_be_stopped() -> None:
     given = job(OPTIMIZERS["schedule-free AdamW"], steps=400, checkpoint_every=400)
     reports = [(report.done, report.total) for report in given.drafting() if "optimizer" in report.stage]
