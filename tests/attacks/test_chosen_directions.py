@@ -48,12 +48,6 @@ def test_every_direction_of_a_run(simulate, digits_job, perturbation):
     assert "chosen them at will" in report.reason
 
 
-@pytest.mark.slow
-def test_half_of_them_at_random(simulate, digits_job):
-    report = inconclusive(simulate(Chooser(share=0.5)), digits_job.order)
-    assert 0.3 < report.steering.steered / report.steering.steerable < 0.7
-
-
 def test_a_tenth_of_them(simulate, digits_job):
     report = inconclusive(simulate(Chooser(share=0.1)), digits_job.order)
     assert 0.05 < report.steering.steered / report.steering.steerable < 0.2

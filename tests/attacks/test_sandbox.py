@@ -18,7 +18,7 @@ import pytest
 
 from counterfoil.audit.boxed import session
 from counterfoil.audit.parts.helpers import Processes
-from counterfoil.audit.parts.partfile import Died, Ready, SegmentDone
+from counterfoil.audit.parts.partfile import Died, SegmentDone
 from counterfoil.audit.parts.task import Task
 from counterfoil.signing.privatekeys import generate_key
 from counterfoil.talk import process
@@ -305,28 +305,6 @@ def test_nobody_gets_out_of_a_rank(tmp_path: Path) -> None:
             first.wait(300)
             second.wait(60)
         nobody_got_out(said())
-
-
-@pytest.mark.slow
-def test_a_worker_replays_in_a_box(digits_job: Job) -> None:
-    processes = Processes([Task(str(digits_job.run), threads=1)])
-    said: list[object] = []
-    try:
-        processes.start(1)
-        processes.give(1, 1)
-        status = Path(f"/proc/{processes.process_id(1)}/status")
-        while not any(isinstance(each, SegmentDone) for each in said):
-            said += processes.wait(60)
-            assert said
-        fields = dict(line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line)
-    finally:
-        processes.close()
-    (ready,) = (each for each in said if isinstance(each, Ready))
-    (done,) = (each.result for each in said if isinstance(each, SegmentDone))
-    assert not done.trouble
-    words = dict(ready.place.environment)["sandbox"]
-    assert "seccomp" in words
-    assert (fields["NoNewPrivs"], fields["Seccomp"]) == ("1", "2")
 
 
 @pytest.mark.slow

@@ -26,7 +26,6 @@ from counterfoil_core.base.errors import DataError
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.values.events import DisputeLocated
 from counterfoil_core.values.outcome import Outcome
-from counterfoil_resources.digits import load_digits
 from support.jobs import Job, audited, record_job
 
 RNG = np.random.default_rng(0)
@@ -99,18 +98,6 @@ def test_one_seed_gives_one_order_and_another_another():
     first, again = drafted("vgg"), ORDERS["vgg"]()
     other = order_vgg(COLOUR, LABELS, layout=TINY_VGG, **(SMALL | {"seed": 5}))
     assert first.manifest.digest == again.manifest.digest != other.manifest.digest
-
-
-@pytest.mark.slow
-def test_a_residual_network_learns(tmp_path, trainer_key):
-    images, labels = load_digits()
-    draft = order_resnet(
-        images[:400] * np.uint8(15), labels[:400], model=TINY, steps=30, batch_size=16, crop_padding=0, flip=False
-    )
-    job = record_job(tmp_path, draft, trainer_key)
-    with BundleReader.open(job.run) as reader:
-        losses = [record.loss for record in reader.step_records()[1:]]
-    assert sum(losses[-10:]) < 0.8 * sum(losses[:10])
 
 
 def parameters(model: nn.Module) -> int:
