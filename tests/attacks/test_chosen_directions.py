@@ -63,12 +63,6 @@ def test_one_operator_only(simulate, digits_job):
     assert all("native_batch_norm_backward" in name for name in report.steering.suspects)
 
 
-@pytest.mark.slow
-def test_a_language_model(simulate, gpt2_job):
-    report = inconclusive(simulate(Chooser(share=1.0), gpt2_job), gpt2_job.order)
-    assert report.steering.steered > 0.9 * report.steering.steerable
-
-
 def test_a_few_flips_stay_below_what_can_be_told(tmp_path, digits_job, trainer_key):
     """The bound that docs/threat-model.md states: one direction in six steps is not told from chance."""
 
