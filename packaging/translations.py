@@ -14,8 +14,9 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -158,10 +159,11 @@ def shown_modules() -> Iterator[tuple[str, str]]:
                 yield name, path.read_text("utf-8")
 
 
-def engine_texts() -> list[str]:
+@cache
+def engine_texts() -> tuple[str, ...]:
     """The templates of the sentences that the window can show; sorted, each once."""
-    said = {template for name, source in shown_modules() for template in templates(source, name)}
-    return sorted(said | set(order_texts()))
+    said = {template for name, source in shown_modules() if "say(" in source for template in templates(source, name)}
+    return tuple(sorted(said | set(order_texts())))
 
 
 def order_texts() -> Iterator[str]:
@@ -208,10 +210,10 @@ def unsaid(source: str, name: str, errors: frozenset[str]) -> Iterator[str]:
         name: Its name.
         errors: The names of the errors of Counterfoil.
     """
-    tree = ast.parse(source)
+    nodes = list(ast.walk(ast.parse(source)))
     silent: set[int] = set()
     found: dict[int, ast.expr] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             silent.add(id(node.value))  # docstrings, of attributes too
         elif isinstance(node, ast.JoinedStr):
@@ -229,7 +231,7 @@ def unsaid(source: str, name: str, errors: frozenset[str]) -> Iterator[str]:
             said = [each.value for each in node.keywords if each.arg in (keyword, "remedy")]
             said += node.args[place : place + 1] if place is not None else []
             found.update((id(part), part) for value in said for part in _plain(value))
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, (ast.JoinedStr, ast.Constant)) and id(node) not in silent and _like_sentence(node):
             found[id(node)] = node
     for part in found.values():
@@ -272,11 +274,10 @@ def _like_sentence(node: ast.JoinedStr | ast.Constant) -> bool:
 def error_names() -> frozenset[str]:
     """The names of Counterfoil's errors: the classes that come from CounterfoilError."""
     classes = [
-        (node.name, {base.id for base in node.bases if isinstance(base, ast.Name)})
+        (name, set(re.findall(r"\w+", bases)))
         for folder in (*ENGINES, APP)
         for path in folder.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.ClassDef)
+        for name, bases in re.findall(r"^ *class (\w+)\(([^)]*)\)", path.read_text("utf-8"), re.MULTILINE)
     ]
     names = {"CounterfoilError"}
     while more := {name for name, bases in classes if bases & names} - names:
@@ -284,9 +285,10 @@ def error_names() -> frozenset[str]:
     return frozenset(names | {"error"})  # several functions are told which error to raise
 
 
-def all_texts() -> list[Text]:
+@cache
+def all_texts() -> tuple[Text, ...]:
     """Everything that a catalogue must hold."""
-    return sorted([*app_texts(), *(Text("engine", source) for source in engine_texts())])
+    return tuple(sorted([*app_texts(), *(Text("engine", source) for source in engine_texts())]))
 
 
 def read_catalogue(path: Path) -> dict[Text, str]:
@@ -303,7 +305,7 @@ def read_catalogue(path: Path) -> dict[Text, str]:
     return found
 
 
-def write_catalogue(path: Path, language: str, texts: list[Text], translations: dict[Text, str]) -> list[Text]:
+def write_catalogue(path: Path, language: str, texts: Sequence[Text], translations: dict[Text, str]) -> list[Text]:
     """Write a .ts file with these texts and return those without a translation.
 
     A text that moved to another context keeps its translation when it has only one.

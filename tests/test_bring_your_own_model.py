@@ -73,7 +73,8 @@ def test_the_page_does_what_it_says(number: int, folder: Path, capsys: pytest.Ca
 
 
 # The vision transformer has BERT's operators and one convolution, which test_exact_recipes.py records.
-@pytest.mark.parametrize("module", [pytest.param("vit_job", marks=pytest.mark.slow), "bert_job"])
+@pytest.mark.slow
+@pytest.mark.parametrize("module", ["vit_job", "bert_job"])
 def test_the_pages_models_are_verified_under_an_exact_profile(module: str, folder: Path) -> None:
     order = folder / "exact.cfoil"
     command = ["order", "--from", f"{module}:make_job", "--precision", "exact-20", "--no-trial", "--out", str(order)]

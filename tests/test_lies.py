@@ -14,7 +14,7 @@ from lies.subject import CRASHED, Subject
 from lies.subjects import Liar
 from lies.table import table
 
-LIES = 100
+LIES = 50
 TRUTHS = {
     "run of an honest trainer, signed again": "VERIFIED",
     "run of a cheat, signed again": "DISPUTED",
@@ -67,7 +67,7 @@ def subjects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Subject]:
 
 @pytest.mark.parametrize("each", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["some", "each"])
 def test_without_a_lie_the_truth_is_concluded(each: bool, subjects: dict[str, Subject]) -> None:
-    names = [name for place, name in enumerate(TRUTHS) if each or place % 4 == 0]
+    names = [name for place, name in enumerate(TRUTHS) if each or place % 8 == 0]
     assert {name: subjects[name].told((), random.Random(0)) for name in names} == {name: TRUTHS[name] for name in names}
 
 

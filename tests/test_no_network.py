@@ -128,17 +128,31 @@ COMMANDS = (
     "--version --verbose",
     "doctor --json",
 )
-OF_A_JOB = [command for command in COMMANDS if command.split()[0] in ("keygen", "order", "train", "audit", "doctor")]
+GOLDEN = Path(__file__).parent / "engine" / "golden"
 
 
-@pytest.mark.parametrize(
-    "commands", [OF_A_JOB, pytest.param(COMMANDS, marks=pytest.mark.slow)], ids=["those of a job", "every"]
-)
-def test_the_commands_connect_to_nobody(commands: Sequence[str], listener: Listener) -> None:
+def run_all(commands: Sequence[str], listener: Listener) -> None:
     for command in commands:
         done = listener.run("-P", "-m", "counterfoil", *command.split())
         assert done.returncode == 0, (command, done.stderr, done.stdout)
     assert listener.processes > len(commands)
+
+
+def test_an_audit_connects_to_nobody(listener: Listener) -> None:
+    """It starts what replays, a worker in a box, and what signs."""
+    run_all(
+        (
+            "keygen auditor.pem --no-passphrase",
+            f"audit {GOLDEN / 'digits.run.cfoil'} --verdict run.verdict.json --key auditor.pem --segments 1",
+        ),
+        listener,
+    )
+    assert listener.heard() == []
+
+
+@pytest.mark.slow
+def test_the_commands_connect_to_nobody(listener: Listener) -> None:
+    run_all(COMMANDS, listener)
     # The examination looks whether an address is found by this machine's own name, and asks for no other.
     own = {f"socket.gethostbyaddr {(socket.gethostname(),)!r}", f"socket.getaddrinfo {(socket.getfqdn(), *_ANY)!r}"}
     assert {line.partition(" ")[2] for line in listener.heard()} == own

@@ -390,6 +390,7 @@ def test_control_what_reads_a_pickle_is_found(source: str) -> None:
     assert not unpickling("torch.load(path, weights_only=True)\nnp.load(path, allow_pickle=False)\n'a pickle'")
 
 
+@pytest.mark.slow
 def test_tests_leave_nothing_in_the_temporary_folder(tmp_path: Path) -> None:
     pytest_here = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--collect-only", __file__]
     subprocess.run(pytest_here, cwd=ROOT, env={**os.environ, "TMPDIR": str(tmp_path)}, check=True, capture_output=True)

@@ -74,6 +74,7 @@ def test_what_check_finds_and_what_nobody_does(
     ]
 
 
+@pytest.mark.slow
 def test_an_update_from_other_rollouts_than_were_ordered_is_disputed(example: ModuleType, tmp_path: Path) -> None:
     """The control of what is proven: a trainer whose rewards are not the order's."""
     example.start(tmp_path / "base")

@@ -20,8 +20,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from counterfoil_app.engine.port import Engine
-from counterfoil_app.looks.theme import Theme
+from counterfoil_app.looks.theme import Theme, Tokens
 from counterfoil_app.main import make_window
+from counterfoil_app.model import bench, inquiry, orders, session
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell import window as shell_window
@@ -33,6 +34,8 @@ from support.waiting import reached
 
 HERE = Path(__file__).parent
 PATIENCE = 60_000
+# A window looks every few hundredths of a second what its engine has to say; tests would wait for that, and idle.
+session.POLL_MILLISECONDS = bench.POLL_MILLISECONDS = inquiry.LOOK_MILLISECONDS = orders.LOOK_MILLISECONDS = 5
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -69,10 +72,25 @@ def bundle(tmp_path: Path) -> Path:
 
 
 class PatientBot(QtBot):
-    """Waits for a minute where nothing else is said: on a loaded machine five seconds are soon over."""
+    """Waits for a minute where nothing else is said: on a loaded machine five seconds are soon over.
+
+    It looks again after a millisecond, and then ever more seldom: most of what is waited for is there in less than the
+    ten of pytest-qt.
+    """
+
+    _pause: int | None = None
 
     def waitUntil(self, callback: Any, *, timeout: int = PATIENCE) -> None:  # noqa: N802 (Qt's style)
-        super().waitUntil(callback, timeout=timeout)
+        self._pause = 1
+        try:
+            super().waitUntil(callback, timeout=timeout)
+        finally:
+            self._pause = None
+
+    def wait(self, ms: int) -> None:
+        if self._pause is not None:
+            ms, self._pause = self._pause, min(self._pause + 1, ms)
+        super().wait(ms)
 
     def waitSignal(self, signal: Any, *, timeout: int = PATIENCE, **settings: Any) -> Any:  # noqa: N802
         return super().waitSignal(signal, timeout=timeout, **settings)
@@ -167,14 +185,16 @@ def what_lives() -> set[object]:
     return found
 
 
-DRAWN = {
+DRAWN = {f"test_{name}.py" for name in ("demo", "fixed_places", "keyboard", "looks", "manners", "reach")}
+"""Files whose tests look at what a window looks like; others mark single tests ``drawn``."""
+PLOTTED = DRAWN | {
     f"test_{name}.py"
     for name in (
-        "access", "actions", "demo", "fixed_places", "flood", "hostile_text", "keyboard", "looks", "manners",
-        "nothing_misleads", "plain_words", "plan", "reach", "real_flow", "steps_and_plots", "translations", "views",
+        "access", "actions", "flood", "hostile_text", "nothing_misleads", "plain_words", "plan", "real_flow",
+        "steps_and_plots", "translations", "views",
     )
 }  # fmt: skip
-"""Files whose tests look at what a window looks like; others mark single tests ``drawn``.
+"""Files whose tests look at the plots, too.
 
 Elsewhere a window has neither its style sheet nor plots, which take longer to make than all the rest of it.
 """
@@ -192,11 +212,28 @@ class NoPlots(QWidget):
         return self._actions
 
 
+_PAINT = Theme._paint
+_painted: list[Tokens] = []
+"""What the application was painted by last."""
+
+
+def paint_if_another(theme: Theme) -> None:
+    """Style and palette are the application's; to set them once more takes as long as a window's first figures."""
+    if _painted[-1:] != [theme.tokens]:
+        _PAINT(theme)
+        _painted[:] = [theme.tokens]
+
+
 @pytest.fixture(autouse=True)
 def nothing_but_what_is_looked_at_is_drawn(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        if request.path.name not in DRAWN and not request.node.get_closest_marker("drawn"):
+        drawn = request.node.get_closest_marker("drawn")
+        if request.path.name not in DRAWN and not drawn:
             patch.setattr(Theme, "put_on", lambda _theme: None)
+            patch.setattr(Theme, "_paint", paint_if_another)
+        else:
+            _painted.clear()
+        if request.path.name not in PLOTTED and not drawn:
             patch.setattr(shell_window, "DivergenceView", NoPlots)
         yield
 

@@ -33,6 +33,7 @@ def demo(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is always a display")
 def test_the_demonstration_tells_honest_from_tampered(tmp_path: Path) -> None:
     done = demo(tmp_path)

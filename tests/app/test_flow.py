@@ -460,6 +460,7 @@ def test_layout_is_restored(opened: MainWindow) -> None:
     assert opened.docks["divergence"].isVisible()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.drawn
 @pytest.mark.parametrize("disputed", [None, 12])
 def test_capture_drives_the_whole_flow(

@@ -170,6 +170,7 @@ def assert_harmless(window: QWidget) -> int:
 MakeWindow = Callable[[FakeEngine], MainWindow]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("disputed", [None, 37])
 def test_everything_that_the_window_shows(
     window_of: MakeWindow, bundle: Path, qtbot: QtBot, disputed: int | None

@@ -228,7 +228,8 @@ def test_steps_are_counted_alike_wherever_they_are_said(window_of: MakeWindow, b
     assert session.steps.column("corrections").sum() > session.steps.tally().corrections
 
 
-@pytest.mark.parametrize("tone", [ThemeChoice.LIGHT, ThemeChoice.DARK])
+@pytest.mark.drawn
+@pytest.mark.parametrize("tone", [ThemeChoice.LIGHT, pytest.param(ThemeChoice.DARK, marks=pytest.mark.slow)])
 def test_a_verdict_that_does_not_count_is_red_as_a_whole(
     window: MainWindow, bundle: Path, qtbot: QtBot, tmp_path: Path, tone: ThemeChoice
 ) -> None:

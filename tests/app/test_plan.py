@@ -64,6 +64,7 @@ def test_devices_are_measured_side_by_side(
     assert dialog.table.isHidden(), "samples of another bad fraction have another size"
 
 
+@pytest.mark.drawn
 def test_all_rows_are_seen_after_measuring(dialog: PlanDialog, opened: MainWindow, qtbot: QtBot) -> None:
     assert not dialog.table.isVisible()
     measure(dialog, opened, qtbot)

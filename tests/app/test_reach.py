@@ -227,6 +227,7 @@ def test_nothing_is_clipped(
     assert outside(window) == []
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("percent", [150, 200])
 def test_the_sentence_that_one_signs_is_never_cut(
     text_size: Callable[[int], None],

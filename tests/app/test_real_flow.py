@@ -210,6 +210,7 @@ def test_stopping_is_inconclusive(window_of: MakeWindow, real_engine: SharedEngi
     assert window.header.outcome.text() == "INCONCLUSIVE"
 
 
+@pytest.mark.slow
 def test_sample_is_disputed_where_it_was_tampered(
     window_of: MakeWindow, real_engine: SharedEngine, qtbot: QtBot
 ) -> None:

@@ -92,6 +92,7 @@ def stopped_after(
     return said
 
 
+@pytest.mark.slow
 def test_a_recording_is_stopped_gone_on_with_followed_and_handed_over(
     engine: ProcessEngine,
     order: Path,
@@ -137,19 +138,8 @@ def test_a_recording_is_stopped_gone_on_with_followed_and_handed_over(
         follower.close()
     with pytest.raises(CounterfoilError, match="there is a file of this name"):
         list(engine.record_run(request, trainer.sign, CancelToken()))
-    folder = engine.hand_over_run(request.run, heads, trainer.public.public, tmp_path / "handed over")
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "README.txt",
-        "heads.jsonl",
-        "run.cfoil",
-        "trainer.pub.pem",
-    ]
-    assert (folder / "run.cfoil").read_bytes() == request.run.read_bytes()
-    assert counterfoil.load_public_key(folder / "trainer.pub.pem").key_id == trainer.public.key_id
-    text = (folder / "README.txt").read_text()
-    assert trainer.public.key_id in text
-    lines = text.replace("\\\n", " ").splitlines()
-    (command,) = [shlex.split(line) for line in lines if "counterfoil audit" in line]
+    command = check_handed_over(engine, request.run, heads, trainer, tmp_path / "handed over")
+    folder = tmp_path / "handed over"
     (folder / "job.cfoil").write_bytes(order.read_bytes())
     counterfoil.generate_key(folder / "auditor.pem", None)
     monkeypatch.chdir(folder)
@@ -157,6 +147,21 @@ def test_a_recording_is_stopped_gone_on_with_followed_and_handed_over(
     assert (folder / "verdict.json").is_file()
     with pytest.raises(CounterfoilError, match="cannot be made"):
         engine.hand_over_run(request.run, heads, trainer.public.public, folder)
+
+
+def check_handed_over(
+    engine: ProcessEngine, run: Path, heads: Path, trainer: counterfoil.SignerProcess, target: Path
+) -> list[str]:
+    """Hand a run over, and return the command that the folder names for an audit of it."""
+    folder = engine.hand_over_run(run, heads, trainer.public.public, target)
+    assert {path.name for path in folder.iterdir()} == {"README.txt", "heads.jsonl", "run.cfoil", "trainer.pub.pem"}
+    assert (folder / "run.cfoil").read_bytes() == run.read_bytes()
+    assert counterfoil.load_public_key(folder / "trainer.pub.pem").key_id == trainer.public.key_id
+    text = (folder / "README.txt").read_text()
+    assert trainer.public.key_id in text
+    lines = text.replace("\\\n", " ").splitlines()
+    (command,) = [shlex.split(line) for line in lines if "counterfoil audit" in line]
+    return command
 
 
 class StoppingSigner:
@@ -191,13 +196,14 @@ def test_a_stop_that_crosses_the_end_of_a_recording_has_no_claim_signed(
 def test_a_claim_that_is_signed_is_that_of_a_run_though_the_recording_was_stopped_meanwhile(
     engine: ProcessEngine, order: Path, trainer: counterfoil.SignerProcess, tmp_path: Path
 ) -> None:
-    token = CancelToken()
+    token, heads = CancelToken(), tmp_path / "heads.jsonl"
     stopping = StoppingSigner(trainer, token, RUN.predicate, None)
-    request = request_of(order, tmp_path, trainer)
+    request = request_of(order, tmp_path, trainer, heads=heads)
     made = list(engine.record_run(request, stopping.sign, token))[-1]
     assert isinstance(made, RunMade)
     assert (made.run.is_file(), recording_folder(made.run).exists()) == (True, False)
     assert stopping.kinds.count(RUN.predicate) == 1
+    check_handed_over(engine, made.run, heads, trainer, tmp_path / "handed over")
 
 
 @pytest.mark.slow

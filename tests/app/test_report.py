@@ -147,6 +147,7 @@ def many(engine: FakeEngine) -> Iterator[Contents]:
         yield replace(page, curves=Curves.of(StepData().table))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("language", "disputed"),
     [("", None), ("", 37), pytest.param("german", 37, marks=pytest.mark.slow)],

@@ -31,6 +31,7 @@ from support.waiting import reached
 MakeWindow = Callable[[FakeEngine], MainWindow]
 LEFT = Qt.MouseButton.LeftButton
 DISPUTED = 37
+THEMES = [ThemeChoice.LIGHT, pytest.param(ThemeChoice.DARK, marks=pytest.mark.slow)]
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def strip_colour(window: MainWindow, step: int) -> str:
     return strip.grab().toImage().pixelColor(int(strip.place_of(step)) + 3, 12).name()
 
 
-@pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
+@pytest.mark.parametrize("theme", THEMES)
 def test_strip_shows_the_disputed_step(window: MainWindow, theme: ThemeChoice) -> None:
     window.menus.theme_actions[theme].trigger()
     tokens = window.theme.tokens
@@ -279,7 +280,7 @@ def heat_colour(window: MainWindow, step: int, row: int) -> str:
     return view.canvas.grab().toImage().pixelColor(place).name()
 
 
-@pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
+@pytest.mark.parametrize("theme", THEMES)
 def test_the_disputed_cell_of_the_heat_map_is_marked(window: MainWindow, qtbot: QtBot, theme: ThemeChoice) -> None:
     window.menus.theme_actions[theme].trigger()
     front(window, "divergence", qtbot)

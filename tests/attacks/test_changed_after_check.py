@@ -130,7 +130,7 @@ def test_another_state_is_shown_after_the_check(tmp_path, digits_job, trainer_ke
     unsigned(result, trainer_key)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("dataset", "row"), [("/run/log", None), ("/run/fingerprints", 2)])
 @pytest.mark.parametrize("hide", [True, False])
 def test_a_record_is_changed_after_the_check(tmp_path, digits_job, trainer_key, monkeypatch, dataset, row, hide):

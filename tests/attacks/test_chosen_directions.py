@@ -48,11 +48,6 @@ def test_every_direction_of_a_run(simulate, digits_job, perturbation):
     assert "chosen them at will" in report.reason
 
 
-def test_half_of_them_at_random(simulate, digits_job):
-    report = inconclusive(simulate(Chooser(share=0.5)), digits_job.order)
-    assert 0.3 < report.steering.steered / report.steering.steerable < 0.7
-
-
 def test_a_tenth_of_them(simulate, digits_job):
     report = inconclusive(simulate(Chooser(share=0.1)), digits_job.order)
     assert 0.05 < report.steering.steered / report.steering.steerable < 0.2
@@ -66,11 +61,6 @@ def test_one_operator_only(simulate, digits_job):
     assert rows["native_batch_norm_backward"].steered == rows["native_batch_norm_backward"].steerable > 5
     assert all(row.steered == 0 for kind, row in rows.items() if kind != "native_batch_norm_backward")
     assert all("native_batch_norm_backward" in name for name in report.steering.suspects)
-
-
-def test_a_language_model(simulate, gpt2_job):
-    report = inconclusive(simulate(Chooser(share=1.0), gpt2_job), gpt2_job.order)
-    assert report.steering.steered > 0.9 * report.steering.steerable
 
 
 def test_a_few_flips_stay_below_what_can_be_told(tmp_path, digits_job, trainer_key):

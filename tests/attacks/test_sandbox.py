@@ -18,7 +18,7 @@ import pytest
 
 from counterfoil.audit.boxed import session
 from counterfoil.audit.parts.helpers import Processes
-from counterfoil.audit.parts.partfile import Died, Ready, SegmentDone
+from counterfoil.audit.parts.partfile import Died, SegmentDone
 from counterfoil.audit.parts.task import Task
 from counterfoil.signing.privatekeys import generate_key
 from counterfoil.talk import process
@@ -277,7 +277,7 @@ def test_nobody_gets_out_of_the_process_that_prints(
         nobody_got_out(said())
 
 
-@pytest.mark.parametrize("command", ["inspect", "train"])
+@pytest.mark.parametrize("command", [pytest.param("inspect", marks=pytest.mark.slow), "train"])
 def test_nobody_gets_out_of_a_command(command: str, digits_job: Job, tmp_path: Path) -> None:
     generate_key(tmp_path / "k.pem", None)
     options = ["--out", tmp_path / "made.cfoil", "--key", tmp_path / "k.pem"] if command == "train" else []
@@ -307,27 +307,7 @@ def test_nobody_gets_out_of_a_rank(tmp_path: Path) -> None:
         nobody_got_out(said())
 
 
-def test_a_worker_replays_in_a_box(digits_job: Job) -> None:
-    processes = Processes([Task(str(digits_job.run), threads=1)])
-    said: list[object] = []
-    try:
-        processes.start(1)
-        processes.give(1, 1)
-        status = Path(f"/proc/{processes.process_id(1)}/status")
-        while not any(isinstance(each, SegmentDone) for each in said):
-            said += processes.wait(60)
-            assert said
-        fields = dict(line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line)
-    finally:
-        processes.close()
-    (ready,) = (each for each in said if isinstance(each, Ready))
-    (done,) = (each.result for each in said if isinstance(each, SegmentDone))
-    assert not done.trouble
-    words = dict(ready.place.environment)["sandbox"]
-    assert "seccomp" in words
-    assert (fields["NoNewPrivs"], fields["Seccomp"]) == ("1", "2")
-
-
+@pytest.mark.slow
 def test_an_honest_run_is_verified_by_workers_in_boxes(digits_job: Job) -> None:
     report = ended(whole(request_of(digits_job, workers=LocalWorkers(1), recheck=0))).report
     assert report.outcome is Outcome.VERIFIED

@@ -235,6 +235,7 @@ ROWS: Mapping[str, Row] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", ROWS)
 def test_it_is_disputed(name: str, simulate: Any, request: pytest.FixtureRequest) -> None:
     row = ROWS[name]

@@ -54,6 +54,7 @@ def test_worker_momentum_lets_krum_learn_under_small_inner_products() -> None:
     assert accuracy("krum", "IPM 0.1", MOMENTUM) > HOLDS
 
 
+@pytest.mark.slow
 def test_what_hides_beside_the_last_aggregate_breaks_centred_clipping_and_other_attacks_do_not() -> None:
     for attack in ("ALIE", "IPM 0.1", "IPM 0.9"):
         assert accuracy("centred-clipping", attack, steps=STEPS) > HOLDS, attack

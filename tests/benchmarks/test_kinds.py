@@ -25,7 +25,7 @@ slow = pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        ("steps digits --rounds 1 --no-memory", 0, "| digits-cnn, width 16, batch 32 | 193 |"),
+        pytest.param("steps digits --rounds 1 --no-memory", 0, "| digits-cnn, width 16, batch 32 | 193 |", marks=slow),
         pytest.param("exact-training digits --rounds 1", 0, "| digits-cnn, width 16, batch 32 |", marks=slow),
         pytest.param("exact-products --rounds 1", 0, "| 512 x 768 x 768 |", marks=slow),
         pytest.param("profile digits", 0, "time / least time", marks=slow),
@@ -46,9 +46,9 @@ slow = pytest.mark.slow
         pytest.param("whole rehearsal", 0, "| VERIFIED | 6 of 6 |", marks=slow),
         pytest.param("gpu crossing --device cpu --minutes 20", None, "golden run", marks=slow),
         pytest.param("exact-replays --jobs logistic", 0, "| logistic |", marks=slow),
-        (
+        pytest.param(
             "false-accusations --steps 2 --jobs logistic --machines reversed", 0,
-            "4 of 4 replays: VERIFIED, with no contradiction and no omission.",
+            "4 of 4 replays: VERIFIED, with no contradiction and no omission.", marks=slow,
         ),
     ],
 )  # fmt: skip

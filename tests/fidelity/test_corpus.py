@@ -1,6 +1,7 @@
 """Every script of the corpus is ordered as what it does, or refused: never silently as another training.
 
-Two are tried always, all of them in ``make test-all``; each becomes what the kept results say.
+All of them are tried in ``make test-all``, and each becomes what the kept results say; test_trial.py tries a few
+always.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from tests.fidelity.runs import trials
 from tests.fidelity.trial import Trial
 
 NAMES = [script.name for script in corpus()]
-SAMPLE = ("freezing/freeze_midway", "losses/annealed")
 WRONG = (judge.DIFFERENT, judge.CRASH, judge.BROKEN)
 
 
@@ -27,24 +27,6 @@ def test_none_is_silently_another_training() -> None:
     assert {row["outcome"] for row in results().values()}.isdisjoint(WRONG)
 
 
-def _becomes_what_is_kept(trial: Trial) -> None:
-    if trial.outcome == judge.MISSING:
-        pytest.skip(trial.sentence)
-    assert trial.outcome not in WRONG, trial
-    assert trial.outcome == results()[trial.name]["outcome"], trial
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trial]:
-    found = trials(tmp_path_factory.mktemp("sample"), "--only", *SAMPLE)
-    return {trial.name: trial for trial in found}
-
-
-@pytest.mark.parametrize("name", SAMPLE)
-def test_a_script_of_the_sample_becomes_what_is_kept(name: str, sample: dict[str, Trial]) -> None:
-    _becomes_what_is_kept(sample[name])
-
-
 @pytest.fixture(scope="module")
 def every(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trial]:
     found = trials(tmp_path_factory.mktemp("every"), "--jobs", str(os.cpu_count() or 1))
@@ -54,4 +36,8 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trial]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_script_becomes_what_is_kept(name: str, every: dict[str, Trial]) -> None:
-    _becomes_what_is_kept(every[name])
+    trial = every[name]
+    if trial.outcome == judge.MISSING:
+        pytest.skip(trial.sentence)
+    assert trial.outcome not in WRONG, trial
+    assert trial.outcome == results()[name]["outcome"], trial

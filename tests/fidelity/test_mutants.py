@@ -15,17 +15,10 @@ from tests.fidelity.runs import trials
 from tests.fidelity.trial import Trial
 
 NAMES = [mutant.name for mutant in MUTANTS]
-SAMPLE = ("entries not looked at",)
-"""Those that are tried always."""
 
 
 def _tried(folder: Path, *arguments: str) -> dict[str, Trial]:
     return {trial.mutant: trial for trial in trials(folder, *arguments)}
-
-
-def _check_both_ways(uncompared: Trial, compared: Trial) -> None:
-    assert uncompared.outcome == judge.DIFFERENT, uncompared
-    assert compared.outcome == judge.REFUSED, compared
 
 
 @pytest.fixture(scope="module")
@@ -38,16 +31,6 @@ def every_compared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trial]
     return _tried(tmp_path_factory.mktemp("compared"), "--mutants")
 
 
-@pytest.fixture(scope="module")
-def some_uncompared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trial]:
-    return _tried(tmp_path_factory.mktemp("uncompared"), "--uncompared", "--mutants", *SAMPLE)
-
-
-@pytest.fixture(scope="module")
-def some_compared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trial]:
-    return _tried(tmp_path_factory.mktemp("compared"), "--mutants", *SAMPLE)
-
-
 def test_there_are_enough_mutants_and_no_two_have_one_name() -> None:
     assert len(set(NAMES)) == len(NAMES) >= 40
 
@@ -58,16 +41,10 @@ def test_the_script_of_a_mutant_is_ordered_as_what_it_does(mutant: Mutant) -> No
     assert results()[mutant.script]["outcome"] in (judge.AGREES, judge.DRAWS, judge.REFUSED)
 
 
-@pytest.mark.parametrize("name", SAMPLE)
-def test_a_mutant_of_the_sample_gives_another_training_and_is_refused(
-    name: str, some_uncompared: dict[str, Trial], some_compared: dict[str, Trial]
-) -> None:
-    _check_both_ways(some_uncompared[name], some_compared[name])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_mutant_gives_another_training_and_is_refused(
     name: str, every_uncompared: dict[str, Trial], every_compared: dict[str, Trial]
 ) -> None:
-    _check_both_ways(every_uncompared[name], every_compared[name])
+    assert every_uncompared[name].outcome == judge.DIFFERENT, every_uncompared[name]
+    assert every_compared[name].outcome == judge.REFUSED, every_compared[name]

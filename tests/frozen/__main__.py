@@ -1,7 +1,7 @@
 """Makes the frozen files again: ``python -m tests.frozen [--write] [NAME ...]``.
 
 Without ``--write`` it prints a diff from the stored files to those made now, and ends with 1 if there is one. Names are
-of the groups: ``roots``, ``networks``, ``statements``, ``audits``, ``commands``, ``window``; all unless given.
+of the groups of ``tests.frozen.groups``; all unless given.
 """
 
 from __future__ import annotations

@@ -114,6 +114,7 @@ def test_a_script_that_does_not_run_is_no_refusal(sources: Path, tmp_path: Path)
         own_losses(copied(replace(SCRIPT, arguments=("seven",)), sources, tmp_path / "copy"))
 
 
+@pytest.mark.slow
 def test_a_small_script_is_whole_with_the_losses_of_its_own(trial: Trial) -> None:
     assert [outcome.verdict for outcome in trial.outcomes] == ["VERIFIED"], trial.outcomes
     assert trial.outcomes[0].compared == "all 2 steps"
@@ -131,6 +132,7 @@ def test_a_loss_counts_once_under_a_default_device(sources: Path, tmp_path: Path
     assert own_losses(copied(replace(SCRIPT, changes=(device,)), sources, tmp_path / "device")) == list(trial.own)
 
 
+@pytest.mark.slow
 def test_a_refusal_is_kept_with_its_sentence_and_without_the_folder(sources: Path, tmp_path: Path) -> None:
     copy = copied(SCRIPT, sources, tmp_path / "tried")
     copy.path.unlink()

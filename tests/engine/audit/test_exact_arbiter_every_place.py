@@ -47,10 +47,9 @@ class Seeing(Unrounded):
         return result
 
 
-QUICK = ("digits-cnn", "gpt2")
+QUICK = ("digits-cnn",)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in ORDERS]
 )

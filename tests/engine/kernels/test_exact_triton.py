@@ -198,6 +198,7 @@ def test_a_sum_that_is_too_long_for_the_profile_is_refused(device: str) -> None:
         products.matmul(torch.ones(1, 2**18 + 1).to(device), torch.ones(2**18 + 1, 1).to(device), 22, FORM)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("bits", [14, 22])
 def test_the_largest_integers_and_digits_do_not_wrap(device: str, bits: int) -> None:
     """Integers of 2^S, of the most negative digits and of the most positive, in sums as long as int32 holds."""

@@ -55,6 +55,7 @@ def test_no_loop_looks_outside_its_memory() -> None:
     assert " passed" in ran("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not slow and not gpu", *files)
 
 
+@pytest.mark.slow
 def test_the_switches_are_heard() -> None:
     """The control: an index outside is an error, and no threads of torch's are looked for."""
     assert ran("-c", OUTSIDE).split() == ["checked", "True"]

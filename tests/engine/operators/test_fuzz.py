@@ -31,6 +31,7 @@ def test_exact_forms_are_what_the_library_computes(name: str) -> None:
     assert looked_at >= len(MOODS)
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("name", sorted(fuzzed_names()))
 def test_control_a_result_that_is_off_is_told_apart(name: str) -> None:
     """Each element is moved by 2^-20 of its size, and what is 0 by a little."""

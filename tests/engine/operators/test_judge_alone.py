@@ -196,6 +196,7 @@ except ModuleNotFoundError:
 """
 
 
+@pytest.mark.slow
 def test_the_judge_works_where_the_maker_is_not_installed() -> None:
     done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

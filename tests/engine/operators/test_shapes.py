@@ -24,7 +24,7 @@ from support.shape_calls import ShapeCall, examples, f, i, variants
 
 WITHOUT_RULE: frozenset[str] = frozenset()
 """Operators that have none: this list can only shrink."""
-QUICK, MANY = 4, 150
+QUICK, MANY = 2, 150
 """Calls of an operator that chance makes of its examples."""
 EXAMPLES = examples()
 

@@ -76,6 +76,7 @@ CPU = torch.device("cpu")
 QUICK = ("adamw", "average")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("name", "parts"),
     [

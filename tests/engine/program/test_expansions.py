@@ -226,6 +226,7 @@ class Several(nn.Module):
         return grown.square().mean() + near.cumprod(1).mean() + torch.lgamma(near + 1.0).mean()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("precision", [None, ExactPrecision(20)], ids=["rounding", "exact"])
 def test_a_run_of_several_is_verified(
     precision: ExactPrecision | None, tmp_path: Path, trainer_key: SigningKey

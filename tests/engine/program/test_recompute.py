@@ -88,7 +88,7 @@ def unlike(program: Program) -> Counter[str]:
     return Counter(node.operator for node in program.nodes)
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("segments", [2, 3, 7, 100, AUTO])
 @pytest.mark.parametrize("name", MODELS)
 def test_state_and_loss_are_the_same_bit_for_bit(name, segments):

@@ -130,6 +130,7 @@ def sentences(seed: int, *lengths: int) -> Batch:
     }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "model",
     [

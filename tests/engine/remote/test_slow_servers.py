@@ -40,7 +40,7 @@ def read_whole(url: str) -> None:
         transfer.close()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("how", NEVER_ENDING)
 def test_a_server_that_never_ends_its_answer_is_left_when_its_time_is_over(how: str) -> None:
     begun = time.monotonic()

@@ -89,7 +89,7 @@ def by_torch(make: Make, draft: Any, scheduler: Any = None, model: nn.Module | N
         return trained_by_torch(model, optimizer, scheduled(draft), scheduler(optimizer) if scheduler else None)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_an_optimizer_trains_as_it_does_itself(name: str) -> None:
     make = OPTIMIZERS[name]
@@ -327,6 +327,7 @@ def test_a_rule_that_does_something_else_is_refused(monkeypatch: pytest.MonkeyPa
     assert order_custom(job(lion)).manifest.digest == digest
 
 
+@pytest.mark.slow
 def test_thousands_of_steps_are_quick_and_can_be_stopped() -> None:
     given = job(OPTIMIZERS["schedule-free AdamW"], steps=400, checkpoint_every=400)
     reports = [(report.done, report.total) for report in given.drafting() if "optimizer" in report.stage]
@@ -340,7 +341,7 @@ def test_thousands_of_steps_are_quick_and_can_be_stopped() -> None:
         next(drafting)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("make", "precision"),
     [

@@ -85,7 +85,7 @@ OPTIMIZERS: dict[str, Make] = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "weigh"), [*((name, "parts") for name in OPTIMIZERS), ("AdamW of ours", "tokens"), ("SGD", "tokens")]
 )
@@ -163,7 +163,7 @@ STATISTICS = ("between.running_mean", "between.running_var")
 COUNTED = "between.num_batches_tracked"
 
 
-@pytest.mark.parametrize("buffers", ["first", "mean"])
+@pytest.mark.parametrize("buffers", [pytest.param("first", marks=pytest.mark.slow), "mean"])
 def test_running_statistics_are_those_of_the_first_share_or_the_mean_of_all(buffers: Any) -> None:
     settings = {"between": lambda: nn.BatchNorm1d(8), "micro_batches": 2}
     made = draft(shares=3, buffers=buffers, **settings)

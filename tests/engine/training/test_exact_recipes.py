@@ -68,6 +68,7 @@ class OtherRow(Trainer):
         return replace(inputs, batch=batch)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", EACH)
 def test_nothing_but_single_operations_is_captured(name: str) -> None:
     rounded = {node.entry.kind for node in captured(name).program.nodes if is_rounded(node)}

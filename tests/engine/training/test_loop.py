@@ -65,6 +65,7 @@ def test_without_a_run_the_order_is_written(places: dict[str, Path]) -> None:
     assert places["job"].exists()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("last", ["drop", None])
 def test_a_loop_of_torch(places: dict[str, Path], trainer_key: SigningKey, last: Any) -> None:
     expected = network()
@@ -108,6 +109,7 @@ def test_a_loop_of_torch(places: dict[str, Path], trainer_key: SigningKey, last:
     assert audited(places["out"], places["job"]).report.outcome is Outcome.VERIFIED
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("weigh", ["parts", "tokens"])
 def test_gradients_are_accumulated(places: dict[str, Path], trainer_key: SigningKey, weigh: Any) -> None:
     objective = tokens if weigh == "tokens" else loss_fn

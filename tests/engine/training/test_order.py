@@ -59,6 +59,7 @@ def test_drafting_is_reproducible_and_everything_matters():
     assert len({one, *(other.manifest.digest for other in others)}) == 6
 
 
+@pytest.mark.slow
 def test_the_orders_of_other_tests_are_those_of_the_recipes():
     """Their operators are captured once for all seeds and steps; a manifest binds all that an order holds."""
     images, labels = load_digits()

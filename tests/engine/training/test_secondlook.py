@@ -68,10 +68,6 @@ def test_a_step_that_goes_through_a_set_of_names_is_refused(tmp_path: Path, caps
     assert load_job(command[2]).draft().manifest.steps
 
 
-def test_a_step_that_goes_through_names_in_order_is_taken(tmp_path: Path) -> None:
-    assert compared(written(tmp_path, "job_in_order", f"sorted({NAMES!r})")) == ""
-
-
 def test_what_fails_the_second_time_is_told(tmp_path: Path) -> None:
     reference = written(tmp_path, "job_that_fails", "['a']", "'PYTHONHASHSEED' not in os.environ")
     if "PYTHONHASHSEED" in os.environ:

@@ -288,6 +288,7 @@ def test_an_exact_step_is_the_same(both: tuple[Kernels, Kernels]) -> None:
     assert found[0][1].fingerprints.tolist() == found[1][1].fingerprints.tolist()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("bad", [1.0, math.inf, math.nan])
 def test_an_exact_step_in_the_devices_kernels_is_the_same(
     both: tuple[Kernels, Kernels], bad: float, monkeypatch: pytest.MonkeyPatch

@@ -60,9 +60,8 @@ def layer(profile: str, width: int = 128, heads: int = 2, context: int = 64) -> 
     return Counter({name: (more[name] - less[name]) // (MOST - LEAST) for name in more})
 
 
-@pytest.mark.parametrize(
-    ("profile", "counts"), [("float64-24", GRID), pytest.param("exact-13", EXACT, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("profile", "counts"), [("float64-24", GRID), ("exact-13", EXACT)])
 def test_the_elements_of_a_layer_are_those_of_its_program(profile: str, counts: Counts) -> None:
     """Two sizes that differ in heads by context tell the two parts of a count apart."""
     width, batch = 128, BATCH
