@@ -273,6 +273,7 @@ def test_a_state_that_does_not_fit_float32_is_the_same_error(both: tuple[Kernels
     assert failure(both[0], grown, spoiled) == failure(both[1], grown, spoiled)
 
 
+@pytest.mark.often
 def test_an_exact_step_is_the_same(both: tuple[Kernels, Kernels]) -> None:
     program, precision = exact_program(), ExactPrecision(20)
     found = []
