@@ -94,7 +94,10 @@ HOST = "cpu"
 
 def small(options: Namespace) -> bool:
     """Whether the jobs are small: a rehearsal without a GPU shows that the parts work, and says nothing of speed."""
-    return open_device(options.device).type != "cuda"
+    try:
+        return open_device(options.device).type != "cuda"
+    except DeviceError:  # results of another machine are shown here
+        return False
 
 
 def _threads(options: Namespace) -> int:
@@ -132,7 +135,7 @@ def _seconds(call: Callable[[], object], device: torch.device) -> float:
         call()
         wait(device)
 
-    return median(seconds_of(waited, 5))
+    return median(seconds_of(waited, _ROUNDS))
 
 
 def _driver() -> str:
@@ -732,7 +735,8 @@ PARTS: Mapping[str, Part] = {
     "tests": Part(_tests, 90, 400),
     "crossing": Part(_crossing, 20, 180),
     "accusations": Part(_accusations, 12, 240),
-    "memory": Part(_out_of_memory, 8, 90, alone=True),
+    # Without memory Triton's kernels give no known answer when a device is opened, and are left out in that process.
+    "memory": Part(_out_of_memory, 8, 90, alone=True, fresh=True),
     "bandwidth": Part(_bandwidth, 15, 120, alone=True),
     "steps": Part(_steps, 13, 300, alone=True),
     "launches": Part(_launches, 6, 120, alone=True),

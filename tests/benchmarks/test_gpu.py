@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from benchmarks.__main__ import main
 from benchmarks.forms import Forms
 from benchmarks.gpu_page import pages
@@ -96,9 +95,8 @@ def test_a_shortage_without_a_remedy_is_strange_and_so_is_what_comes_after() -> 
 
 
 @pytest.fixture
-def planned(monkeypatch: pytest.MonkeyPatch) -> list[gpu.Cell]:
+def planned() -> list[gpu.Cell]:
     """The cells, as on a GPU."""
-    monkeypatch.setattr(gpu, "open_device", torch.device)
     return gpu.cells(gpu.GPU.parsed("gpu", []))
 
 
@@ -219,6 +217,18 @@ def test_the_page_is_written_from_results_alone(tmp_path: Path) -> None:
     assert "- [Another](gpu-results/another.md)\n- [NVIDIA" in listed
 
 
+def test_results_that_were_brought_home_are_written_where_there_is_no_gpu(tmp_path: Path) -> None:
+    store = Store(tmp_path / "results")
+    store.claim(ABOUT)
+    for one in made_up().values():
+        store.keep(one)
+    (tmp_path / "cross-hardware.md").write_text("<!-- gpu: begin -->\n<!-- gpu: end -->\n")
+    words = ["gpu", "--out", str(store.folder), "--minutes", "0", "--write", str(tmp_path)]
+    assert main(words) == 0
+    assert (tmp_path / "gpu-results" / "nvidia-gpu-2030.md").read_text("utf-8").startswith("# NVIDIA GPU 2030\n")
+    assert "(gpu-results/nvidia-gpu-2030.md)" in (tmp_path / "cross-hardware.md").read_text("utf-8")
+
+
 FIGURE = re.compile(r"\d(?:\.\d+)? (?:ms|s|min|GB|MB|KB|GiB|TFLOP)\b|\d%")
 """A time, a rate, a size of memory or a share."""
 
@@ -238,9 +248,9 @@ def test_a_rehearsals_page_has_no_figures_and_is_none_of_the_documentation(tmp_p
 # The rehearsal.
 
 
-def rehearsal(folder: Path, *parts: str, on: str = "90") -> subprocess.Popen[str]:
+def rehearsal(folder: Path, *parts: str) -> subprocess.Popen[str]:
     words = [sys.executable, "-m", "tests.ptx.rehearsal", *parts, "--out", str(folder / "results")]
-    variables = {**os.environ, "REHEARSED_ON": on, "OMP_NUM_THREADS": "1"}
+    variables = {**os.environ, "REHEARSED_ON": "90", "OMP_NUM_THREADS": "1"}
     path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
     return subprocess.Popen(
         [*words, "--write", str(folder)], cwd=ROOT, env={**variables, "PYTHONPATH": path}, text=True,
@@ -256,13 +266,13 @@ def page_of(folder: Path) -> str:
 
 def test_a_rehearsal_that_is_killed_goes_on_and_writes_the_page(tmp_path: Path) -> None:
     results, until = tmp_path / "results" / "results.jsonl", time.monotonic() + 300
-    begun = rehearsal(tmp_path, "environment", "bandwidth", on="")
+    begun = rehearsal(tmp_path, "environment", "bandwidth")
     while not results.exists() and time.monotonic() < until and begun.poll() is None:
         time.sleep(0.1)
     begun.send_signal(signal.SIGKILL)
     begun.communicate()
     first = results.read_text("utf-8").splitlines()[0]
-    again = rehearsal(tmp_path, "environment", "bandwidth", on="")
+    again = rehearsal(tmp_path, "environment", "bandwidth")
     said, _ = again.communicate()
     assert again.returncode == 0, said
     assert "1 of 2 are done already" in said
