@@ -75,7 +75,7 @@ def pages(results: Results, about: Mapping[str, str], rows: Sequence[Values], do
     return {(f"{FOLDER}/{name}", ""): text, ("cross-hardware.md", "gpu"): _listed(docs, name, title)}
 
 
-_FIGURE = re.compile(r"\d[\d,.]*(?: (?:ms|s|min|bytes|[KMGT]i?B|T?FLOP)\b|%)")
+_FIGURE = re.compile(r"\d[\d,.]*(?:e[-+]\d+)?(?: (?:ms|s|min|bytes|[KMGT]i?B|T?FLOP)\b|%)|(?<=has )[\d.]+\d")
 """What would be left of what was measured, within sentences."""
 
 
@@ -87,13 +87,17 @@ def _listed(docs: Path | None, name: str, title: str) -> str:
     return f"Measured by `make gpu`, a page for each card:\n\n{links}"
 
 
-def _withheld(value: Any) -> Any:
-    """A value without what was measured: times, rates and memory are not numbers there."""
+def _withheld(value: Any, of_device: bool = False) -> Any:
+    """A value without what was measured: times and rates are not numbers there, nor is what a device had or did."""
     if isinstance(value, Mapping):
-        return {key: 0 if key == "memory" else _withheld(each) for key, each in value.items()}
+        return {key: 0 if key == "memory" else _withheld(each, key in _OF_DEVICE) for key, each in value.items()}
     if isinstance(value, list):
         return [_withheld(each) for each in value]
-    return math.nan if isinstance(value, float) else value
+    return math.nan if isinstance(value, float) or (of_device and isinstance(value, int)) else value
+
+
+_OF_DEVICE = ("ours", "libraries", "copies")
+"""What counts launches."""
 
 
 def _titled(title: str, *parts: str) -> str:

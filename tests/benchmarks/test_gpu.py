@@ -161,7 +161,7 @@ def made_up() -> Results:
         "tests/rules": {"counts": {"passed": 5, "skipped": 1}},
         "memory/exact-20": {
             "form": "exact-20",
-            "ended": {"an order": "Take more.", "a recording": "Close some.", "an audit": ""},
+            "ended": {"an order": "It needs 47.1 GiB; cuda:0 has 23.5.", "a recording": "Close some.", "an audit": ""},
             "works": True,
         },
         "bandwidth/kernels": {
@@ -204,7 +204,7 @@ def test_the_page_is_written_from_results_alone(tmp_path: Path) -> None:
         "| a step | exact-20 | 5 | yes | yes / yes | 3 of 9 / 4 of 9 | differs / differs | differs /",
         "1 of 2 replays: VERIFIED", "| fine-tuning/example | left out | said |",
         "| float64-24, recorded | 1.1 s | 2.20 | - | 1.10 | 1.82 | 3 GB | 99 bytes, 5 entries |",
-        "| exact-20 | Take more. | Close some. | **no remedy** | yes |",
+        "| exact-20 | It needs 47.1 GiB; cuda:0 has 23.5. | Close some. | **no remedy** | yes |",
         "| sum | 537 MB | 0.268 ms | 2,000 | 50% |", "| exact-13 | tensor cores | 0.458 ms | 300 |",
         "| digits | exact-20 | 100 | 90, 30, 2 | 80, 30, 3 | 1.20 / 1.10 |", "| `_sum` | 2 | 3.5 s | 2.5 s |",
         "exact-20 9 s, then 250 ms",
@@ -240,6 +240,8 @@ def test_a_rehearsals_page_has_no_figures_and_is_none_of_the_documentation(tmp_p
     assert page.startswith("# Rehearsal: ")
     assert "**This is no GPU.**" in page
     assert not FIGURE.findall(page)
+    assert "| digits | exact-20 | 100 | nan, nan, nan | nan, nan, nan | nan / nan |" in page
+    assert "| exact-20 | It needs -; cuda:0 has -. | Close some. |" in page
     assert FIGURE.findall(pages(made_up(), ABOUT, [], None)["gpu-results/nvidia-gpu-2030.md", ""]), "control"
     with pytest.raises(DataError, match="rehearsal"):
         pages(made_up(), about, [], ROOT / "docs")
