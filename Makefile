@@ -27,7 +27,7 @@ help:
 	@echo "make bench-check  measure the ratios of a step's times again; fails when one is worse than the stored one"
 	@echo "make bench-paper  measure the paper's experiments and write docs/paper-experiments.md"
 	@echo "make bench-accuracy  compare training under the profiles with ordinary float32 training"
-	@echo "make gpu          on a machine with a GPU: its tests, what is equal there, what it costs; 15 minutes, goes on where it was stopped"
+	@echo "make gpu          on a machine with a GPU: all that is to be known of it, as a page of docs/gpu-results; 15 minutes, goes on where it was stopped"
 	@echo "make arm64        record and replay on an emulated AArch64 machine too (root, 6 GB, an hour); docs/cross-hardware.md"
 	@echo "make torches      the same between versions of torch and Python (2 GB for each); docs/cross-hardware.md"
 	@echo "make screenshots  make the pictures of README.md, of the help and of the tutorial again"
@@ -106,8 +106,7 @@ bench-accuracy: setup
 
 # Whatever is found is written; the exit code says whether it is as it should be. Called again it goes on.
 gpu: setup
-	$(BIN)/python -m benchmarks gpu --device $(DEVICE) --out $(GPU) --minutes $(MINUTES) $(if $(filter cpu,$(DEVICE)),,--workers 8); ended=$$?; \
-	$(BIN)/python -m benchmarks gpu --device $(DEVICE) --out $(GPU) --minutes 0 --write && exit $$ended
+	$(BIN)/python -m benchmarks gpu --device $(DEVICE) --out $(GPU) --minutes $(MINUTES) --workers 8 --write
 
 arm64: setup
 	nice bash packaging/arm64.sh campaign $(BIN)/python

@@ -1,8 +1,8 @@
-"""All that is to be known of a GPU: who agrees, who is accused, what a step costs.
+"""All that is to be known of a GPU, on one page: who agrees, who is accused, what a step costs.
 
 Stopped, or out of time, the same command goes on. Each part is there to be asked for: the most valuable comes first,
-since a machine that is lent for minutes is not to end with the best part undone. ``--device cpu`` tries all of it at
-small sizes, which says nothing of a GPU.
+since a machine that is lent for minutes is not to end with the best part undone. Where what was opened is no CUDA
+device (``python -m tests.ptx.rehearsal`` imitates one), all of it is tried at small sizes, and the page has no figures.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import time
 import xml.etree.ElementTree as ET
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -31,11 +31,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from benchmarks.cross_hardware import CROSS_HARDWARE, MEASURED, Training, rows_of
 from benchmarks.cross_pages import is_exact
 from benchmarks.forms import Forms, wait
-from benchmarks.gpu_page import sections
+from benchmarks.gpu_page import pages
 from benchmarks.honest_jobs import JOBS, ORDERS
 from benchmarks.imitations import IMITATIONS
 from benchmarks.measure import (
@@ -54,17 +55,33 @@ from benchmarks.measure import (
 from benchmarks.pages import machine_name
 from benchmarks.replays import Machine, is_clean, record_honestly, replay
 from benchmarks.sessions import audit, key_in, root_of
-from benchmarks.workloads import WORKLOADS, Workload, digits, public_gpt2, resnet50
+from benchmarks.workloads import (
+    WORKLOADS,
+    Workload,
+    digits,
+    dropped,
+    gpt2_of_size,
+    public_gpt2,
+    resnet50,
+    thin_filters,
+)
 from counterfoil.talk.programs import program_command
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.gpt2 import Gpt2Size
-from counterfoil.training.recipes.resnet import Bottleneck, ResNetLayout
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordFinished
-from counterfoil_core.arithmetic.compute.devices import memory_of
+from counterfoil_core.arithmetic.compute.devices import memory_of, open_device
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.base.errors import DeviceError, ObstacleError
 from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.base.sentence import say
+from counterfoil_core.commit.state import CHUNK_BYTES
+from counterfoil_core.kernels import devices
+from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.kernels.exact.limits import sum_bits
+from counterfoil_core.kernels.exact.products import matmul
+from counterfoil_core.kernels.exact.refusals import Noted, note_refusals
 from counterfoil_core.kernels.result import Counts
 from counterfoil_core.program.estimate import product_flops
 from counterfoil_core.values.outcome import Outcome
@@ -76,9 +93,11 @@ HOST = "cpu"
 
 
 def small(options: Namespace) -> bool:
-    """Whether the jobs are small: the same parts, at sizes that show that they work and say nothing of speed."""
-    wanted: bool = options.scale == "small" or (options.scale is None and options.device == "cpu")
-    return wanted
+    """Whether the jobs are small: a rehearsal without a GPU shows that the parts work, and says nothing of speed."""
+    try:
+        return open_device(options.device).type != "cuda"
+    except DeviceError:  # results of another machine are shown here
+        return False
 
 
 def _threads(options: Namespace) -> int:
@@ -92,14 +111,7 @@ def _threads(options: Namespace) -> int:
 def _environment(options: Namespace, _name: str) -> Values:
     machine = open_machine(options.device, _threads(options))
     device, side = machine.device, 256 if small(options) else 8192
-
-    def seconds(call: Callable[[], object]) -> float:
-        def waited() -> None:
-            call()
-            wait(device)
-
-        return median(seconds_of(waited, 5))
-
+    seconds = partial(_seconds, device=device)
     numbers = torch.randn(side, side, generator=torch.Generator().manual_seed(0)).to(device)
     factors = {
         str(dtype).removeprefix("torch."): numbers.to(dtype) for dtype in (torch.float64, torch.float32, torch.bfloat16)
@@ -110,12 +122,20 @@ def _environment(options: Namespace, _name: str) -> Values:
     rates["int8"] = 2 * side**3 / seconds(lambda: torch._int_mm(bytes_, bytes_.t()))
     target = torch.empty_like(factors["float64"])
     return {
-        "environment": dict(machine.environment), "driver": _driver() if options.device != "cpu" else "",
+        "environment": dict(machine.environment), "driver": _driver(),
         "cuda": torch.version.cuda or "", "triton": _version("triton"), "memory": memory_of(device) or 0, "side": side,
         "operations_per_second": rates, "python": platform.python_version(),
         "bytes_copied_per_second": 2 * target.nbytes / seconds(lambda: target.copy_(factors["float64"])),
         "said": ", ".join(f"{name} {rate / 1e12:.3g}" for name, rate in rates.items()) + " TFLOP/s",
     }  # fmt: skip
+
+
+def _seconds(call: Callable[[], object], device: torch.device) -> float:
+    def waited() -> None:
+        call()
+        wait(device)
+
+    return median(seconds_of(waited, _ROUNDS))
 
 
 def _driver() -> str:
@@ -140,13 +160,12 @@ def _version(package: str) -> str:
 FIRST = ("float64-24", "exact-20")
 """Profiles whose jobs come before all others."""
 _GOLDEN = ("digits", "gpt2", "exact")
-_SMALL_JOBS = {"digits-cnn": ("float64-24", "exact-20"), "logistic": ("float64-24", "float32-bfloat16")}
+_SMALL_JOBS = {"logistic": FIRST}
 
 
 def device_name(options: Namespace) -> str:
     """The device's name in the campaign: what it is called, as a part of a file name."""
-    title = machine_name(options.device)
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", title).strip("-.")[:60] if options.device != "cpu" else "cpu-again"
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", machine_name(options.device)).strip("-.")[:60]
 
 
 def _crossed(options: Namespace) -> dict[str, tuple[str, str]]:
@@ -239,9 +258,9 @@ _FULL: Steps = {
     "resnet50-128": lambda: resnet50(128),
 }
 _SMALL: Steps = {
-    "digits": digits,
-    "gpt2-small": lambda: public_gpt2(2, 16, Gpt2Size(layers=2, heads=2, width=32, context=16, vocabulary=64)),
-    "resnet-small": lambda: resnet50(2, 64, ResNetLayout(Bottleneck, (1, 1, 1, 1), 4), 10),
+    "thin-filters": lambda: thin_filters(2),
+    "dropout": lambda: dropped(4),
+    "attention": lambda: gpt2_of_size(Gpt2Size(layers=1, heads=1, width=8, context=4), 1),
 }
 
 
@@ -253,9 +272,8 @@ def _steps(options: Namespace, name: str) -> Values:
     if form == EAGER:
         with ordinary_settings():
             forms = {name: time_of(workload.eager(dtype, machine.device)) for name, dtype in DTYPES.items()}
-            if machine.device.type == "cuda":
-                with tensor_float():
-                    forms[TF32] = time_of(workload.eager(torch.float32, machine.device))
+            with tensor_float():
+                forms[TF32] = time_of(workload.eager(torch.float32, machine.device))
         return {**of, "forms": forms}
     order = workload.order(PROFILES[form])
     with machine.kernels() as kernels:
@@ -268,19 +286,18 @@ def _steps(options: Namespace, name: str) -> Values:
 
 
 def time_form(call: Callable[[], object], device: torch.device) -> Values:
-    """Time a form: median and least seconds of its rounds; on CUDA the most memory that it held."""
+    """Time a form: median and least seconds of its rounds, and the most memory of the device that it held."""
     times: list[float] = []
     ended = time.perf_counter() + _SECONDS
-    if device.type == "cuda":
-        torch.cuda.empty_cache()
-        torch.cuda.reset_peak_memory_stats(device)
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats(device)
     while len(times) < _WARM_UP + _ROUNDS and not (len(times) > _WARM_UP and time.perf_counter() > ended):
         begun = time.perf_counter()
         call()
         wait(device)
         times.append(time.perf_counter() - begun)
     kept = times[_WARM_UP:]
-    memory = torch.cuda.max_memory_allocated(device) if device.type == "cuda" else None
+    memory = torch.cuda.max_memory_allocated(device)
     return {"seconds": median(kept), "least": min(kept), "rounds": len(kept), "memory": memory}
 
 
@@ -312,13 +329,16 @@ def tensor_float() -> Iterator[None]:
 
 _LARGE: Steps = {
     **{name: WORKLOADS[name] for name in ("wide-gpt2", "wide-cnn", "digits")},
+    "thin-filters": lambda: thin_filters(32),
+    "dropout": lambda: dropped(512),
+    "attention": lambda: gpt2_of_size(Gpt2Size(layers=1, heads=4, width=256, context=512), 2),
     "gpt2-124m": lambda: public_gpt2(8, 64),
 }
 
 
 def _larger(options: Namespace, name: str) -> Values:
     key, profile = name.split(".", 1)
-    workload = _LARGE[key]()
+    workload = (_SMALL if small(options) else _LARGE)[key]()
     draft = workload.order(PROFILES[profile])
     with ExitStack() as stack:
 
@@ -399,58 +419,68 @@ def strange_larger(values: Mapping[str, Any]) -> list[str]:
     return found
 
 
-# The tests that need a GPU, from the source tree, file by file.
+# The tests that need a GPU, from the source tree: those of kernels first, then whatever else has pytest's mark.
 
 _INI = """\
 [pytest]
 addopts = --import-mode=importlib -p no:cacheprovider
 markers =
+    drawn: as in pyproject.toml
+    every_moment: as there
     gpu: needs a CUDA device
+    often: as there
+    own_process: as there
+    ptx: as there
+    sampled: as there
     slow: takes long
     xvfb: needs an X server
 pythonpath = {root}/tests {root}
 """
 """Not the tree's own settings, which want plugins for the window."""
-
-
-_OF_KERNELS = "support.triton_device import"
-
-
-def _test_files() -> dict[str, str]:
-    """The files that have such tests, relative to the tree, by the name of their cell; those of kernels first.
-
-    Tests of kernels take their mark from ``tests/support/triton_device.py``, where there is a device.
-    """
-    texts = {file: file.read_text("utf-8") for file in sorted((ROOT / "tests").rglob("test_*.py"))}
-    files = [file for file, text in texts.items() if _OF_KERNELS in text]
-    files += [file for file, text in texts.items() if "pytest.mark.gpu" in text and file not in files]
-    names = [file.relative_to(ROOT).as_posix() for file in files]
-    return {name.removeprefix("tests/").removesuffix(".py").replace("/", "."): name for name in names}
+MARK = "gpu"
+"""Which tests run."""
+_ENGINE = "tests/engine"
+TESTS: Mapping[str, Sequence[str]] = {
+    "rounding": (f"{_ENGINE}/kernels/test_rounding_triton.py", f"{_ENGINE}/kernels/test_rounding.py"),
+    "rules": (f"{_ENGINE}/kernels/test_rules.py",),
+    "exact": (f"{_ENGINE}/kernels/test_exact_triton.py",),
+    "ahead": (f"{_ENGINE}/arithmetic/grid/test_rounder_ahead.py", f"{_ENGINE}/audit/test_ahead.py"),
+    "hashing": (f"{_ENGINE}/commit/test_statedigest.py",),
+    "others": (_ENGINE, "tests/attacks"),
+}
+"""Files or folders by kind; of the last one those that belong to no other."""
+OTHERS = "others"
 
 
 def _tests(options: Namespace, name: str) -> Values:
     if find_spec("pytest") is None:
         raise LeftOutError("pytest is not installed.")
-    file = _test_files()[name]
+    paths = [str(ROOT / path) for path in TESTS[name]]
+    if name == OTHERS:
+        paths += [f"--ignore={ROOT / path}" for kind, each in TESTS.items() if kind != OTHERS for path in each]
     with tempfile.TemporaryDirectory() as folder:
         ini, report = Path(folder) / "pytest.ini", Path(folder) / "report.xml"
         ini.write_text(_INI.format(root=ROOT), encoding="utf-8")
-        words = [sys.executable, "-m", "pytest", "-q", "-m", "gpu", "-c", str(ini), "--rootdir", str(ROOT)]
-        words += ["-n", "4"] if options.device != "cpu" and find_spec("xdist") is not None else []
+        words = [sys.executable, "-m", "pytest", "-q", "-m", MARK, "-c", str(ini), "--rootdir", str(ROOT)]
+        words += ["-n", "2"] if find_spec("xdist") is not None and not small(options) else []
         path = os.pathsep.join(filter(None, [*sys.path, os.environ.get("PYTHONPATH", "")]))
         variables = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
-        words += [f"--junitxml={report}", str(ROOT / file)]
+        words += [f"--junitxml={report}", *paths]
         ended = subprocess.run(words, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
         if not report.exists():
             raise RuntimeError(f"pytest ended with {ended.returncode}:\n{ended.stdout[-2000:]}\n{ended.stderr[-2000:]}")
-        cases = {case.get("name", ""): _outcome(case) for case in ET.parse(report).getroot().iter("testcase")}
-    counts = Counter(cases.values())
-    failed = [case for case, outcome in cases.items() if outcome in ("failed", "error")]
+        cases = [(case.get("name", ""), _outcome(case)) for case in ET.parse(report).getroot().iter("testcase")]
+    return {**tested(name, cases), "output": ended.stdout[-6000:] if ended.returncode else ""}
+
+
+def tested(kind: str, cases: Sequence[tuple[str, str]]) -> Values:
+    """Count how tests of a kind ended, by name; one that failed is strange, and a kind of which nothing ran."""
+    counts = Counter(outcome for _, outcome in cases)
     said = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "no test"
-    strange = [f"test {case} of {file} failed" for case in failed]
-    if options.device != "cpu" and not counts["passed"]:
-        strange.append(f"nothing of {file} ran on the device")
-    return {"counts": dict(counts), "output": ended.stdout[-6000:] if failed else "", "said": said, "strange": strange}
+    strange = [f"test {name} of {kind} failed" for name, outcome in cases if outcome in ("failed", "error")]
+    if not counts["passed"]:
+        strange.append(f"no test of {kind} ran on the device")
+    return {"counts": dict(counts), "said": said, "strange": strange}
 
 
 def _outcome(case: ET.Element) -> str:
@@ -465,7 +495,7 @@ _TRAINERS = {"cpu": None, "device": None, "imitated": IMITATIONS[-1]}
 
 
 def _accused(options: Namespace) -> dict[str, tuple[str, str]]:
-    jobs = ("digits-cnn", "logistic, calibrated margins") if small(options) else tuple(JOBS)
+    jobs = ("logistic, calibrated margins",) if small(options) else tuple(JOBS)
     return {f"{slug(job)}.{trainer}": (job, trainer) for trainer in _TRAINERS for job in jobs}
 
 
@@ -507,63 +537,284 @@ def _fine_tuning(options: Namespace, _name: str) -> Values:
     return {**values, "cpu_audit_seconds": on_cpu.seconds, "cpu_audit": verdict, "said": said, "strange": strange}
 
 
+# The kernels by themselves: what they move in what time, what it takes to compile them, how many a step launches.
+
+_ELEMENTS = 1 << 27
+"""Of what each kernel passes over: far more than a device's caches hold."""
+
+
+def _bandwidth(options: Namespace, _name: str) -> Values:
+    device, count = _with_triton(options), 512 if small(options) else _ELEMENTS
+    side = 64 if small(options) else 4096
+    seconds = partial(_seconds, device=device)
+    source = torch.randn(count, dtype=torch.float64, device=device)
+    target = torch.empty_like(source)
+    copied = 2 * source.nbytes / seconds(lambda: target.copy_(source))
+    with note_refusals(Noted()):
+        passes = {
+            name: {"bytes": moved, "seconds": seconds(call)} for name, (moved, call) in kernel_passes(source).items()
+        }
+        left, right = (torch.randn(side, side, device=device) for _ in range(2))
+        products = {
+            f"exact-{bits}": {"form": form.value, "seconds": seconds(lambda b=bits, f=form: matmul(left, right, b, f))}  # type: ignore[misc]
+            for bits in (13, 20)
+            for form in [Profile.on(device, bits).matrices]
+        }
+    said = f"{len(passes)} kernels, {len(products)} products"
+    return {"copied": copied, "passes": passes, "products": products, "side": side, "elements": count, "said": said}
+
+
+def _with_triton(options: Namespace) -> torch.device:
+    device = open_machine(options.device, _threads(options)).device
+    if not devices.triton_reaches(device):
+        raise LeftOutError("Triton's kernels do not run there.")
+    return device
+
+
+def kernel_passes(source: Tensor) -> dict[str, tuple[int, Callable[[], object]]]:
+    """Return a pass of each kernel over a tensor's elements: the bytes that it has to read and write, and the call.
+
+    Args:
+        source: float64 ``[n]``, n a multiple of 8.
+    """
+    # Not every machine has Triton.
+    from counterfoil_core.kernels.cuda import exact, philox, rounding, sha256
+
+    count, device = source.numel(), source.device
+    wide, single = source.clone(), source.to(torch.float32)
+    slot, cursor = (torch.zeros(n, dtype=torch.int64, device=device) for n in (rounding.SLOTS, 1))
+    entries, flag = (
+        torch.empty(1024, dtype=torch.int64, device=device),
+        torch.zeros(1, dtype=torch.int32, device=device),
+    )
+    whole, passes = (1, 1, 1, count), rounding.Pass(24)
+    top = exact.largest(single, whole)
+    return {
+        "round, float64": (16 * count, lambda: passes.round(wide, slot, entries, cursor)),
+        "round, float32": (8 * count, lambda: passes.round(single, slot, entries, cursor)),
+        "fingerprint, float64": (8 * count, lambda: passes.fingerprint(source, slot)),
+        "largest magnitude": (4 * count, lambda: exact.largest(single, whole)),
+        "quantise": (12 * count, lambda: exact.quantise(single, whole, top, 20, flag)),
+        "sum": (4 * count, lambda: exact.total(single, whole, top, sum_bits(count), flag)),
+        "bracket": (12 * count, lambda: exact.bracket(source, 2.0**-50, 1024)),
+        "random words": (8 * count, lambda: philox.words(range(count // 4), (1, 2), 1, 0, device, 8)),
+        "SHA-256 of chunks": (count, lambda: sha256.leaf_hashes([source[: count // 8]], CHUNK_BYTES)),
+    }
+
+
+def _compiling(options: Namespace, _name: str) -> Values:
+    """Compile what the passes above and a step of each arithmetic ask for, with nothing kept of earlier runs."""
+    import triton
+
+    met: dict[str, list[float]] = {}
+
+    def listen(*, metadata: Mapping[str, Any], times: Any, **_: Any) -> None:
+        taken = times.ir_initialization + sum(each for _, each in times.lowering_stages) + times.store_results
+        met.setdefault(metadata["name"], []).append(taken / 1e6)
+
+    with tempfile.TemporaryDirectory() as folder, triton.knobs.cache.scope(), triton.knobs.compilation.scope():
+        triton.knobs.cache.dir, triton.knobs.compilation.listener = folder, listen
+        device = _with_triton(options)
+        with note_refusals(Noted()):
+            for _, call in kernel_passes(torch.randn(512, dtype=torch.float64, device=device)).values():
+                call()
+        steps = {form: _first_and_second(options, form) for form in FIRST}
+    kernels = {name: {"variants": len(each), "seconds": sum(each), "most": max(each)} for name, each in met.items()}
+    return {"kernels": kernels, "steps": steps, "said": f"{sum(map(len, met.values()))} variants compiled"}
+
+
+def _first_and_second(options: Namespace, form: str) -> Values:
+    machine, workload = open_machine(options.device, _threads(options)), (dropped(4) if small(options) else digits())
+    order = workload.order(PROFILES[form])
+    with machine.kernels() as kernels:
+        made, times = Forms(order, machine, kernels), []
+        for _ in range(2):
+            begun = time.perf_counter()
+            made.record()
+            times.append(time.perf_counter() - begun)
+    return {"first": times[0], "second": times[1]}
+
+
+_COUNTED: Steps = {"digits": digits, "gpt2": WORKLOADS["gpt2"]}
+
+
+def _launches(options: Namespace, name: str) -> Values:
+    key, form = name.split(".", 1)
+    workload = (_SMALL if small(options) else _COUNTED)[key]()
+    machine, order = open_machine(options.device, _threads(options)), workload.order(PROFILES[form])
+    with machine.kernels() as kernels:
+        made = Forms(order, machine, kernels)
+        made.record()
+        made.replay()
+        found = {what: launches_of(call) for what, call in (("recorded", made.record), ("replayed", made.replay))}
+    said = ", ".join(f"{what}: {sum(each.values())}" for what, each in found.items())
+    return {"name": workload.name, "form": form, "operators": len(order.program.nodes), "launches": found, "said": said}
+
+
+def launches_of(call: Callable[[], object]) -> dict[str, int]:
+    """Return what a call has a device do, by torch's profiler: kernels of ours, of libraries, and copies."""
+    with torch.profiler.profile() as profile:
+        call()
+    events = profile.events() or []
+    found = Counter(kind_of_launch(event.name) for event in events if event.device_type.name == "CUDA")
+    return {kind: found[kind] for kind in ("ours", "libraries", "copies")}
+
+
+def kind_of_launch(name: str) -> str:
+    """Whose a launch is: names of Triton's kernels are those of our functions, which begin with an underscore."""
+    if name.startswith(("Memcpy", "Memset")):
+        return "copies"
+    return "ours" if re.fullmatch(r"_[a-z][a-z0-9]*(_[a-z0-9]+)*", name) else "libraries"
+
+
+# A job too large for the device ends in a sentence with its remedy, and the device works afterwards.
+
+
+def _out_of_memory(options: Namespace, form: str) -> Values:
+    machine, job = open_machine(options.device, 1), f"{'logistic' if small(options) else 'digits-cnn'}, {form}"
+    with tempfile.TemporaryDirectory() as name:
+        order, run = record_honestly(Path(name), job, 2)
+        request = AuditRequest(run, order, device=options.device, threads=1)
+
+        def recording() -> None:
+            for _ in record(order, Path(name) / "again.cfoil", key_in(Path(name)), device=options.device, fresh=True):
+                pass
+
+        # Twice what the device has, of a step that has nothing else.
+        needed = partial(machine.check_memory, [digits().order(PROFILES[form]).program], PROFILES[form])
+        said = {"an order": _obstacle(lambda: needed(2 * (memory_of(machine.device) or 0)))}
+        torch.cuda.empty_cache()
+        # As if others had all of the device.
+        torch.cuda.set_per_process_memory_fraction(1e-9, machine.device)
+        try:
+            said["a recording"] = _obstacle(recording)
+            report = audit(request).report
+            said["an audit"] = (
+                f"{report.outcome.value}: {report.reason}" if report.outcome is Outcome.INCONCLUSIVE else ""
+            )
+        finally:
+            torch.cuda.set_per_process_memory_fraction(1.0, machine.device)
+        recording()
+        works = audit(request).report.outcome is Outcome.VERIFIED
+    strange = strange_memory(said, works)
+    return {"form": form, "ended": said, "works": works, "said": "; ".join(said.values()), "strange": strange}
+
+
+def _obstacle(call: Callable[[], object]) -> str:
+    """What a call that finds no memory says, with its remedy; empty if it ends otherwise."""
+    try:
+        call()
+    except ObstacleError as error:
+        return f"{error.sentence} {error.remedy}" if error.remedy else ""
+    return ""
+
+
+def strange_memory(said: Mapping[str, str], works: bool) -> list[str]:
+    """Return a sentence for each shortage without a remedy, and for a device that computes otherwise afterwards."""
+    end = "that finds no memory on the device does not end in a sentence with its remedy"
+    found = [f"{what} {end}" for what, sentence in said.items() if not sentence]
+    return found if works else [*found, "after a shortage of memory the device computes otherwise"]
+
+
 # The whole.
 
-PARTS: Mapping[str, Callable[[Namespace, str], Values]] = {
-    "environment": _environment,
-    "tests": _tests,
-    "crossing": _crossing,
-    "accusations": _accusations,
-    "steps": _steps,
-    "larger": _larger,
-    "fine-tuning": _fine_tuning,
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the whole: its cells take a measure each."""
+
+    measure: Callable[[Namespace, str], Values]  #: Takes one.
+    seconds: float  #: What a cell is expected to take on an H100 beside 16 cores.
+    limit: float  #: Seconds after which it is ended.
+    alone: bool = False  #: Whether nothing may run beside it.
+    fresh: bool = False  #: Whether it needs a process of its own.
+
+
+PARTS: Mapping[str, Part] = {
+    "environment": Part(_environment, 12, 90, alone=True),
+    "tests": Part(_tests, 90, 400),
+    "crossing": Part(_crossing, 20, 180),
+    "accusations": Part(_accusations, 12, 240),
+    # Without memory Triton's kernels give no known answer when a device is opened, and are left out in that process.
+    "memory": Part(_out_of_memory, 8, 90, alone=True, fresh=True),
+    "bandwidth": Part(_bandwidth, 15, 120, alone=True),
+    "steps": Part(_steps, 13, 300, alone=True),
+    "launches": Part(_launches, 6, 120, alone=True),
+    "larger": Part(_larger, 50, 300),
+    "compiling": Part(_compiling, 60, 240, alone=True, fresh=True),
+    "fine-tuning": Part(_fine_tuning, 120, 400, alone=True),
 }
+"""The parts, the most valuable first. With eight workers, in seconds, :func:`budget` of what :func:`cells` returns:
+environment 12, tests 6 x 90 / 8 = 68, crossing (3 + 16 first, 24 at the end) 43 x 20 / 8 = 108, accusations
+54 x 12 / 8 = 81, memory 2 x 8, bandwidth 15, steps 16 x 13 = 208, launches 4 x 6 = 24, larger 14 x 50 / 8 = 88,
+compiling 60, fine-tuning 120: 13.5 minutes of 15."""
+WORKERS = 8
+"""Processes side by side that the budget counts on."""
 
 
 def cells(options: Namespace) -> list[Cell]:
     """Return the cells of the chosen parts, in the order of their worth."""
-    names, crossed = list(_SMALL if small(options) else _FULL), list(_crossed(options))
-    first = [name for name in crossed if small(options) or name.endswith(FIRST)]
+    is_small = small(options)
+    names, crossed = [*_SMALL][:1] if is_small else [*_FULL], list(_crossed(options))
+    first = [name for name in crossed if is_small or name.endswith(FIRST)]
     forms = (ROUNDED, EAGER, *EXACT)
     timed = [f"{name}.{form}" for form in forms for name in names[:-1]] + [f"{names[-1]}.{form}" for form in forms]
-    large = [f"{name}.{profile}" for name in (["digits"] if small(options) else _LARGE) for profile in FIRST]
-    golden = [f"golden-{name}" for name in _GOLDEN]
-    # A CPU may be busy with other work.
-    patience = 1 if options.device != "cpu" else 5
+    # A CPU may be busy with other work, and executes kernels slowly.
+    patience = 10 if is_small else 1
 
-    def of(part: str, names: Sequence[str], seconds: float, limit: float, alone: bool = False) -> list[Cell]:
-        chosen = not options.parts or part in options.parts
-        return [Cell(f"{part}/{name}", seconds, patience * limit, alone) for name in names if chosen]
+    def of(name: str, keys: Iterable[str]) -> list[Cell]:
+        part = PARTS[name]
+        chosen = not options.parts or name in options.parts
+        return [
+            Cell(f"{name}/{key}", part.seconds, patience * part.limit, part.alone, part.fresh) for key in keys if chosen
+        ]
 
+    def under(keys: Iterable[str]) -> list[str]:
+        return [f"{key}.{profile}" for key in keys for profile in FIRST]
+
+    key = [replace(cell, alone=True, seconds=1) for cell in of("crossing", ["key"])]
     return [
-        *of("environment", ["machine"], 15, 90, alone=True),
-        *of("tests", list(_test_files()), 60, 400),
-        *of("crossing", ["key"], 1, 60, alone=True),
-        *of("crossing", [*golden, *first], 25, 180),
-        *of("accusations", list(_accused(options)), 30, 240),
-        *of("steps", timed, 45, 300, alone=True),
-        *of("larger", large, 60, 300),
-        *of("fine-tuning", ["example"], 150, 400, alone=True),
-        *of("crossing", [name for name in crossed if name not in first], 25, 180),
+        *of("environment", ["machine"]),
+        *of("tests", [kind for kind in TESTS if kind != OTHERS or not is_small]),
+        *key,
+        *of("crossing", [*([] if is_small else [f"golden-{name}" for name in _GOLDEN]), *first]),
+        *of("accusations", _accused(options)),
+        *of("memory", FIRST),
+        *of("bandwidth", ["kernels"]),
+        *of("steps", timed),
+        *of("launches", under(["dropout"] if is_small else _COUNTED)),
+        *of("larger", under(_SMALL if is_small else _LARGE)),
+        *of("compiling", ["kernels"]),
+        *of("fine-tuning", ["example"]),
+        *of("crossing", [name for name in crossed if name not in first]),
     ]
+
+
+def budget(planned: Iterable[Cell], workers: int = WORKERS) -> float:
+    """Return the seconds that cells are expected to take: those that may run side by side, by so many workers."""
+    return sum(cell.seconds if cell.alone else cell.seconds / workers for cell in planned)
 
 
 def _measure(options: Namespace, key: str) -> Values:
     part, name = key.split("/", 1)
-    return PARTS[part](options, name)
+    return PARTS[part].measure(options, name)
 
 
 def about(options: Namespace) -> dict[str, str]:
-    """What is said of the results: the device, its title, the host and the scale.
+    """What is said of the results: the device's title, the host, and whether it is a rehearsal.
 
     Raises:
-        DeviceError: There is no such device.
+        DeviceError: There is no such device, or it is the CPU itself.
     """
+    if options.device == HOST:
+        raise DeviceError(
+            say("This is about GPUs; the CPU is none."),
+            remedy=say("python -m tests.ptx.rehearsal tries all of it without one."),
+        )
     open_machine(options.device, 1)
     return {
-        "device": options.device.split(":")[0], "title": machine_name(options.device),
+        "title": machine_name(options.device), "rehearsal": "yes" if small(options) else "no",
         "host": f"{machine_name()}, {platform.system()} {platform.machine()}",
-        "scale": "small" if small(options) else "full",
     }  # fmt: skip
 
 
@@ -571,14 +822,10 @@ GPU = Benchmark(
     __doc__,
     cells,
     _measure,
-    lambda results, options: sections(
-        results, Store(options.out).about, rows_of(options.out / "campaign" / "results"), options.write is not None
+    lambda results, options: pages(
+        results, Store(options.out).about, rows_of(options.out / "campaign" / "results"), options.write
     ),
-    (
-        some_of("parts", PARTS),
-        argument("--device", default="cuda:0", help="cuda:0 by default; cpu tries the parts at small sizes"),
-        argument("--scale", choices=("full", "small"), help="full by default, and small on the CPU"),
-    ),
+    (some_of("parts", PARTS), argument("--device", default="cuda:0", help="which GPU (%(default)s)")),
     out="gpu-results",
     threads=None,
     about=about,

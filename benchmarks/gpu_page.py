@@ -1,59 +1,108 @@
-"""The sections of two pages on a GPU, from the results alone."""
+"""The page of a GPU, from the results alone."""
 
 from __future__ import annotations
 
-from collections import Counter
+import math
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from benchmarks.cross_pages import CampaignRows, is_exact, machine_table, pair_section, summary, surprises
-from benchmarks.measure import Ended, Results, Sections, Values, figures, origins
+from benchmarks.measure import ROOT, Ended, Results, Sections, Values, figures, origins, slug
 from benchmarks.pages import duration, markdown, one_line, paragraphs, size, tabulated
 from benchmarks.replays import accusation_summary, accusation_table
 from counterfoil_core.base.errors import DataError
 
 ORDER = ("eager float32", "eager float64", "eager bfloat16", "eager TensorFloat-32", "unrounded float64")
 """Of the forms of a step; others follow."""
+FOLDER = "gpu-results"
+"""Where pages lie, one for each card, in ``docs/``."""
 _REHEARSAL = (
-    "**This is no GPU.** The device was the CPU, as a rehearsal of the command: what follows shows that its parts "
-    "work, and says nothing of a GPU."
+    "**This is no GPU.** It is a rehearsal: no device was there, its kernels were executed on a processor and the jobs "
+    "are small. It shows that the parts work. All times, rates and memory are left out."
 )
 
 
-def sections(results: Results, about: Mapping[str, str], rows: Sequence[Values], writes: bool) -> Sections:
-    """Return the section on what is equal, and that on what it costs.
+def pages(results: Results, about: Mapping[str, str], rows: Sequence[Values], docs: Path | None) -> Sections:
+    """Return the page of a card, and the list of all such pages; of a rehearsal the page alone.
+
+    Args:
+        results: What was measured.
+        about: Of what.
+        rows: Those of the campaign.
+        docs: The folder that pages are to be written to, if any.
 
     Raises:
-        DataError: Nothing was measured; or pages are to be written of a CPU.
+        DataError: Nothing was measured; or the documentation is to be written from a rehearsal.
     """
     if not about:
         raise DataError("There are no results there.", remedy="Measure first, without --minutes 0.")
-    if writes and about["device"] == "cpu":
+    rehearsed = about["rehearsal"] == "yes"
+    if rehearsed and docs is not None and docs.resolve().is_relative_to(ROOT):
         raise DataError(
-            f"These are results of a CPU ({about['title']}): no page on GPUs is written from them.",
-            remedy="Measure on a GPU with --device cuda:0; without --write they are printed.",
+            "These are results of a rehearsal without a GPU: no page of the documentation is written from them.",
+            remedy="Name another folder with --write, or measure on a GPU with --device cuda:0.",
         )
-    parts = {
-        part: figures(results, f"{part}/")
-        for part in ("environment", "crossing", "steps", "larger", "accusations", "tests")
-    }
-    tuned = figures(results, "fine-tuning/").get("example")
-    equal = (
-        _heading(results, about, "On a GPU"), _crossed(rows), _golden(parts["crossing"]),
-        _larger(list(parts["larger"].values())), _accusations(parts["accusations"]), _tests(parts["tests"]),
-        _undone(results),
+    shown = {key: replace(one, values=_withheld(one.values)) for key, one in results.items()} if rehearsed else results
+    parts = {part: figures(shown, f"{part}/") for part in dict.fromkeys(key.split("/")[0] for key in shown)}
+    title = about["title"]
+    name = f"{'rehearsal-' if rehearsed else ''}{slug(title)}.md"
+
+    def part(name: str) -> Mapping[str, Values]:
+        return parts.get(name, {})
+
+    text = paragraphs(
+        f"# {'Rehearsal: ' if rehearsed else ''}{title}",
+        "*For*: whoever asks what holds on this device.\n*Answers*: what ran there, what came out, and what it took.",
+        _REHEARSAL if rehearsed else "",
+        f"{title} beside {about['host']}. {origins(results)} Written by `make gpu`.",
+        *map(_environment, part("environment").values()),
+        _titled("Tests on the device", _tests(part("tests"))),
+        _titled("Runs of one machine replayed on the other", _crossed(rows), _golden(part("crossing"))),
+        _titled("Larger steps, and those that libraries compute otherwise", _larger([*part("larger").values()])),
+        _titled("Honest runs", _accusations(part("accusations"))),
+        _titled("A job too large for the device", _memory([*part("memory").values()])),
+        _titled("What a step costs", *map(_rates, part("environment").values()), _steps([*part("steps").values()])),
+        _titled("Launches of a step", _launches([*part("launches").values()])),
+        _titled("Kernels", *map(_bandwidth, part("bandwidth").values()), *map(_compiling, part("compiling").values())),
+        _titled("A whole fine-tuning", *map(_fine_tuning, part("fine-tuning").values())),
+        _titled("Unexpected, or not done", _undone(results)),
     )  # fmt: skip
-    costs = (
-        _heading(results, about, "On a GPU: what a step costs"), *map(_rates, parts["environment"].values()),
-        _steps(list(parts["steps"].values())), _fine_tuning(tuned) if tuned else "",
-    )  # fmt: skip
-    return {("cross-hardware.md", "gpu"): paragraphs(*equal), ("benchmarks.md", "gpu"): paragraphs(*costs)}
+    if rehearsed:
+        return {(f"{FOLDER}/{name}", ""): _FIGURE.sub("-", text)}
+    return {(f"{FOLDER}/{name}", ""): text, ("cross-hardware.md", "gpu"): _listed(docs, name, title)}
 
 
-def _heading(results: Results, about: Mapping[str, str], title: str) -> str:
-    """A heading, on what, with what and when; and that it is no GPU where it is none."""
-    where = f"{about['title']} beside {about['host']} (scale {about['scale']}). {origins(results)}"
-    return paragraphs(f"## {title}", where, _REHEARSAL if about["device"] == "cpu" else "")
+_FIGURE = re.compile(r"\d[\d,.]*(?:e[-+]\d+)?(?: (?:ms|s|min|bytes|[KMGT]i?B|T?FLOP)\b|%)|(?<=has )[\d.]+\d")
+"""What would be left of what was measured, within sentences."""
+
+
+def _listed(docs: Path | None, name: str, title: str) -> str:
+    """The links to the pages that there are, that of a name among them."""
+    found = {path.name: path for path in sorted((docs / FOLDER).glob("*.md"))} if docs is not None else {}
+    titles = {each: path.read_text("utf-8").partition("\n")[0].removeprefix("# ") for each, path in found.items()}
+    links = "\n".join(f"- [{each}]({FOLDER}/{file})" for file, each in sorted({**titles, name: title}.items()))
+    return f"Measured by `make gpu`, a page for each card:\n\n{links}"
+
+
+def _withheld(value: Any, of_device: bool = False) -> Any:
+    """A value without what was measured: times and rates are not numbers there, nor is what a device had or did."""
+    if isinstance(value, Mapping):
+        return {key: 0 if key == "memory" else _withheld(each, key in _OF_DEVICE) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_withheld(each) for each in value]
+    return math.nan if isinstance(value, float) or (of_device and isinstance(value, int)) else value
+
+
+_OF_DEVICE = ("ours", "libraries", "copies")
+"""What counts launches."""
+
+
+def _titled(title: str, *parts: str) -> str:
+    """Some parts under a title; nothing where there are none."""
+    return paragraphs(f"## {title}", *parts) if any(parts) else ""
 
 
 # What is equal, and who is accused.
@@ -120,14 +169,24 @@ def _accusations(found: Mapping[str, Values]) -> str:
 
 
 def _tests(found: Mapping[str, Values]) -> str:
-    counts = sum((Counter(one["counts"]) for one in found.values()), Counter[str]())
-    said = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
-    return f"Tests that need a GPU (`pytest -m gpu`, {len(found)} files): {said}." if found else ""
+    outcomes = sorted({outcome for one in found.values() for outcome in one["counts"]})
+    columns: dict[str, str | Callable[[tuple[str, Values]], object]] = {"tests of": lambda one: one[0]}
+    for each in outcomes:
+        columns[each] = lambda one, each=each: one[1]["counts"].get(each, 0)  # type: ignore[misc]
+    return tabulated(found.items(), columns) if found else ""
+
+
+def _memory(rows: Sequence[Values]) -> str:
+    columns: dict[str, str | Callable[[Values], object]] = {"profile": "{form}"}
+    for when in ("an order", "a recording", "an audit"):
+        columns[when] = lambda one, when=when: one_line(one["ended"][when]) or "**no remedy**"  # type: ignore[misc]
+    columns["works afterwards"] = lambda one: "yes" if one["works"] else "**NO**"
+    return tabulated(rows, columns) if rows else ""
 
 
 def _undone(results: Results) -> str:
     """What is unexpected, and what failed, was ended or left out, with its reason."""
-    sentences = [f"- {sentence}" for one in results.values() for sentence in one.strange]
+    sentences = [f"- {one_line(sentence)}" for one in results.values() for sentence in one.strange]
     rows = [
         [one.key, one.outcome.value, one_line(one.said)] for one in results.values() if one.outcome is not Ended.DONE
     ]
@@ -140,12 +199,19 @@ def _undone(results: Results) -> str:
 # What it costs.
 
 
+def _environment(values: Values) -> str:
+    driver = f"driver {values['driver']}, CUDA {values['cuda']}, " if values["driver"] else ""
+    rows = sorted(values["environment"].items())
+    said = (
+        f"{size(values['memory'])} of memory, {driver}Triton {values['triton'] or 'none'}, Python {values['python']}."
+    )
+    return paragraphs(said, markdown(["environment in a claim", ""], [[name, f"`{text}`"] for name, text in rows]))
+
+
 def _rates(values: Values) -> str:
     rates = ", ".join(f"{name} {rate / 1e12:.3g}" for name, rate in values["operations_per_second"].items())
-    driver = f", driver {values['driver']}, CUDA {values['cuda']}" if values["driver"] else ""
     return (
-        f"{size(values['memory'])} of memory{driver}, Triton {values['triton'] or 'none'}. Products of "
-        f"{values['side']} x {values['side']} matrices, TFLOP/s: {rates}; "
+        f"Products of {values['side']} x {values['side']} matrices by the library, TFLOP/s: {rates}; "
         f"{values['bytes_copied_per_second'] / 1e9:,.3g} GB/s read and written in a copy."
     )
 
@@ -195,4 +261,66 @@ def _fine_tuning(values: Values) -> str:
         f"{values['cpu_audit'] or '**not VERIFIED**'} The loss on a text that neither has learned goes from {before} "
         f"to {after}."
     )
-    return paragraphs("### A whole fine-tuning", said, markdown(["", "by the clock"], rows))
+    return paragraphs(said, markdown(["", "by the clock"], rows))
+
+
+# The kernels by themselves.
+
+
+def _bandwidth(values: Values) -> str:
+    copied = values["copied"]
+    passes: dict[str, str | Callable[[tuple[str, Values]], object]] = {
+        "kernel": lambda one: one[0],
+        "bytes": lambda one: size(one[1]["bytes"]),
+        "time": lambda one: duration(one[1]["seconds"]),
+        "GB/s": lambda one: f"{one[1]['bytes'] / one[1]['seconds'] / 1e9:,.0f}",
+        "of a copy": lambda one: f"{one[1]['bytes'] / one[1]['seconds'] / copied:.0%}",
+    }
+    side = values["side"]
+    products: dict[str, str | Callable[[tuple[str, Values]], object]] = {
+        "product": lambda one: one[0],
+        "form": lambda one: one[1]["form"],
+        "time": lambda one: duration(one[1]["seconds"]),
+        "TFLOP/s": lambda one: f"{2 * side**3 / one[1]['seconds'] / 1e12:.3g}",
+    }
+    said = (
+        f"One pass over {values['elements']:,} elements; bytes are those that it has to read and write. A copy reaches "
+        f"{copied / 1e9:,.0f} GB/s. Hashes come to the host."
+    )
+    return paragraphs(
+        said, tabulated(values["passes"].items(), passes), f"Products of {side} x {side} float32 matrices:",
+        tabulated(values["products"].items(), products),
+    )  # fmt: skip
+
+
+def _compiling(values: Values) -> str:
+    columns: dict[str, str | Callable[[tuple[str, Values]], object]] = {
+        "kernel": lambda one: f"`{one[0]}`",
+        "variants": lambda one: one[1]["variants"],
+        "all of them": lambda one: duration(one[1]["seconds"]),
+        "the longest": lambda one: duration(one[1]["most"]),
+    }
+    steps = "; ".join(
+        f"{form} {duration(each['first'])}, then {duration(each['second'])}" for form, each in values["steps"].items()
+    )
+    table = tabulated(values["kernels"].items(), columns) if values["kernels"] else "Nothing was compiled."
+    return paragraphs("Compiled with nothing kept of earlier runs:", table, f"The first step of digits: {steps}.")
+
+
+def _launches(rows: Sequence[Values]) -> str:
+    def counts(what: str) -> Callable[[Values], str]:
+        return lambda one: ", ".join(str(count) for count in one["launches"][what].values())
+
+    def each(one: Values) -> str:
+        ways = one["launches"].values()
+        return " / ".join(f"{(way['ours'] + way['libraries']) / one['operators']:.2f}" for way in ways)
+
+    columns: dict[str, str | Callable[[Values], object]] = {
+        "step": "{name}",
+        "profile": "{form}",
+        "operators": "{operators}",
+        "recorded: ours, libraries', copies": counts("recorded"),
+        "replayed": counts("replayed"),
+        "launches an operator": each,
+    }
+    return tabulated(rows, columns) if rows else ""

@@ -36,7 +36,7 @@ from typing import Any
 
 from benchmarks.pages import duration, origin, paragraphs, write_between
 from counterfoil.base.interrupt import cancel_on_interrupt
-from counterfoil.base.wholefiles import write_errors
+from counterfoil.base.wholefiles import write_errors, write_whole
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import CounterfoilError, DataError
 
@@ -106,7 +106,7 @@ class Result:
 Results = Mapping[str, Result]
 """What is kept, by key."""
 Sections = Mapping[tuple[str, str], str]
-"""Markdown by page, a name in ``docs/``, and part of the page."""
+"""Markdown by page, a name in ``docs/``, and part of the page; without a name of a part it is the whole page."""
 
 
 def argument(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
@@ -215,7 +215,12 @@ def show(benchmark: Benchmark, results: Results, options: Namespace) -> None:
         print("\n\n".join(sections.values()))
     for (page, part), text in sections.items() if options.write is not None else ():
         path = options.write / page if options.write.is_dir() else options.write
-        write_between(path, part, text)
+        if part:
+            write_between(path, part, text)
+        else:
+            with write_errors(path, "the page"):
+                path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, f"{text}\n".encode(), what="the page")
         print(f"Wrote {path}.")
     if benchmark.picture is not None and options.plot is not None:
         benchmark.picture(results, options.plot)

@@ -175,13 +175,13 @@ def measure(name: str, batch: int, *, device: str = "cpu", threads: int | None =
         replayed, _ = _timed(forms.replay)
         # Every reduction reversed.
         other, result = _timed(lambda: forms.replay(perturb("reversed")))
-    counts, initial = sum(forms.counts, Counts()), step.order.initial
+    counts, initial, there = sum(forms.counts, Counts()), step.order.initial, machine.device
     return {
         "batch": step.order.manifest.batch_size, **forms.counted, "eager32": eager, "unrounded": unrounded,
         "recorded": recorded, "replayed": replayed, "perturbed": other, "digested": digested,
         "corrections": counts.corrections, "contradictions": counts.contradictions, "omissions": counts.omissions,
         "identical": root_of(result.state) == root, "state_bytes": sum(array.nbytes for array in initial.values()),
-        "peak_bytes": torch.cuda.max_memory_allocated() if machine.device.type == "cuda" else peak_memory(),
+        "peak_bytes": torch.cuda.max_memory_allocated(there) if there.type == "cuda" else peak_memory(),
         "seconds": (eager or 0.0) + unrounded + recorded + replayed + other,
     }  # fmt: skip
 

@@ -173,6 +173,57 @@ def wide_cnn() -> Workload:
     return _images(name, make, images, rng.integers(0, 10, 16))
 
 
+class ThinFilters(nn.Module):
+    """Convolutions of one row and of one column, of which libraries have algorithms of their own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.along = nn.Conv2d(3, 8, (1, 7), padding=(0, 3))
+        self.down = nn.Conv2d(8, 8, (5, 1), stride=(2, 1), padding=(2, 0), groups=2)
+        self.head = nn.Linear(8, 10)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Map ``[N, 3, 16, 16]`` to ``[N, 10]``."""
+        logits: Tensor = self.head(functional.relu(self.down(functional.relu(self.along(images)))).mean((2, 3)))
+        return logits
+
+
+def thin_filters(batch: int) -> Workload:
+    """Filters of 1 x 7 and 5 x 1."""
+    return _small_images(f"1 x 7 and 5 x 1 filters, batch {batch}", ThinFilters, batch)
+
+
+class Dropped(nn.Module):
+    """A hidden layer of which each step leaves out some."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(3 * 16 * 16, 64)
+        self.head = nn.Linear(64, 10)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Map ``[N, 3, 16, 16]`` to ``[N, 10]``."""
+        kept = functional.dropout(functional.relu(self.hidden(images.flatten(1))), 0.3)
+        logits: Tensor = self.head(kept)
+        return logits
+
+
+def dropped(batch: int) -> Workload:
+    """Dropout between two layers."""
+    return _small_images(f"dropout, batch {batch}", Dropped, batch)
+
+
+def _small_images(name: str, model: Callable[[], nn.Module], batch: int) -> Workload:
+    rng = np.random.default_rng(0)
+
+    def make() -> nn.Module:
+        torch.manual_seed(0)
+        return model()
+
+    images = rng.integers(0, 256, (batch, 3, 16, 16)).astype(np.uint8)
+    return _images(name, make, images, rng.integers(0, 10, batch))
+
+
 class LargeImageResNet(ResNet):
     """A residual network with the stem of He et al. 2016, for images of 224x224: a 7x7 convolution and a max pool.
 

@@ -57,7 +57,9 @@ def test_a_page_begins_with_whom_it_is_for_and_what_it_answers(page: str) -> Non
 
 def test_the_index_lists_every_page_in_one_place() -> None:
     decisions = [f"adr/{target}" for _, target in listed("adr/README.md")]
-    assert sorted(["index.md", *(target for _, target in listed("index.md")), *decisions]) == PAGES
+    # A page for each GPU that was measured, if any was.
+    cards = [target for _, target in listed("cross-hardware.md") if target.startswith("gpu-results/")]
+    assert sorted(["index.md", *(target for _, target in listed("index.md")), *decisions, *cards]) == PAGES
 
 
 def test_the_index_sorts_by_what_a_reader_wants() -> None:

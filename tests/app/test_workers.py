@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from pytestqt.qtbot import QtBot
 
-from counterfoil import LocalWorkers, WorkerState
+from counterfoil import Device, LocalWorkers, WorkerState
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.workers import WorkersDialog
@@ -37,6 +38,24 @@ def test_the_header_says_what_each_does(opened: MainWindow, engine: FakeEngine, 
     ]
     engine.gate.set()
     qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
+
+
+def test_of_two_gpus_both_are_offered_and_workers_take_them_in_turn(
+    opened: MainWindow, engine: FakeEngine, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cards = Device("cuda:0", "NVIDIA H200", ""), Device("cuda:1", "NVIDIA L4", "")
+    monkeypatch.setattr(FakeEngine, "devices", lambda _self: (Device("cpu", "CPU", ""), *cards))
+    with qtbot.waitSignal(opened.session.devices_changed):
+        opened.session.look_for_devices()
+    offered = [action.text() for action in opened.menus.device_menu.actions()]
+    assert offered[1:] == ["cuda:0: NVIDIA H200", "cuda:1: NVIDIA L4"]
+    opened.session.workers = 4
+    for device, in_turn in (("cuda:1", ("cuda:1", "cuda:0")), ("cpu", ())):
+        next(action for action in opened.menus.device_menu.actions() if action.text().startswith(device)).trigger()
+        assert opened.header.device.currentData() == device
+        opened.commands["replay"].trigger()
+        qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
+        assert (engine.plans[-1].device, engine.plans[-1].workers) == (device, LocalWorkers(4, in_turn))
 
 
 def test_a_replay_without_workers_shows_none(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:

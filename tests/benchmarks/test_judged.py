@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import sys
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
@@ -14,16 +13,14 @@ import numpy as np
 import pytest
 import torch
 from benchmarks.against import THREADS, WAYS, case_table
-from benchmarks.forms import Forms
-from benchmarks.gpu_page import sections as gpu_sections
 from benchmarks.honest_jobs import ORDERS
 from benchmarks.imitations import IMITATIONS, SETTINGS
-from benchmarks.measure import Ended, Result, Results
+from benchmarks.measure import Ended, Result
 from benchmarks.paper_method import Hooks, correct, pack, symbols_of, unpack
 from benchmarks.products import product_table
 from torch import Tensor, nn
 
-from benchmarks import accuracy, gpu, replays, scale, sessions, whole
+from benchmarks import accuracy, replays, scale, sessions, whole
 from counterfoil.program.philoxdraws import uniform
 from counterfoil.training import execution
 from counterfoil.training.recipes import digits
@@ -35,7 +32,7 @@ from counterfoil_core.arithmetic.machine import open_machine
 from counterfoil_core.arithmetic.otherwise.perturbation import perturb
 from counterfoil_core.base.precision import Precision
 from counterfoil_core.kernels.exact.products import Form
-from support.jobs import captured_once, digits_order
+from support.jobs import captured_once
 
 # Accuracy: only the arithmetic differs between two trainings of a seed.
 
@@ -131,110 +128,6 @@ def test_ordinary_training_with_sums_in_another_order_gives_another_state(tmp_pa
     with patch.object(sessions, "Interpreter", lambda *told: Interpreter(*told, perturb("reversed"))):
         other = sessions.train_unrounded(order, "cpu", 1)
     assert ours[0] == ours[1] != other
-
-
-# A GPU: controls, and the page, from made-up figures.
-
-
-def test_the_controls_differ_and_a_replay_does_not() -> None:
-    order, machine = digits_order(steps=2), open_machine("cpu", 1)
-    flipped = gpu.with_a_bit_flipped(order)
-    with ExitStack() as stack:
-        trainer, auditor, other = (
-            Forms(one, machine, stack.enter_context(machine.kernels())) for one in (order, order, flipped)
-        )
-        trainer.record()
-        found = gpu.across(trainer, auditor)
-        assert found["equal"]
-        assert found["entries"] > 0
-        assert (found["contradictions"], found["omissions"], found["corrections"]) == (0, 0, 0)
-        assert found["without_log_equal"], "on the trainer's own machine nothing hangs on the log"
-        assert found["reversed_equal"] is False
-        assert not gpu.across(trainer, other)["equal"], "a flipped bit of the state is seen"
-    bits = [
-        np.unpackbits(np.frombuffer(b"".join(map(bytes, one.initial.values())), np.uint8)) for one in (order, flipped)
-    ]
-    assert np.count_nonzero(bits[0] != bits[1]) == 1
-
-
-GOOD = {"equal": True, "corrections": 3, "contradictions": 0, "omissions": 0, "without_log_equal": False,
-        "reversed_equal": False, "entries": 9}  # fmt: skip
-LARGER = {"name": "a step", "profile": "exact-20", "values": 5, "recorded_equal": True, "bit_flipped_equal": False,
-          "there": GOOD, "back": GOOD}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"there": GOOD | {"equal": False}}, "CPU to device: the replay is not"),
-        ({"back": GOOD | {"omissions": 1}}, "device to CPU: the replay is not"),
-        ({"there": GOOD | {"reversed_equal": True}}, "a direction reversed gives the same"),
-        ({"there": GOOD | {"without_log_equal": True}}, "the log decides nothing"),
-        ({"recorded_equal": False}, "record different steps"),
-        ({"bit_flipped_equal": True}, "changes nothing"),
-    ],
-)
-def test_what_is_strange_is_said(change: dict[str, object], said: str) -> None:
-    assert not gpu.strange_larger(LARGER)
-    (sentence,) = gpu.strange_larger(LARGER | change)
-    assert said in sentence
-
-
-def test_the_sections_on_a_gpu_are_written_from_results_alone() -> None:
-    def form(seconds: float) -> dict[str, object]:
-        return {"seconds": seconds, "least": seconds, "rounds": 7, "memory": 3 * 10**9}
-
-    step = {"operators": 7, "values": 1234567, "entries": 5, "log_bytes": 99, "flops": 2 * 10**12, "form": "float64-24"}
-    clean = {
-        "job": "a job", "trainer": "cpu", "machine": "device", "outcome": "VERIFIED", "steps": 4, "values": 10,
-        "entries": 5, "corrections": 1, "contradictions": 0, "omissions": 0, "disputed": 0, "steerable": 4,
-        "steered": 0,
-    }  # fmt: skip
-    rates = {"side": 8192, "operations_per_second": {"float64": 6e13}, "bytes_copied_per_second": 4e12}
-    ordered = {"unrounded float64": form(1.0), "float64-24, recorded": form(1.1)}
-    values = {
-        "environment/machine": {
-            "memory": 150 * 10**9,
-            "driver": "777",
-            "cuda": "13",
-            "triton": "3",
-            "side": 8192,
-            **rates,
-        },
-        "steps/net.eager": {"name": "a net", "form": "eager", "forms": {"eager float32": form(0.5)}},
-        "steps/net.float64-24": {"name": "a net", **step, "forms": ordered},
-        "larger/net.float64-24": LARGER | {"back": GOOD | {"corrections": 4}},
-        "accusations/a-job.cpu": {"replays": [clean, clean | {"outcome": "DISPUTED"}]},
-        "tests/t": {"counts": {"passed": 3}},
-    }
-    results: Results = {key: Result(key, Ended.DONE, "", 1.0, one, origin="9.9") for key, one in values.items()}
-    results = {**results, "fine-tuning/example": Result("fine-tuning/example", Ended.LEFT_OUT, "said", 1.0)}
-    about = {"device": "cuda", "title": "A GPU of 2030", "host": "a host", "scale": "full"}
-    equal, costs = gpu_sections(results, about, [], True).values()
-    assert "A GPU of 2030 beside a host" in equal
-    assert "| a step | exact-20 | 5 | yes | yes / yes | 3 of 9 / 4 of 9 | differs / differs | differs /" in equal
-    assert "1 of 2 replays: VERIFIED" in equal
-    assert "1 files): 3 passed" in equal
-    assert "| fine-tuning/example | left out | said |" in equal
-    assert "| float64-24, recorded | 1.1 s | 2.20 | - | 1.10 | 1.82 | 3 GB | 99 bytes, 5 entries |" in costs
-    assert "driver 777, CUDA 13" in costs
-
-
-def test_cells_of_a_gpu_have_names_of_their_own_and_the_most_valuable_comes_first() -> None:
-    for words in (["--device", "cuda:0"], ["--device", "cpu"]):
-        keys = [cell.key for cell in gpu.cells(gpu.GPU.parsed("gpu", words))]
-        assert len(set(keys)) == len(keys)
-        assert list(dict.fromkeys(key.split("/")[0] for key in keys)) == list(gpu.PARTS)
-
-
-def test_every_test_of_kernels_runs_on_a_gpu() -> None:
-    """Their mark is that of a parameter, which a file takes from elsewhere."""
-    files = list(gpu._test_files().values())
-    kernels = [file for file in files if "triton_device" in (gpu.ROOT / file).read_text(encoding="utf-8")]
-    assert files[: len(kernels)] == kernels
-    names = {Path(file).stem for file in kernels}
-    assert names >= {"test_exact_triton", "test_rounding_triton", "test_rounder_ahead", "test_rules", "test_ahead"}
-    assert "tests/attacks/test_no_false_accusation.py" in files
 
 
 # Whole trainings.

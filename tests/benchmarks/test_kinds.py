@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -97,17 +96,6 @@ def test_pictures_are_drawn(tmp_path: Path) -> None:
         assert benchmark.picture is not None
         benchmark.picture(benchmark.store(options).results(), picture)
         assert picture.stat().st_size > 5_000
-
-
-def test_results_of_a_cpu_are_written_to_no_page_on_gpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = ["--device", "cpu", "--out", str(tmp_path / "results")]
-    assert main(["gpu", "environment", *out]) == 0
-    assert "This is no GPU" in capsys.readouterr().out
-    shutil.copytree(DOCS, tmp_path / "docs")
-    assert main(["gpu", *out, "--minutes", "0", "--write", str(tmp_path / "docs")]) == 4
-    assert "no page on GPUs is written" in capsys.readouterr().err
-    assert main(["gpu", *out, "--scale", "full"]) == 4
-    assert "Name another folder" in capsys.readouterr().err
 
 
 # What single benchmarks judge.

@@ -28,7 +28,9 @@ def operations(values: Values) -> int:
 
 def test_all_ways_multiply_the_same(counted: dict[str, Values]) -> None:
     expected = product_flops(WORKLOAD.order(None).program)
-    assert operations(counted["exact-13"]) == pytest.approx(4 * expected, rel=0.2), "each digit by each, and zeros of strides"
+    assert operations(counted["exact-13"]) == pytest.approx(4 * expected, rel=0.2), (
+        "each digit by each, and zeros of strides"
+    )
     assert operations(counted["float64-24"]) == pytest.approx(expected, rel=0.1)
     # torch's own step multiplies the gradient by the images, which nobody wants, or leaves it out.
     assert operations(counted[ORDINARY]) == pytest.approx(expected, rel=0.2)

@@ -24,5 +24,7 @@ def on_machine(value: str) -> list[object]:
     return [pytest.param(value, marks=mark, id=f"{value}-sm_{mark.args[0]}") for mark in COMPILED]
 
 
-DEVICES = [pytest.param("cuda:0", marks=pytest.mark.gpu)] if ON_DEVICE else ["cpu", *on_machine("cpu")]
+GPU = [pytest.mark.gpu] if ON_DEVICE else []
+"""The mark of what runs on a device, where there is one: so ``make gpu`` finds it."""
+DEVICES = [pytest.param("cuda:0", marks=GPU)] if ON_DEVICE else ["cpu", *on_machine("cpu")]
 """Parameters for a test that takes ``device``."""

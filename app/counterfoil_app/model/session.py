@@ -354,10 +354,17 @@ class Session(OpenBundle):
             heads=self.heads,
             segments=self.segments,
             threads=self.threads,
-            workers=LocalWorkers(self.workers) if self.workers > 1 else None,
+            workers=LocalWorkers(self.workers, self._devices_in_turn) if self.workers > 1 else None,
             limits=limits_for(self.allow_large),
             resume=resume,
         )
+
+    @property
+    def _devices_in_turn(self) -> tuple[str, ...]:
+        """Where workers replay: on every GPU, the chosen one first, if that is one of several; else none but that."""
+        gpus = [device.name for device in self.devices if device.name.startswith("cuda")]
+        place = gpus.index(self.device) if self.device in gpus else 0
+        return (*gpus[place:], *gpus[:place]) if self.device in gpus and len(gpus) > 1 else ()
 
     @property
     def _client_public(self) -> str:

@@ -29,13 +29,13 @@ from support.definite_reference import bits_of
 
 TRITON = find_spec("triton") is not None
 DEVICE = "cuda:0" if TRITON and torch.cuda.is_available() else "cpu"
-FORMS = ["cpu", "torch", pytest.param("triton", marks=pytest.mark.skipif(not TRITON, reason="there is no Triton here"))]
-DEVICES = [DEVICE]
+FORMS, DEVICES = ["cpu", "torch"], [DEVICE]
 if TRITON:
-    from support.triton_device import on_machine
+    from support.triton_device import DEVICES, GPU, on_machine
 
-    FORMS += on_machine("triton")
-    DEVICES += on_machine(DEVICE)
+    FORMS += [pytest.param("triton", marks=GPU), *on_machine("triton")]
+else:
+    FORMS.append(pytest.param("triton", marks=pytest.mark.skip(reason="there is no Triton here")))
 KEYS = [0, 0xF123456789ABCDEF, 2**64 - 1]
 TINY = [0.0, -0.0, 5e-324, -5e-324, 2.0**-1022, -(2.0**-1023), 2.0**-149, -(2.0**-149), 2.0**-126, -(2.0**-127)]
 GRIDS = [
@@ -204,6 +204,7 @@ def test_logged_directions(grid: Grid, device: str) -> None:
 # Fingerprints and draws.
 
 
+@pytest.mark.often
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("key", KEYS)
 def test_fingerprints(key: int, device: str) -> None:

@@ -69,7 +69,7 @@ call to call; they form the products of the operands, and none of shorter ones: 
 
 
 def open_device(name: str) -> torch.device:
-    """Return the torch device of a name.
+    """Return the torch device of a name; ``cuda`` alone is the first one, whatever is current in this process.
 
     Raises:
         DeviceError: There is no such device on this machine.
@@ -83,6 +83,7 @@ def open_device(name: str) -> torch.device:
     if device.type not in ("cpu", "cuda"):
         raise DeviceError(say("The device {0} is not supported.", repr(name)), remedy=say("Use cpu, or cuda:0."))
     if device.type == "cuda":
+        device = torch.device("cuda", device.index or 0)
         if torch.version.hip is not None:
             # It calls itself cuda. Atomics, the order of lanes and tensor cores are others, and nobody has tried.
             raise DeviceError(
@@ -90,7 +91,7 @@ def open_device(name: str) -> torch.device:
             )
         if not torch.cuda.is_available():
             raise DeviceError(say("No CUDA device can be used on this machine."), remedy=say("Use the device cpu."))
-        if (device.index or 0) >= torch.cuda.device_count():
+        if device.index >= torch.cuda.device_count():
             raise DeviceError(
                 say("This machine has no device {0}.", name),
                 remedy=say("Use cuda:0 to cuda:{0}.", torch.cuda.device_count() - 1),

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import ast
 import dataclasses
 import os
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,13 +20,17 @@ from counterfoil_core.arithmetic.compute.devices import (
     check_memory,
     environment,
     environment_after,
+    memory_of,
     nondeterministic_functions,
     open_device,
     set_determinism,
 )
 from counterfoil_core.base.errors import DeviceError, MemoryShortageError
 from counterfoil_core.kernels import devices
+from counterfoil_core.kernels.exact import device_products
 from counterfoil_core.program.limits import Estimate
+
+ROOT = Path(__file__).parents[4]
 
 
 def set_variable(name: str) -> Callable[[Any], None]:
@@ -254,3 +260,80 @@ def test_control_without_the_switch_it_is_an_error():
     with pytest.raises(RuntimeError, match="deterministic"):
         torch.zeros(3).put_(torch.tensor([1]), torch.tensor([2.0]))
     set_determinism()
+
+
+# A second device. None is here: what is asked of torch names the device, and no launch is without it.
+
+TWO = (("NVIDIA One", 9, 0), ("NVIDIA Two", 8, 9))
+
+
+def test_the_second_device_is_opened_and_asked_as_such(monkeypatch):
+    with_cards(monkeypatch, *TWO)
+    asked: list[torch.device] = []
+
+    def answered(value: Any) -> Callable[[Any], Any]:
+        return lambda device: asked.append(torch.device(device)) or value
+
+    monkeypatch.setattr(torch.cuda, "get_device_name", answered("NVIDIA Two"))
+    monkeypatch.setattr(torch.cuda, "get_device_properties", answered(SimpleNamespace(total_memory=7)))
+    monkeypatch.setattr(torch.cuda, "get_device_capability", answered((8, 9)))
+    monkeypatch.setattr(devices, "_without_triton", set())
+    second = open_device("cuda:1")
+    assert (open_device("cuda"), second) == (torch.device("cuda:0"), torch.device("cuda:1"))
+    with pytest.raises(DeviceError) as caught:
+        open_device("cuda:2")
+    assert "cuda:0 to cuda:1" in str(caught.value.remedy)
+    found = dict(environment(second))
+    assert (found["device"], found["device_title"], memory_of(second)) == ("cuda:1", "NVIDIA Two", 7)
+    assert device_products._has_integers(second)
+    assert asked == [second] * 3
+    # One on which Triton does not run leaves the other as it is.
+    devices.leave_triton_out(torch.device("cuda:0"))
+    monkeypatch.setattr(devices, "_has_triton", lambda: True)
+    assert [devices.triton_reaches(torch.device("cuda", index)) for index in (0, 1)] == [False, True]
+
+
+def test_kernels_are_launched_on_the_device_of_their_tensor(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device", lambda device: ("current", device))
+    assert devices.device_of(SimpleNamespace(is_cuda=True, device=torch.device("cuda:1"))) == (
+        "current",
+        torch.device("cuda:1"),
+    )
+
+
+def calls_in(*folders: str) -> Iterator[tuple[ast.AST, list[ast.AST], str]]:
+    """Every call in the source of some folders, what it is within, and where it stands."""
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            tree = ast.parse(path.read_text("utf-8"))
+            around: dict[ast.AST, ast.AST] = {
+                child: parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)
+            }
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Call):
+                    within, inner = [], node
+                    while inner in around:
+                        within.append(inner := around[inner])
+                    yield node, within, f"{path.relative_to(ROOT)}:{node.lineno}"
+
+
+def test_no_launch_of_triton_is_without_its_device() -> None:
+    launches = [
+        (where, any(isinstance(one, ast.With) and "device_of(" in ast.unparse(one.items[0]) for one in within))
+        for call, within, where in calls_in("engine/counterfoil_core/kernels/cuda")
+        if isinstance(call.func, ast.Subscript)
+    ]
+    assert len(launches) >= 8
+    assert [where for where, named in launches if not named] == []
+
+
+def test_nothing_asks_torch_of_the_current_device() -> None:
+    """Control for who adds a call: ``empty_cache`` is of all devices, and these two are of none."""
+    of_all = {"is_available", "device_count", "empty_cache"}
+    asked = [
+        (ast.unparse(call), where, bool(call.args or call.keywords))
+        for call, _, where in calls_in("engine", "app", "benchmarks")
+        if ast.unparse(call.func).startswith("torch.cuda.")
+    ]
+    assert len(asked) > 8
+    assert [one for one in asked if not one[2] and one[0].split("(")[0].removeprefix("torch.cuda.") not in of_all] == []

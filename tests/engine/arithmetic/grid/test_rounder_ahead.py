@@ -273,6 +273,7 @@ def test_a_state_that_does_not_fit_float32_is_the_same_error(both: tuple[Kernels
     assert failure(both[0], grown, spoiled) == failure(both[1], grown, spoiled)
 
 
+@pytest.mark.often
 def test_an_exact_step_is_the_same(both: tuple[Kernels, Kernels]) -> None:
     program, precision = exact_program(), ExactPrecision(20)
     found = []
@@ -288,17 +289,26 @@ def test_an_exact_step_is_the_same(both: tuple[Kernels, Kernels]) -> None:
     assert found[0][1].fingerprints.tolist() == found[1][1].fingerprints.tolist()
 
 
+@pytest.fixture
+def in_kernels(request: pytest.FixtureRequest) -> Any:
+    """What computes an operator in the kernels of the device: before compute capability 8.0 in those of digits."""
+    mark = request.node.get_closest_marker("ptx")
+    capability = 10 * torch.cuda.get_device_capability(0)[0] if ON_DEVICE else mark.args[0] if mark else 80
+    form = Form.TENSOR_CORES if capability >= 80 else Form.KARATSUBA
+    batches = Form.TENSOR_CORES if capability >= 80 else Form.FLOAT64
+    return exactly(Profile(20, form, batches, form))
+
+
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("bad", [1.0, math.inf, math.nan])
 def test_an_exact_step_in_the_devices_kernels_is_the_same(
-    both: tuple[Kernels, Kernels], bad: float, monkeypatch: pytest.MonkeyPatch
+    both: tuple[Kernels, Kernels], in_kernels: Any, bad: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody waits for what is not finite either: such a step is computed again, and ends in the same error."""
     program, precision, inputs = exact_program(), ExactPrecision(20), exact_inputs()
     x = inputs.state["x"].clone()
     x[1, 7, 5, 2] *= bad
     inputs = replace(inputs, state={**inputs.state, "x": x})
-    compute = exactly(Profile(20, Form.TENSOR_CORES, Form.TENSOR_CORES, Form.TENSOR_CORES))
     found: list[Any] = []
     for kernels in both:
         if kernels.run_ahead:
@@ -306,7 +316,7 @@ def test_an_exact_step_in_the_devices_kernels_is_the_same(
             monkeypatch.setattr(devices, "triton_reaches", lambda device: True)
         rounder: Any = arithmetic_of(precision).recorder(program, kernels)
         rounder.begin_step(KEY)
-        interpreter = Interpreter(program, kernels.device, torch.float32, compute)
+        interpreter = Interpreter(program, kernels.device, torch.float32, in_kernels)
         try:
             found.append((interpreter.run(inputs, rounder=rounder), rounder.fingerprints.tolist()))
         except NonFiniteError as error:
@@ -338,11 +348,10 @@ class Waits(TorchDispatchMode):
 
 @pytest.mark.skipif(ON_DEVICE, reason="tests/engine/kernels/test_exact_triton.py asks the device")
 def test_an_exact_step_waits_for_functions_alone(
-    both: tuple[Kernels, Kernels], monkeypatch: pytest.MonkeyPatch
+    both: tuple[Kernels, Kernels], in_kernels: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(devices, "loops_reach", lambda device: False)
     program, precision = exact_program(), ExactPrecision(20)
-    compute = exactly(Profile(20, Form.TENSOR_CORES, Form.TENSOR_CORES, Form.TENSOR_CORES))
     monkeypatch.setattr(devices, "triton_reaches", lambda device: True)
     brought: list[int] = []
 
@@ -356,7 +365,7 @@ def test_an_exact_step_waits_for_functions_alone(
     for kernels in both:
         rounder: Any = arithmetic_of(precision).recorder(program, kernels)
         rounder.begin_step(KEY)
-        interpreter = Interpreter(program, kernels.device, torch.float32, compute)
+        interpreter = Interpreter(program, kernels.device, torch.float32, in_kernels)
         with Waits() as waits:
             interpreter.run(exact_inputs(), rounder=rounder)
         found.append(waits.noted)
