@@ -28,7 +28,7 @@ from support.fake_engine import FakeEngine
 from support.waiting import reached
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
-VIEWS = ("overview", "steps", "divergence", "merkle", "dispute", "log")
+VIEWS = ("dispute", "steps", "divergence", "merkle", "checks", "run", "log")
 RUNS = [Path(f"/providers/{name}.cfoil") for name in ("aurora", "lying-boreas", "delta")]
 
 
@@ -179,7 +179,7 @@ def test_a_run_is_opened_replayed_stopped_resumed_signed_and_handed_over(
     tab_to(window, window.header.primary)
     press(Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: window.session.steps.done == 12)
-    tab_to(window, window.header.buttons[window.commands["stop"]])
+    tab_to(window, window.transport.buttons["stop"])
     press(Qt.Key.Key_Space)
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     engine.halt = None

@@ -92,10 +92,10 @@ def test_the_window_offers_to_compare_until_it_is_done(window_of: MakeWindow, bu
     qtbot.waitUntil(reached(window, Phase.READY))
     assert window.commands["compare"].isEnabled()
     assert not window.commands["compare_known"].isEnabled(), "no order is known yet"
-    assert not window.overview.compare.isVisible()
+    assert not window.checks.compare.isVisible()
     window.session.compare_with(bundle.with_name("order.cfoil"))
     qtbot.waitUntil(lambda: window.session.client is not None)
-    assert not window.overview.compare.isVisible(), "it is compared already"
+    assert not window.checks.compare.isVisible(), "it is compared already"
 
 
 class FromFiles(FakeEngine):
@@ -116,7 +116,7 @@ def test_the_overview_names_the_files_that_the_order_was_made_from(
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
     assert window.session.summary is not None
-    fields = window.overview._data_fields(window.session.summary)
+    fields = window.run._data_fields(window.session.summary)
     made = [field.value for field in fields if field.name == "Made from"]
     assert made[0] == f"<b>0</b>.safetensors, SHA-256 {digest('0').hex}"
     assert made[-1] == "2 more files"

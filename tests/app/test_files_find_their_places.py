@@ -158,17 +158,17 @@ def test_an_order_that_was_used_is_offered_for_every_run_that_names_it(
     qtbot.waitUntil(reached(second, Phase.READY))
     idle(second, qtbot)
     assert second.session.order is None, "it is offered, and not used without being asked for"
-    assert second.overview.compare.text() == "Compare with the order you know"
-    assert str(job) in second.overview.compare.toolTip()
-    qtbot.waitUntil(lambda: second.overview.compare.settled)
-    qtbot.mouseClick(second.overview.compare, LEFT)
+    assert second.checks.compare.text() == "Compare with the order you know"
+    assert str(job) in second.checks.compare.toolTip()
+    qtbot.waitUntil(lambda: second.checks.compare.settled)
+    qtbot.mouseClick(second.checks.compare, LEFT)
     qtbot.waitUntil(lambda: second.session.order == job)
     qtbot.waitUntil(reached(second, Phase.READY))
     job.unlink()
     third = window_of(FakeEngine())
     drop(third, qtbot, next_run)
     qtbot.waitUntil(reached(third, Phase.READY))
-    assert not third.overview.compare.isVisible()
+    assert not third.checks.compare.isVisible()
 
 
 # Capsules

@@ -286,7 +286,7 @@ def test_a_name_from_the_file_is_never_markup(opened: MainWindow) -> None:
     opened.session.phase_changed.emit()
     assert opened.header.sentence.text().startswith("<b>")
     assert opened.header.sentence.textFormat().name == "PlainText"
-    assert opened.overview.sentence.textFormat().name == "PlainText"
+    assert opened.checks.sentence.textFormat().name == "PlainText"
 
 
 def test_hashes_keep_their_size(qapp: object) -> None:

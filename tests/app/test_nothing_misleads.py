@@ -90,7 +90,7 @@ def test_the_same_order_needs_no_other_replay(
     assert report is not None
     assert (report.outcome, report.order_source) == (Outcome.VERIFIED, "client")
     assert opened.session.phase is Phase.CONCLUDED
-    assert not opened.overview.compare.isVisible()
+    assert not opened.checks.compare.isVisible()
     assert opened.session.client is not None
 
 
@@ -111,7 +111,7 @@ def test_another_order_asks_first_and_is_replaced_by_one_click(
     assert opened.header.primary.text() == "Compare with order\u2026"
     engine.failing = ()
     pick(monkeypatch, job)
-    qtbot.mouseClick(opened.header.primary, LEFT)
+    opened.header.primary.click()
     qtbot.waitUntil(lambda: opened.session.order == job and opened.session.phase is Phase.READY)
     assert opened.session.checks[ORDER].state is CheckState.PASSED
 
@@ -220,7 +220,7 @@ def test_steps_are_counted_alike_wherever_they_are_said(window_of: MakeWindow, b
     said = " ".join(label.text() for label in dialog.findChildren(QLabel))
     assert "60 ordered, 58 judged, 1 different" in said
     assert words.check(session.checks[CheckNumber.COVERAGE]).word == "in part"
-    row = window.overview.checks.rows[CheckNumber.COVERAGE]
+    row = window.checks.checks.rows[CheckNumber.COVERAGE]
     assert row.detail.text() == "In part. 58 of 60 steps were judged."
     # The corrections that are drawn are those that are counted: of matching steps.
     curves = Curves.of(session.steps)
@@ -286,11 +286,11 @@ def test_each_outcome_says_what_it_does_not(window_of: MakeWindow, bundle: Path,
         window = window_of(FakeEngine(disputed=disputed))
         window.open_bundle(bundle)
         qtbot.waitUntil(reached(window, Phase.READY))
-        assert not window.header.limits.isVisible()
+        assert not window.dispute.limits.isVisible()
         window.commands["replay"].trigger()
         qtbot.waitUntil(reached(window, Phase.CONCLUDED))
-        assert limit in window.header.limits.text()
-        assert window.header.limits.isVisible()
+        assert limit in window.dispute.limits.text()
+        assert window.dispute.limits.isVisible()
         idle(window, qtbot)
         window.commands["verdict"].trigger()
         (signing,) = window.findChildren(SigningDialog)

@@ -25,7 +25,7 @@ def engine() -> FakeEngine:
 
 
 def replayed(window: MainWindow, qtbot: QtBot) -> ShareStrip:
-    qtbot.mouseClick(window.header.primary, Qt.MouseButton.LeftButton)
+    window.header.primary.click()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     qtbot.waitUntil(lambda: bool(window.dispute.shares.parts))
     return window.dispute.shares

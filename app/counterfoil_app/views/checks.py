@@ -21,6 +21,55 @@ from counterfoil_app.views import layouts
 from counterfoil_app.views.parts import caption, label, restyle, show_icon
 
 ICON_PIXELS = 16
+LINES = 3
+
+
+class TrustBar(QWidget):
+    """Order, trainer and machine, each with an icon and in words; what follows from each is in its tool tip.
+
+    Args:
+        theme: Colours icons and words.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._trust: Trust | None = None
+        self.setAccessibleName(self.tr("What this rests on"))
+        grid = layouts.grid(inside=self, across=7, down=1, stretch=2)
+        grid.setContentsMargins(*layouts.NONE)
+        self._icons, self._titles, self.lines = [], [], []
+        for row in range(LINES):
+            icon, title, line = QLabel(), caption("", "muted", wrap=False), caption("", "trust", wrap=False)
+            icon.setFixedSize(scale(ICON_PIXELS), scale(ICON_PIXELS))
+            for column, widget in enumerate((icon, title, line)):
+                grid.addWidget(widget, row, column, Qt.AlignmentFlag.AlignVCenter)
+            self._icons.append(icon)
+            self._titles.append(title)
+            self.lines.append(line)
+        theme.changed.connect(self._draw)
+        self.hide()
+
+    def show_trust(self, trust: Trust | None) -> None:
+        """Show what a conclusion rests on; None hides the bar."""
+        self.setVisible(trust is not None)
+        if trust != self._trust:
+            self._trust = trust
+            self._draw()
+
+    def _draw(self) -> None:
+        if self._trust is None:
+            return
+        for place, line in enumerate(self._trust.lines):
+            look = words.trust(line)
+            colour = self._theme.tokens.tone(look.tone)
+            self._icons[place].setPixmap(icons.pixmap(look.icon, colour, scale(ICON_PIXELS), self.devicePixelRatioF()))
+            self._titles[place].setText(translate(line.title))
+            self.lines[place].setText(look.word)
+            self.lines[place].setAccessibleName(f"{translate(line.title)}: {look.word}")
+            restyle(self.lines[place], "tone", look.tone.value)
+            for widget in (self._icons[place], self._titles[place], self.lines[place]):
+                set_tip(widget, translate(line.reason))
 
 
 CHIP_PIXELS = 42
@@ -35,7 +84,7 @@ class Door(Enum):
     MACHINE = 2
 
 
-class TrustBar(QWidget):
+class TrustDoors(QWidget):
     """Order, trainer and machine, each a button with an icon and words; what follows from each is in its tool tip.
 
     Args:

@@ -20,7 +20,7 @@ from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
-from counterfoil_app.views.checks import TrustBar
+from counterfoil_app.views.checks import TrustDoors
 from counterfoil_app.views.parts import enlarge, hold_width, label, restyle, show_icon
 
 ICON_PIXELS = 40
@@ -178,7 +178,7 @@ class HeaderView(QFrame):
         self.about = ShortenedText(1)
         self.about.setProperty("role", "muted")
         self.sentence = ShortenedText(LINES)
-        self.trust = TrustBar(theme)
+        self.trust = TrustDoors(theme)
         self.primary = ActionButton(actions["replay"], primary=True, guarded=True)
         first = layouts.row(self.outcome, self.where, (self.about, 1), spacing=10, margins=layouts.NONE)
         second = layouts.row((self.sentence, 1), self.trust, spacing=16, margins=layouts.NONE)
