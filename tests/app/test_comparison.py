@@ -86,18 +86,6 @@ def test_an_order_that_nobody_ran_is_compared_with_nothing() -> None:
     assert all(line.same is None for line in compared_fields(bundle, bundle))
 
 
-def test_the_window_offers_to_compare_until_it_is_done(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
-    window = window_of(FakeEngine())
-    window.open_bundle(bundle)
-    qtbot.waitUntil(reached(window, Phase.READY))
-    assert window.commands["compare"].isEnabled()
-    assert not window.commands["compare_known"].isEnabled(), "no order is known yet"
-    assert not window.checks.compare.isVisible()
-    window.session.compare_with(bundle.with_name("order.cfoil"))
-    qtbot.waitUntil(lambda: window.session.client is not None)
-    assert not window.checks.compare.isVisible(), "it is compared already"
-
-
 class FromFiles(FakeEngine):
     """Its order names the files that it was made from: more than are shown."""
 

@@ -160,7 +160,7 @@ def test_tampered_run_is_disputed_at_the_step(
     assert window.session.report is not None
     assert (
         window.header.sentence.text()
-        == "By the fingerprints that the trainer signed, the labels of step 37 are not the ordered ones."
+        == "By what the trainer signed, its model computed something else at step 37 than was ordered."
     )
     assert window.dispute.account.text().endswith("the model of this run is not the one that was ordered.")
     assert not window.checks.sentence.isVisibleTo(window.checks)
@@ -400,7 +400,7 @@ def test_device_is_chosen(opened: MainWindow, engine: FakeEngine, settings: Sett
     assert opened.transport.buttons["replay"].menu() is opened.menus.device_menu
     assert len(opened.menus.device_menu.actions()) == 2
     next(a for a in opened.menus.device_menu.actions() if "H200" in a.text()).trigger()
-    assert opened.header.about.text() == "run.cfoil, cuda:0"
+    assert opened.header.about.text() == "honest.cfoil, cuda:0"
     replay(opened, qtbot)
     assert engine.plans[-1].device == "cuda:0"
     assert settings.device == "cuda:0"

@@ -191,7 +191,6 @@ class Menus(QObject):
         self._add(
             menu,
             "compare",
-            "compare_known",
             "drop_order",
             "",
             "compare_providers",

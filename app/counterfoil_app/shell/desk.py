@@ -120,9 +120,9 @@ class Desk(QMainWindow):
         if self._plots is not Plots.BEHIND:
             others.remove(divergence)
         if self._plots is Plots.BESIDE:
-            self.splitDockWidget(self.docks["steps"], divergence, Qt.Orientation.Horizontal)
+            self.splitDockWidget(others[0], divergence, Qt.Orientation.Horizontal)
         elif self._plots is Plots.ABOVE:
-            self.splitDockWidget(divergence, self.docks["steps"], Qt.Orientation.Vertical)
+            self.splitDockWidget(divergence, others[0], Qt.Orientation.Vertical)
         for one, other in pairwise(others):
             self.tabifyDockWidget(one, other)
         layout.setEnabled(True)

@@ -225,8 +225,8 @@ class MainWindow(QMainWindow):
             "steps": self.tr("&Steps"),
             "divergence": self.tr("&Plots"),
             "merkle": self.tr("&Merkle"),
-            "checks": self.tr("&Checks"),
-            "run": self.tr("&Run and keys"),
+            "checks": self.tr("Chec&ks"),
+            "run": self.tr("Run &and keys"),
             "log": self.tr("&Log"),
         }
 
@@ -245,7 +245,7 @@ class MainWindow(QMainWindow):
         if door is Door.TRAINER:
             self._name_trainer()
         elif door is Door.ORDER and session.order is None and not session.running:
-            self.commands["compare" if session.known_order is None else "compare_known"].trigger()
+            self.commands["compare"].trigger()
         else:
             self._show_view("checks" if door is Door.ORDER else "run")
 
@@ -270,7 +270,7 @@ class MainWindow(QMainWindow):
         )
         self.transport = Transport(session, theme, {name: commands[name] for name in CONTROLS})
         self.strip = self.transport.strip
-        self.checks = ChecksView(session, theme, commands["compare_known"])
+        self.checks = ChecksView(session, theme)
         self.run = RunView(session, self.key_book)
         self.steps = StepsView(session, theme)
         self.divergence = DivergenceView(session, theme)

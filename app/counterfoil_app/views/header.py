@@ -98,7 +98,7 @@ class ActionButton(QPushButton):
         self.setEnabled(self.shown.isEnabled())
 
 
-OFFERED = ("replay", "pause", "go_on", "compare", "compare_known", "name_trainer", "verdict", "hand_over", "open",
+OFFERED = ("replay", "pause", "go_on", "compare", "name_trainer", "verdict", "hand_over", "open",
            "data", "conclude")  # fmt: skip
 """The window's actions of which one is the next thing to do."""
 
@@ -354,5 +354,5 @@ class HeaderView(QFrame):
             return "name_trainer"
         order_is_open = trust is not None and session.order is None and trust.lines[0].level is Level.OPEN
         if order_is_open and report is not None and report.outcome is Outcome.VERIFIED:
-            return "compare" if session.known_order is None else "compare_known"
+            return "compare"
         return "hand_over" if accuses else "verdict"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QWidget
 
 from counterfoil import BundleSummary, key_id_of, log_said, recorded_log_said
@@ -19,7 +18,6 @@ from counterfoil_app.views import layouts
 from counterfoil_app.views.checks import ChecksList
 from counterfoil_app.views.comparison import ComparedField, compared_fields, compares_itself, order_lines
 from counterfoil_app.views.frame import BesideOrBelow
-from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import (
     ElidedLabel,
     Field,
@@ -84,10 +82,9 @@ class ChecksView(Page):
     Args:
         session: The session.
         theme: The theme.
-        compare_action: Compares with the order that the run names, where that is known.
     """
 
-    def __init__(self, session: Session, theme: Theme, compare_action: QAction) -> None:
+    def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__("")
         self.setAccessibleName(self.tr("Checks"))
         self._session = session
@@ -98,13 +95,11 @@ class ChecksView(Page):
             self.tr("Both sides are this file's own words: it was not compared with anybody's order."), "muted"
         )
         self.comparison = ComparisonGrid(theme)
-        self.compare = ActionButton(compare_action, guarded=True)
         ordered = QWidget()
         layouts.column(
             caption(self.tr("Ordered against run"), "section"),
             self.alone,
             self.comparison,
-            (self.compare, 0, Qt.AlignmentFlag.AlignLeft),
             1,
             inside=ordered,
             margins=layouts.NONE,
@@ -125,7 +120,6 @@ class ChecksView(Page):
         self.comparison.show_fields(ordered, compared_fields(summary, client) if summary is not None else [])
         has_run = summary is not None and summary.run is not None
         self.alone.setVisible(summary is not None and has_run and compares_itself(summary, client))
-        self.compare.setVisible(self._session.known_order is not None and self._session.order is None)
 
     def _show_sentence(self) -> None:
         """Say how far the file can be trusted; from the replay on the header says it."""
