@@ -189,9 +189,14 @@ def test_a_run_is_opened_replayed_stopped_resumed_signed_and_handed_over(
     press(Qt.Key.Key_Space)
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     qtbot.waitUntil(lambda: window.session.kept is None and not window.session.busy)
+    assert window.header.primary.shown is window.commands["name_trainer"]
     tab_to(window, window.header.primary)
-    assert window.header.primary.shown is window.commands["verdict"]
     press(Qt.Key.Key_Space)
+    assert window.run.trainer_key.name.hasFocus()
+    QTest.keyClicks(window.run.trainer_key.name, "Trainwell")
+    press(Qt.Key.Key_Return)
+    assert window.header.primary.shown is window.commands["compare"]
+    window.commands["verdict"].trigger()
     signing = shown(window, SigningDialog, qtbot)
     assert isinstance(signing, SigningDialog)
     qtbot.waitUntil(lambda: not window.session.busy)

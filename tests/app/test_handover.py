@@ -121,8 +121,8 @@ def test_what_is_verified_is_signed_and_then_handed_over_without_a_capsule(
     engine = FakeEngine()
     window = window_of(engine)
     concluded(window, bundle, qtbot)
-    assert window.header.primary.shown is window.commands["verdict"]
-    window.header.primary.click()
+    assert window.header.primary.shown is window.commands["name_trainer"]
+    window.commands["verdict"].trigger()
     sign(window, engine, tmp_path, qtbot)
     assert window.findChild(HandOverDialog) is None, "only the verdict was asked for"
     assert window.header.primary.shown is window.commands["hand_over"]

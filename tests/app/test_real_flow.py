@@ -86,7 +86,9 @@ def replay(window: MainWindow, run: Path, order: Path | None, qtbot: QtBot) -> N
 
 def sign(window: MainWindow, folder: Path, qtbot: QtBot) -> counterfoil.Verdict:
     """Create a key with a passphrase, sign, and let the library check the verdict."""
-    window.header.primary.click()
+    assert window.session.report is not None
+    accuses = window.session.report.outcome is Outcome.DISPUTED
+    window.commands["hand_over" if accuses else "verdict"].trigger()
     dialog = window.findChild(SigningDialog)
     assert dialog is not None
     dialog.create_new.setChecked(True)
@@ -176,9 +178,8 @@ def test_run_of_another_order_is_refused(
     assert window.session.checks[CheckNumber.ORDER].state is CheckState.FAILED
     qtbot.waitUntil(lambda: window.session.checks[CheckNumber.ORDER_CONTENTS].state is CheckState.SKIPPED)
     assert window.header.primary.shown is window.commands["compare"]
-    conclude = window.header.primary
     assert not window.commands["replay"].isEnabled()
-    qtbot.mouseClick(conclude, LEFT)
+    window.commands["conclude"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=30_000)
     assert window.header.outcome.text() == "REFUSED"
     assert sign(window, tmp_path, qtbot).outcome is Outcome.REFUSED

@@ -37,7 +37,7 @@ def test_the_part_that_lies_is_marked_and_those_behind_it_are_not_judged(opened:
     assert tones == [*[Tone.OK] * 5, Tone.BAD, *[Tone.MUTED] * 4]
     assert strip.accessibleName() == "share 5: differs from what the trainer signed"
     assert "first in its share 5" in opened.dispute.headline.text()
-    assert "What differs is share 5" in opened.dispute.account.text()
+    assert "What differs is share 5" in opened.header.sentence.text()
     strip.resize(700, strip.sizeHint().height())
     picture, cells = strip.grab().toImage(), strip.cells()
     inside = [picture.pixelColor(QPoint(int(cell.left()) + 4, int(cell.top()) + 4)) for cell in cells]

@@ -34,7 +34,7 @@ def main(folder: Path) -> None:
         assert window.header.outcome.text() == "DISPUTED", window.header.outcome.text()
         first = window.header.primary
         assert first.shown is window.commands["hand_over"], first.text()
-        until(lambda: not window.session.busy, "the result is kept", PATIENCE)
+        until(lambda: not window.session.busy and first.settled, "the result is kept", PATIENCE)
         user.click(*place(first))
         until(lambda: bool(window.findChildren(SigningDialog)), "a click on the first button asked for a signature")
         signing = window.findChildren(SigningDialog)[0]

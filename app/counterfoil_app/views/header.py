@@ -345,14 +345,14 @@ class HeaderView(QFrame):
         return "" if session.phase is Phase.LOADING else "open"
 
     def _next_after_the_end(self, session: Session) -> str:
-        """What is open is closed first; then what was found is signed and handed over, at once where it accuses."""
+        """What is open of a verified run is closed first; then it is signed and handed over, at once if it accuses."""
         report, trust = session.report, session.trust
-        accuses = report is not None and report.outcome is Outcome.DISPUTED
         if session.verdict_file is not None:
             return "hand_over" if session.handed_over is None else "open"
-        if trust is not None and trust.trainer is TrainerTrust.NOT_NAMED and session.trainer_key:
-            return "name_trainer"
-        order_is_open = trust is not None and session.order is None and trust.lines[0].level is Level.OPEN
-        if order_is_open and report is not None and report.outcome is Outcome.VERIFIED:
-            return "compare"
+        if report is not None and report.outcome is Outcome.VERIFIED and trust is not None:
+            if trust.trainer is TrainerTrust.NOT_NAMED and session.trainer_key:
+                return "name_trainer"
+            if trust.lines[0].level is Level.OPEN and session.order is None:
+                return "compare"
+        accuses = report is not None and report.outcome is Outcome.DISPUTED
         return "hand_over" if accuses else "verdict"
