@@ -12,9 +12,10 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
 from counterfoil import AuditReport
 from counterfoil_app.engine.port import Engine
-from counterfoil_app.engine.strangers import name_of
+from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.engine.worker import Failure, JobResult, attempt
 from counterfoil_app.looks import icons
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.bundle_queue import BundleQueue
@@ -239,6 +240,12 @@ class MainWindow(QMainWindow):
         self._show_view("run")
         self.run.trainer_key.name.setFocus()
 
+    def _tell_trial(self) -> None:
+        """What the rows most likely were, in the header too: nobody looks further for the evidence."""
+        found = self.dispute.look.rows_look.found
+        changed = [] if found is None else [row for row in found.arrays if len(row.read) and not row.same]
+        self.header.tell_trial(" ".join(plain(f"{row.name}: {translate(row.said)}") for row in changed))
+
     def _open_door(self, door: Door) -> None:
         """Open what shows or mends one of the things that the outcome rests on."""
         session = self.session
@@ -351,6 +358,7 @@ class MainWindow(QMainWindow):
         self.steps.dispute_wanted.connect(partial(self._show_view, "dispute"))
         self.home.sample_cancelled.connect(shell.samples.cancel)
         self.header.trust.opened.connect(self._open_door)
+        self.dispute.look.rows_look.changed.connect(self._tell_trial)
         self.transport.offer_devices(menus.device_menu)
         menus.recent_chosen.connect(self.open_bundle)
         menus.device_chosen.connect(self._use_device)

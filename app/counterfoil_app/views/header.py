@@ -170,6 +170,7 @@ class HeaderView(QFrame):
         self._session = session
         self._theme = theme
         self._actions = actions
+        self._trial = ""
         self.icon = QLabel()
         self.icon.setFixedSize(scale(ICON_PIXELS), scale(ICON_PIXELS))
         self.outcome = enlarge(label(wrap=False), 1.5)
@@ -197,6 +198,12 @@ class HeaderView(QFrame):
         follow(self.refresh, session.phase_changed, session.bundle_changed, session.progress_changed)
         follow(self.refresh, session.dispute_changed, session.devices_changed, theme.changed)
         self.refresh()
+
+    def tell_trial(self, said: str) -> None:
+        """Say beside what was found what fits it by trial, which proves nothing; empty for nothing."""
+        if said != self._trial:
+            self._trial = said
+            self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Leave the sentence its room."""
@@ -272,6 +279,8 @@ class HeaderView(QFrame):
             dispute = session.report.dispute
             if dispute is not None and dispute.accuses:  # what was found; what follows from it is in the finding
                 reason = words.dispute_difference(plain(dispute))
+                if self._trial:
+                    reason += " " + self.tr("Found by trial, unsigned: {0}").format(self._trial)
             else:
                 reason = translate(session.report.reason)
             trust = session.trust

@@ -2306,6 +2306,10 @@
             <translation>Das Bündel wird geprüft und der erste Schritt vorbereitet.</translation>
         </message>
         <message>
+            <source>Found by trial, unsigned: {0}</source>
+            <translation>Durch Probieren gefunden, nicht unterschrieben: {0}</translation>
+        </message>
+        <message>
             <source>Not yet replayed</source>
             <translation>Noch nicht nachgerechnet</translation>
         </message>
