@@ -67,7 +67,7 @@ class Commands(QObject):
             "table": (files.choose_table, "Ctrl+Shift+E"),
             "capsule": (files.choose_capsule, "Ctrl+Shift+C"),
             "read_verdict": (files.choose_verdict_file, "Ctrl+Shift+V"),
-            "keys": (self._keys, "Ctrl+K"),
+            "keys": (self._keys, "Ctrl+Shift+K"),
             "results": (self._results, "Ctrl+R"),
             "replay": (session.replay, "F5"),
             "conclude": (session.replay, ""),

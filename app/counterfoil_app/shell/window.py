@@ -38,6 +38,7 @@ from counterfoil_app.shell.clerk import Clerk
 from counterfoil_app.shell.commands import Commands
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
 from counterfoil_app.shell.files import Dropping, Files
+from counterfoil_app.shell.find_desk import FindDesk
 from counterfoil_app.shell.help import without_mnemonic
 from counterfoil_app.shell.lookup_desk import CompareDesk, FactsDesk, LookupDesk
 from counterfoil_app.shell.order_desk import OrderDesk
@@ -140,9 +141,10 @@ class MainWindow(QMainWindow):
         self.comparing.audit_wanted.connect(self.open_bundle)
         self.lookups = LookupDesk(self.session, self.key_book, settings, theme, self)
         self.facts = FactsDesk(self.session, self.key_book, theme, self)
+        self.finding = FindDesk(self.session, self.cases, theme, self)
         rows = [
-            *commands.rows(), *self.comparing.rows(), *self.lookups.rows(), *self.facts.rows(), *self.shell.rows(),
-            *self.orders.rows(), *self.recordings.rows(), *self._rows(),
+            *commands.rows(), *self.finding.rows(), *self.comparing.rows(), *self.lookups.rows(), *self.facts.rows(),
+            *self.shell.rows(), *self.orders.rows(), *self.recordings.rows(), *self._rows(),
         ]  # fmt: skip
         self.commands = ActionTable(rows, self.session, theme, self)
         self._make_views()
@@ -151,6 +153,9 @@ class MainWindow(QMainWindow):
         self.menus.fill(
             self.divergence.export_actions(), self.steps.actions_for_menu(), [f"show_{name}" for name in self.docks]
         )
+        self.finding.bar = self.menuBar()
+        self.finding.show_view, self.finding.open_file = self._show_view, self.open_bundle
+        self.finding.show_tensor = self._show_tensor
         self._connect()
         self.resize(first_size(self.screen().availableSize()))
         if not settings.geometry.isEmpty():
@@ -239,6 +244,11 @@ class MainWindow(QMainWindow):
     def _name_trainer(self) -> None:
         self._show_view("run")
         self.run.trainer_key.name.setFocus()
+
+    def _show_tensor(self, name: str) -> None:
+        self._show_view("dispute")
+        self.dispute.look.tensor.button.setChecked(True)
+        self.dispute.look.show_tensor(name)
 
     def _tell_trial(self) -> None:
         """What the rows most likely were, in the header too: nobody looks further for the evidence."""

@@ -829,7 +829,7 @@
         </message>
         <message>
             <source>Tensor</source>
-            <translation>Tensorname</translation>
+            <translation>Tensor</translation>
         </message>
         <message>
             <source>Tensors</source>
@@ -1190,7 +1190,7 @@
         </message>
         <message>
             <source>Tensor</source>
-            <translation>Tensorname</translation>
+            <translation>Tensor</translation>
         </message>
         <message>
             <source>Tensors that differ after step {0}</source>
@@ -2001,6 +2001,37 @@
         <message>
             <source>Weights (*.safetensors);;All files (*)</source>
             <translation>Gewichte (*.safetensors);;Alle Dateien (*)</translation>
+        </message>
+    </context>
+    <context>
+        <name>FindDesk</name>
+        <message>
+            <source>Case</source>
+            <translation>Fall</translation>
+        </message>
+        <message>
+            <source>Check</source>
+            <translation>Prüfung</translation>
+        </message>
+        <message>
+            <source>Fin&amp;d…</source>
+            <translation>F&amp;inden…</translation>
+        </message>
+        <message>
+            <source>Find a command, a step, a tensor, a check or a case by its name</source>
+            <translation>Einen Befehl, einen Schritt, einen Tensor, eine Prüfung oder einen Fall nach dem Namen finden</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>Schritt</translation>
+        </message>
+        <message>
+            <source>Step {0} of {1}</source>
+            <translation>Schritt {0} von {1}</translation>
+        </message>
+        <message>
+            <source>Tensor</source>
+            <translation>Tensor</translation>
         </message>
     </context>
     <context>
@@ -3278,7 +3309,7 @@
         </message>
         <message>
             <source>Tensor</source>
-            <translation>Tensorname</translation>
+            <translation>Tensor</translation>
         </message>
         <message>
             <source>Tensor that is compared</source>
@@ -3653,7 +3684,7 @@
         </message>
         <message>
             <source>Tensor</source>
-            <translation>Tensorname</translation>
+            <translation>Tensor</translation>
         </message>
         <message>
             <source>Tensor below the leaf</source>
@@ -3930,6 +3961,37 @@
         <message>
             <source>{0} takes {1}.</source>
             <translation>{0}: Hier steht {1}.</translation>
+        </message>
+    </context>
+    <context>
+        <name>Palette</name>
+        <message>
+            <source>A command, a step, a tensor, a check, a case</source>
+            <translation>Ein Befehl, ein Schritt, ein Tensor, eine Prüfung, ein Fall</translation>
+        </message>
+        <message>
+            <source>Find a command, a step, a tensor, a check or a case</source>
+            <translation>Einen Befehl, einen Schritt, einen Tensor, eine Prüfung oder einen Fall finden</translation>
+        </message>
+        <message>
+            <source>Keys</source>
+            <translation>Tasten</translation>
+        </message>
+        <message>
+            <source>Kind</source>
+            <translation>Art</translation>
+        </message>
+        <message>
+            <source>Nothing has this name.</source>
+            <translation>Nichts heißt so.</translation>
+        </message>
+        <message>
+            <source>What</source>
+            <translation>Was</translation>
+        </message>
+        <message>
+            <source>What fits</source>
+            <translation>Was passt</translation>
         </message>
     </context>
     <context>
