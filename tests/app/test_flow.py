@@ -415,9 +415,12 @@ def test_step_table_is_exported(opened: MainWindow, qtbot: QtBot, tmp_path: Path
 
 
 def warned(window: MainWindow, qtbot: QtBot) -> SealDialog:
-    """What is asked before a capsule is saved."""
+    """What is asked before a capsule is saved, answered."""
     qtbot.waitUntil(lambda: any(dialog.isVisible() for dialog in window.findChildren(SealDialog)))
-    return next(dialog for dialog in window.findChildren(SealDialog) if dialog.isVisible())
+    dialog = next(dialog for dialog in window.findChildren(SealDialog) if dialog.isVisible())
+    dialog.judges.open.setChecked(True)
+    qtbot.waitUntil(dialog.ok.isEnabled)
+    return dialog
 
 
 def test_dispute_capsule_is_saved(

@@ -108,6 +108,8 @@ def hand_over(window: MainWindow, folder: Path, verdict: counterfoil.Verdict, qt
     dialog = window.findChild(HandOverDialog)
     assert dialog is not None, "it is asked at once where the folder goes"
     dialog.target.setText(str(folder))
+    dialog.judges.open.setChecked(True)
+    qtbot.waitUntil(dialog.ok.isEnabled, timeout=30_000)
     with qtbot.waitSignal(window.verdicts.handed_over, timeout=60_000):
         qtbot.mouseClick(dialog.ok, LEFT)
     names = {path.name for path in folder.iterdir()}

@@ -52,6 +52,8 @@ def main(folder: Path) -> None:
         asking = window.findChildren(HandOverDialog)[0]
         until(asking.isActiveWindow, "the question where has the keyboard")
         target = asking.chosen
+        user.click(*place(asking.judges.open))
+        until(asking.ok.isEnabled, "what it hands out is counted, and open is chosen", PATIENCE)
         user.press("Return")
         until(lambda: window.session.handed_over is not None, "Return handed it over", PATIENCE)
         until(lambda: not window.findChildren(HandOverDialog), "nothing else is asked")

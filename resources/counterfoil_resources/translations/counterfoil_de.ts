@@ -2562,12 +2562,20 @@
             <translation>Schlüssel eines Schiedsrichters &amp;hinzufügen …</translation>
         </message>
         <message>
+            <source>&amp;Open: whoever gets it can read all that</source>
+            <translation>&amp;Offen: wer sie bekommt, kann all das lesen</translation>
+        </message>
+        <message>
             <source>&amp;Remove</source>
             <translation>&amp;Entfernen</translation>
         </message>
         <message>
-            <source>&amp;Seal it for judges: nobody else can open it</source>
-            <translation>Für Schiedsrichter &amp;versiegeln: niemand sonst kann sie öffnen</translation>
+            <source>&amp;Sealed for judges: nobody else can open it</source>
+            <translation>&amp;Versiegelt für Richter: niemand sonst kann sie öffnen</translation>
+        </message>
+        <message>
+            <source>&amp;Without the capsule: nobody but you can show the step</source>
+            <translation>&amp;Ohne die Kapsel: niemand außer Ihnen kann den Schritt vorzeigen</translation>
         </message>
         <message>
             <source>A judge's public sealing key</source>
@@ -2594,8 +2602,20 @@
             <translation>Gewählten Schlüssel entfernen</translation>
         </message>
         <message>
+            <source>Say who may read the capsule.</source>
+            <translation>Sagen Sie, wer die Kapsel lesen darf.</translation>
+        </message>
+        <message>
+            <source>What the capsule hands out is being counted.</source>
+            <translation>Was die Kapsel herausgibt, wird gezählt.</translation>
+        </message>
+        <message>
             <source>Whoever gets the capsule can read rows of the data and the state of the model in it.</source>
             <translation>Wer die Kapsel erhält, kann darin Zeilen der Daten und den Zustand des Modells lesen.</translation>
+        </message>
+        <message>
+            <source>Without the capsule others have your word: they can replay the step with the whole run alone.</source>
+            <translation>Ohne die Kapsel haben andere Ihr Wort: Nur mit dem ganzen Lauf können sie den Schritt nachrechnen.</translation>
         </message>
     </context>
     <context>
