@@ -23,7 +23,7 @@ from counterfoil_app.views.inquiry import Headline
 from counterfoil_app.views.judges import JudgesField
 from counterfoil_app.views.parts import Field, FieldGrid, Folded, caption, label, restyle
 
-SIZE = (760, 560)
+SIZE = (760, 660)
 
 
 class HandOverDialog(QDialog):

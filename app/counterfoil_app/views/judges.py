@@ -43,7 +43,7 @@ class JudgesField(QWidget):
         self._files: list[Path] = []
         self._counting = False
         self._open = self.tr("Whoever gets the capsule can read rows of the data and the state of the model in it.")
-        self.notice = label("", "hint")
+        self.notice = label("", "notice")
         self.seal = QRadioButton(self.tr("&Sealed for judges: nobody else can open it"))
         self.open = QRadioButton(self.tr("&Open: whoever gets it can read all that"))
         self.leave_out = QRadioButton(self.tr("&Without the capsule: nobody but you can show the step"))
