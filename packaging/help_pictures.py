@@ -19,7 +19,7 @@ from counterfoil_app.shell.window import MainWindow
 
 ROOT = Path(__file__).resolve().parent.parent
 HELP = ROOT / "resources" / "counterfoil_resources" / "help"
-PICTURES = {"overview": 480, "divergence": 470, "merkle": 520, "dispute": 440}
+PICTURES = {"checks": 480, "divergence": 470, "merkle": 520, "dispute": 440}
 """The pictured views, by the names of their docks, and the height of each picture in pixels; of Merkle the tree."""
 WIDTH = 640
 SETTLE_MILLISECONDS = 600

@@ -53,6 +53,8 @@ from counterfoil.audit.timing import (
 from counterfoil.audit.values.accountprose import (
     account_of as account_of,
     bound_by as bound_by,
+    consequence_of as consequence_of,
+    difference_of as difference_of,
     meaning_of as meaning_of,
     rows_named as rows_named,
 )

@@ -28,7 +28,7 @@ from support.fake_engine import FakeEngine
 from support.waiting import reached
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
-VIEWS = ("overview", "steps", "divergence", "merkle", "dispute", "log")
+VIEWS = ("dispute", "steps", "divergence", "merkle", "checks", "run", "log")
 RUNS = [Path(f"/providers/{name}.cfoil") for name in ("aurora", "lying-boreas", "delta")]
 
 
@@ -179,7 +179,7 @@ def test_a_run_is_opened_replayed_stopped_resumed_signed_and_handed_over(
     tab_to(window, window.header.primary)
     press(Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: window.session.steps.done == 12)
-    tab_to(window, window.header.buttons[window.commands["stop"]])
+    tab_to(window, window.transport.buttons["stop"])
     press(Qt.Key.Key_Space)
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     engine.halt = None
@@ -189,9 +189,14 @@ def test_a_run_is_opened_replayed_stopped_resumed_signed_and_handed_over(
     press(Qt.Key.Key_Space)
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     qtbot.waitUntil(lambda: window.session.kept is None and not window.session.busy)
+    assert window.header.primary.shown is window.commands["name_trainer"]
     tab_to(window, window.header.primary)
-    assert window.header.primary.shown is window.commands["verdict"]
     press(Qt.Key.Key_Space)
+    assert window.run.trainer_key.name.hasFocus()
+    QTest.keyClicks(window.run.trainer_key.name, "Trainwell")
+    press(Qt.Key.Key_Return)
+    assert window.header.primary.shown is window.commands["compare"]
+    window.commands["verdict"].trigger()
     signing = shown(window, SigningDialog, qtbot)
     assert isinstance(signing, SigningDialog)
     qtbot.waitUntil(lambda: not window.session.busy)
@@ -295,13 +300,14 @@ def test_runs_are_compared(window: MainWindow, qtbot: QtBot) -> None:
 def test_a_dispute_is_looked_into(disputed: MainWindow, qtbot: QtBot) -> None:
     window = disputed
     in_front(window, qtbot)
-    press(Qt.Key.Key_5, Qt.KeyboardModifier.ControlModifier)
+    press(Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: window.dispute.isAncestorOf(QApplication.focusWidget() or window))
     folds = [fold for fold in window.dispute.findChildren(Folded) if fold.isVisible()]
     assert len(folds) >= 2
     for fold in folds:
         tab_to(window, fold.button)
-        press(Qt.Key.Key_Space)
+        if not fold.button.isChecked():
+            press(Qt.Key.Key_Space)
         qtbot.waitUntil(lambda: not window.session.busy)
         assert fold.button.isChecked()
         name, _role = spoken(fold.button)

@@ -35,7 +35,7 @@ CAN_BE_DONE = {
     },
 }  # fmt: skip
 NAMES = {
-    *ALWAYS, *SAMPLES, "capsule", "clear_recent", "compare", "compare_known", "conclude", "data",
+    *ALWAYS, *SAMPLES, "capsule", "clear_recent", "compare", "conclude", "data",
     "drop_order", "facts", "go_on", "home", "ledger", "locate", "pause", "plan",
     "redo_layout", "replay", "rules", "start_queue", "stop", "stop_queue", "table", "undo_layout", "verdict",
     "weights",

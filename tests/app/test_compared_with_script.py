@@ -39,7 +39,7 @@ def compared(key: str = "", *ranges: tuple[int, int]) -> FoundComparison:
 
 def shown(window: MainWindow) -> tuple[str, str]:
     """The line in the overview, and its colour; empty where there is none."""
-    grid = window.overview._order
+    grid = window.run._order
     lines = [
         each for each in grid.findChildren(QLabel) if each.accessibleDescription() == "Script" and each.isVisible()
     ]

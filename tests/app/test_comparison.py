@@ -86,18 +86,6 @@ def test_an_order_that_nobody_ran_is_compared_with_nothing() -> None:
     assert all(line.same is None for line in compared_fields(bundle, bundle))
 
 
-def test_the_window_offers_to_compare_until_it_is_done(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
-    window = window_of(FakeEngine())
-    window.open_bundle(bundle)
-    qtbot.waitUntil(reached(window, Phase.READY))
-    assert window.commands["compare"].isEnabled()
-    assert not window.commands["compare_known"].isEnabled(), "no order is known yet"
-    assert not window.overview.compare.isVisible()
-    window.session.compare_with(bundle.with_name("order.cfoil"))
-    qtbot.waitUntil(lambda: window.session.client is not None)
-    assert not window.overview.compare.isVisible(), "it is compared already"
-
-
 class FromFiles(FakeEngine):
     """Its order names the files that it was made from: more than are shown."""
 
@@ -116,7 +104,7 @@ def test_the_overview_names_the_files_that_the_order_was_made_from(
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
     assert window.session.summary is not None
-    fields = window.overview._data_fields(window.session.summary)
+    fields = window.run._data_fields(window.session.summary)
     made = [field.value for field in fields if field.name == "Made from"]
     assert made[0] == f"<b>0</b>.safetensors, SHA-256 {digest('0').hex}"
     assert made[-1] == "2 more files"

@@ -124,7 +124,7 @@ def on_the_command_line(window: MainWindow) -> str:
 
 
 def in_the_overview(window: MainWindow) -> str:
-    fields = window.overview._run_fields(window.session.summary)
+    fields = window.run._run_fields(window.session.summary)
     return "\n".join(f"{field.name}: {field.value}" for field in fields)
 
 

@@ -145,7 +145,7 @@ def test_the_hint_goes_with_the_files(window: MainWindow, tmp_path: Path) -> Non
     assert not window.drop_hint.isVisible()
 
 
-def test_an_order_that_was_used_is_offered_for_every_run_that_names_it(
+def test_an_order_that_was_used_is_compared_with_every_run_that_names_it(
     window_of: MakeWindow, tmp_path: Path, qtbot: QtBot
 ) -> None:
     run, job, next_run = made(tmp_path, "run.cfoil", "job.cfoil", "next.cfoil")
@@ -156,19 +156,20 @@ def test_an_order_that_was_used_is_offered_for_every_run_that_names_it(
     second = window_of(FakeEngine())
     drop(second, qtbot, next_run)
     qtbot.waitUntil(reached(second, Phase.READY))
-    idle(second, qtbot)
-    assert second.session.order is None, "it is offered, and not used without being asked for"
-    assert second.overview.compare.text() == "Compare with the order you know"
-    assert str(job) in second.overview.compare.toolTip()
-    qtbot.waitUntil(lambda: second.overview.compare.settled)
-    qtbot.mouseClick(second.overview.compare, LEFT)
     qtbot.waitUntil(lambda: second.session.order == job)
     qtbot.waitUntil(reached(second, Phase.READY))
+    idle(second, qtbot)
+    # Whoever wants the bundle's own word gets it.
+    second.commands["drop_order"].trigger()
+    qtbot.waitUntil(lambda: second.session.order is None and second.session.phase is Phase.READY)
+    idle(second, qtbot)
+    assert second.session.order is None
     job.unlink()
     third = window_of(FakeEngine())
     drop(third, qtbot, next_run)
     qtbot.waitUntil(reached(third, Phase.READY))
-    assert not third.overview.compare.isVisible()
+    idle(third, qtbot)
+    assert third.session.order is None, "the file is gone"
 
 
 # Capsules

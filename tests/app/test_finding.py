@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 from tests.app.conftest import MakeWindow
 
@@ -131,7 +130,7 @@ def test_the_dispute_says_whether_the_trainer_is_accused(
     engine.finding = replace(FINDING, right=right)
     window.session.open(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
-    qtbot.mouseClick(window.header.primary, Qt.MouseButton.LeftButton)
+    window.header.primary.click()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     meaning = window.dispute.meaning.text()
     assert ("what the trainer signed as the result of this step is not what was ordered" in meaning) is accused

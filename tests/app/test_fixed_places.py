@@ -16,6 +16,7 @@ from tests.app.test_nothing_misleads import idle
 from counterfoil import CheckNumber, Kept, SegmentRequest
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.views.checks import Door
 from counterfoil_app.views.header import GUARD_MILLISECONDS, ActionButton
 from counterfoil_app.views.inquiry import DeliveryDialog
 from support.fake_engine import FakeEngine
@@ -25,15 +26,17 @@ LEFT = Qt.MouseButton.LeftButton
 
 
 def places(window: MainWindow) -> dict[str, tuple[QPoint, str]]:
-    """Where each button of the header stands, and what it says; data and conclude come behind the others."""
-    return {
-        name: (button.mapTo(window, QPoint(0, 0)), button.text())
-        for name in ("replay", "pause", "go_on", "stop", "compare", "plan", "verdict", "open")
-        if (button := window.header.buttons[window.commands[name]]).isVisible()
+    """Where each control of the replay stands and what it is called, and the height of what is above it."""
+    if not window.transport.isVisible():
+        return {}
+    found = {
+        name: (button.mapTo(window, QPoint(0, 0)), button.accessibleName())
+        for name, button in window.transport.buttons.items()
     }
+    return {**found, "header": (QPoint(0, window.header.height()), "")}
 
 
-def test_no_button_of_the_header_moves_or_changes(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+def test_no_control_of_the_replay_moves_or_changes(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
     """Through opening, a stopped replay that is found, a replay, a pause, its end, and a file that is refused."""
     engine = FakeEngine(data_file="digits.cfdata")
     window = window_of(engine)
@@ -41,8 +44,6 @@ def test_no_button_of_the_header_moves_or_changes(window_of: MakeWindow, bundle:
     engine.inspect_gate.clear()
     window.open_bundle(bundle)
     qtbot.waitUntil(lambda: window.header.isVisible())
-    first = places(window)
-    assert len(first) == 8
     seen: list[dict[str, tuple[QPoint, str]]] = []
     window.session.phase_changed.connect(lambda: seen.append(places(window)))
     engine.inspect_gate.set()
@@ -66,31 +67,31 @@ def test_no_button_of_the_header_moves_or_changes(window_of: MakeWindow, bundle:
     qtbot.waitUntil(reached(window, Phase.READY))
     idle(window, qtbot)
     seen.append(places(window))
-    assert window.header.buttons[window.commands["conclude"]].isVisible()
-    assert len(seen) > 8
-    assert all(each == first for each in seen)
+    assert window.header.primary.shown is window.commands["conclude"]
+    shown = [each for each in seen if each]
+    assert len(shown) > 8
+    assert len(shown[0]) == 5
+    assert all(each == shown[0] for each in shown)
+    assert window.header.height() <= 90
 
 
-def test_a_click_meant_for_compare_starts_no_replay(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
-    """What was at the pointer when the window came up again is what is there when progress is found."""
-    engine = FakeEngine()
+def test_a_click_meant_for_pause_signs_nothing(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    """The one button becomes that of another action: what was aimed at the first does nothing for a moment."""
+    engine = FakeEngine(halt=20)
     window = window_of(engine)
-    engine.progress["cpu", SegmentRequest()] = Kept(Path("progress"), 2, 12, 10, 10)
-    asked: list[QAction] = []
-    window.commands["compare"].triggered.disconnect()
-    window.commands["compare"].triggered.connect(lambda: asked.append(window.commands["compare"]))
-    engine.checks_gate.clear()
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
-    compare = window.header.buttons[window.commands["compare"]]
-    aimed = compare.mapTo(window, compare.rect().center())
-    engine.checks_gate.set()
-    qtbot.waitUntil(window.commands["go_on"].isEnabled)
-    under = window.childAt(aimed)
-    assert isinstance(under, QWidget)
-    qtbot.mouseClick(under, LEFT, pos=under.mapFrom(window, aimed))
-    assert len(asked) == 1
-    assert not engine.plans, "nothing is replayed"
+    button = window.header.primary
+    qtbot.waitUntil(lambda: button.settled, timeout=10 * GUARD_MILLISECONDS)
+    qtbot.mouseClick(button, LEFT)
+    assert button.shown is window.commands["pause"]
+    assert not button.settled
+    qtbot.mouseClick(button, LEFT)
+    assert window.session.phase is not Phase.PAUSED, "a second click of a double click"
+    qtbot.waitUntil(lambda: button.settled, timeout=10 * GUARD_MILLISECONDS)
+    qtbot.mouseClick(button, LEFT)
+    qtbot.waitUntil(reached(window, Phase.PAUSED))
+    engine.open_gates()
 
 
 def test_a_button_that_has_just_moved_takes_no_click(qtbot: QtBot) -> None:
@@ -159,7 +160,7 @@ def test_start_and_stop_have_places_of_their_own(
 def test_naming_and_accepting_a_key_have_places_of_their_own(
     opened: MainWindow, engine: FakeEngine, bundle: Path, qtbot: QtBot
 ) -> None:
-    panel = opened.overview.trainer_key
+    panel = opened.run.trainer_key
     assert panel.keep.isVisible()
     assert panel.accept.isVisible()
     assert not panel.accept.isEnabled()
@@ -171,4 +172,4 @@ def test_naming_and_accepting_a_key_have_places_of_their_own(
     assert panel.keep.isVisible()
     assert not panel.keep.isEnabled()
     assert not panel.name.isEnabled()
-    assert opened.header.trust.lines[1].text() == "CHANGED"
+    assert opened.header.trust.doors[Door.TRAINER].accessibleName() == "Trainer: CHANGED"

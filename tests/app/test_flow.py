@@ -34,7 +34,7 @@ LEFT = Qt.MouseButton.LeftButton
 
 
 def replay(window: MainWindow, qtbot: QtBot) -> None:
-    qtbot.mouseClick(window.header.primary, LEFT)
+    window.header.primary.click()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED, Phase.FAILED), timeout=20_000)
 
 
@@ -72,7 +72,12 @@ def test_honest_run_is_verified_and_signed(
     assert window.steps.model.index(0, 1).data() == "match"
     assert "no replayed step differs" in window.dispute.nothing.text()
 
-    qtbot.mouseClick(window.header.primary, LEFT)
+    assert window.header.primary.shown is window.commands["name_trainer"]
+    window.header.primary.click()
+    assert window.run.trainer_key.name.isVisible()
+    window.key_book.name(engine.trainer_key, "Trainwell")
+    assert window.header.primary.shown is window.commands["compare"], "what is open is closed before it is signed"
+    window.commands["verdict"].trigger()
     dialog = window.findChild(SigningDialog)
     assert dialog is not None
     qtbot.waitUntil(lambda: "VERIFIED" in dialog.what.text())
@@ -153,9 +158,12 @@ def test_tampered_run_is_disputed_at_the_step(
     assert model.index(37, 7).data() == "\u2013", "the log of an unjudged step belongs to other values"
     assert model.index(37, 0).data(Qt.ItemDataRole.BackgroundRole) is None, "what could not be judged is not wrong"
     assert window.session.report is not None
-    assert window.header.sentence.text() == window.dispute.account.text(), "what it comes to stands first"
-    assert window.header.sentence.text().endswith("the model of this run is not the one that was ordered.")
-    assert not window.overview.sentence.isVisibleTo(window.overview)
+    assert (
+        window.header.sentence.text()
+        == "By what the trainer signed, its model computed something else at step 37 than was ordered."
+    )
+    assert window.dispute.account.text().endswith("the model of this run is not the one that was ordered.")
+    assert not window.checks.sentence.isVisibleTo(window.checks)
     assert "Step 37" in window.dispute.headline.text()
     assert "This is confirmed" in window.dispute.meaning.text()
     qtbot.waitUntil(lambda: in_front(window.docks["dispute"]))
@@ -290,7 +298,6 @@ def test_pause_resume_stop(opened: MainWindow, engine: FakeEngine, qtbot: QtBot)
     opened.commands["pause"].trigger()
     assert opened.session.phase is Phase.PAUSED
     assert opened.header.primary.text() == "Resume"
-    assert opened.header.primary is not opened.header.buttons[opened.commands["pause"]]
     opened.commands["go_on"].trigger()
     assert opened.session.phase is Phase.REPLAYING
     opened.commands["pause"].trigger()
@@ -346,7 +353,7 @@ def test_unexpected_error_shows_its_details(opened: MainWindow, engine: FakeEngi
 
 
 def test_client_order_is_compared_and_dropped(opened: MainWindow, bundle: Path, qtbot: QtBot) -> None:
-    assert opened.header.buttons[opened.commands["compare"]].isEnabled()
+    assert opened.commands["compare"].isEnabled()
     opened.session.compare_with(bundle.with_name("job.cfoil"))
     qtbot.waitUntil(lambda: opened.session.checks[CheckNumber.ORDER].state.value == "passed")
     qtbot.waitUntil(reached(opened, Phase.READY))
@@ -390,9 +397,10 @@ def test_recent_files_are_offered(opened: MainWindow, bundle: Path) -> None:
 def test_device_is_chosen(opened: MainWindow, engine: FakeEngine, settings: Settings, qtbot: QtBot) -> None:
     with qtbot.waitSignal(opened.session.devices_changed):
         opened.session.look_for_devices()
-    assert opened.header.device.count() == 2
+    assert opened.transport.buttons["replay"].menu() is opened.menus.device_menu
+    assert len(opened.menus.device_menu.actions()) == 2
     next(a for a in opened.menus.device_menu.actions() if "H200" in a.text()).trigger()
-    assert opened.header.device.currentData() == "cuda:0"
+    assert opened.header.about.text() == "honest.cfoil, cuda:0"
     replay(opened, qtbot)
     assert engine.plans[-1].device == "cuda:0"
     assert settings.device == "cuda:0"
@@ -407,9 +415,12 @@ def test_step_table_is_exported(opened: MainWindow, qtbot: QtBot, tmp_path: Path
 
 
 def warned(window: MainWindow, qtbot: QtBot) -> SealDialog:
-    """What is asked before a capsule is saved."""
+    """What is asked before a capsule is saved, answered."""
     qtbot.waitUntil(lambda: any(dialog.isVisible() for dialog in window.findChildren(SealDialog)))
-    return next(dialog for dialog in window.findChildren(SealDialog) if dialog.isVisible())
+    dialog = next(dialog for dialog in window.findChildren(SealDialog) if dialog.isVisible())
+    dialog.judges.open.setChecked(True)
+    qtbot.waitUntil(dialog.ok.isEnabled)
+    return dialog
 
 
 def test_dispute_capsule_is_saved(
@@ -508,9 +519,9 @@ def test_a_run_that_needs_a_data_file_asks_for_it(
         return (str(chosen) if len(asked) > 2 else "", "")
 
     monkeypatch.setattr("counterfoil_app.views.layouts.QFileDialog.getOpenFileName", choose)
-    qtbot.mouseClick(window.header.primary, LEFT)
+    window.header.primary.click()
     assert window.session.data is None, "the dialog was cancelled"
-    qtbot.mouseClick(window.header.primary, LEFT)
+    window.header.primary.click()
     assert "digits.cfdata" in asked[0]
     assert asked[1].endswith("digits.cfdata")
     assert window.header.primary.shown is window.commands["replay"]

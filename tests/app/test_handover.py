@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QPoint
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
@@ -83,6 +84,11 @@ def test_a_dispute_is_signed_and_handed_over_in_one_go(
     sign(window, engine, tmp_path, qtbot)
     dialog = asked(window, qtbot)
     assert dialog.chosen == bundle.with_name("honest-handover")
+    qtbot.waitUntil(lambda: "1,792 of 1,797 rows of images" in dialog.judges.notice.text())
+    assert not dialog.ok.isEnabled(), "who may read it is asked first"
+    assert "Say who may read the capsule" in dialog.hint.text()
+    assert dialog.judges.mapTo(dialog, QPoint(0, 0)).y() < dialog.target.mapTo(dialog, QPoint(0, 0)).y()
+    dialog.judges.open.setChecked(True)
     with qtbot.waitSignal(window.verdicts.handed_over):
         dialog.ok.click()
     folder = bundle.with_name("honest-handover")
@@ -115,14 +121,25 @@ def test_the_capsule_is_handed_over_sealed_for_judges(
         assert plain.read_text() == "step 37"
 
 
+def test_the_capsule_may_stay_at_home(window_of: MakeWindow, bundle: Path, qtbot: QtBot, tmp_path: Path) -> None:
+    engine = FakeEngine(disputed=37)
+    dialog = signed_and_asked(window := window_of(engine), engine, bundle, qtbot, tmp_path)
+    dialog.judges.leave_out.setChecked(True)
+    assert "your word" in dialog.judges.notice.text()
+    with qtbot.waitSignal(window.verdicts.handed_over):
+        dialog.ok.click()
+    folder = bundle.with_name("honest-handover")
+    assert {path.name for path in folder.iterdir()} == {VERDICT, AUDITOR, PDF, HTML, README, SUMS}
+
+
 def test_what_is_verified_is_signed_and_then_handed_over_without_a_capsule(
     window_of: MakeWindow, bundle: Path, qtbot: QtBot, tmp_path: Path
 ) -> None:
     engine = FakeEngine()
     window = window_of(engine)
     concluded(window, bundle, qtbot)
-    assert window.header.primary.shown is window.commands["verdict"]
-    window.header.primary.click()
+    assert window.header.primary.shown is window.commands["name_trainer"]
+    window.commands["verdict"].trigger()
     sign(window, engine, tmp_path, qtbot)
     assert window.findChild(HandOverDialog) is None, "only the verdict was asked for"
     assert window.header.primary.shown is window.commands["hand_over"]
@@ -145,10 +162,12 @@ def test_what_cannot_be_written_is_said_and_can_be_tried_again(
     engine = FakeEngine(disputed=37)
     window = window_of(engine)
     dialog = signed_and_asked(window, engine, bundle, qtbot, tmp_path)
+    dialog.judges.open.setChecked(True)
     dialog.target.setText(str(bundle))
     assert "already" in dialog.hint.text()
     assert not dialog.ok.isEnabled()
     dialog.target.setText(str(tmp_path / "no" / "such"))
+    qtbot.waitUntil(dialog.ok.isEnabled)
     dialog.ok.click()
     qtbot.waitUntil(lambda: "no such folder" in dialog.hint.text())
     dialog.target.setText(str(tmp_path / "given"))
@@ -164,6 +183,8 @@ def test_a_key_that_is_not_known_hands_nothing_over(
     window = window_of(engine)
     dialog = signed_and_asked(window, engine, bundle, qtbot, tmp_path)
     engine.signer = "cd" * 32
+    dialog.judges.open.setChecked(True)
+    qtbot.waitUntil(dialog.ok.isEnabled)
     dialog.ok.click()
     qtbot.waitUntil(lambda: "you have not confirmed" in dialog.hint.text())
     assert not dialog.chosen.exists()
@@ -176,6 +197,8 @@ def test_another_result_is_handed_over_by_itself(
     engine = FakeEngine(disputed=37)
     window = window_of(engine)
     dialog = signed_and_asked(window, engine, bundle, qtbot, tmp_path)
+    dialog.judges.open.setChecked(True)
+    qtbot.waitUntil(dialog.ok.isEnabled)
     window.session.replay()
     dialog.ok.click()
     qtbot.waitUntil(lambda: not isValid(dialog))

@@ -192,7 +192,7 @@ def test_the_window_remembers_names_and_flags_a_change(
 ) -> None:
     engine = FakeEngine()
     window = window_of(engine)
-    panel = window.overview.trainer_key
+    panel = window.run.trainer_key
     opened(window, bundle, qtbot)
     assert "first time" in panel.sentence.text()
     window.commands["replay"].trigger()
@@ -226,5 +226,5 @@ def test_a_signature_that_does_not_hold_is_not_remembered(
 ) -> None:
     window = window_of(FakeEngine(failing=(CheckNumber.SIGNATURE,)))
     opened(window, bundle, qtbot)
-    assert "no valid signature" in window.overview.trainer_key.sentence.text()
+    assert "no valid signature" in window.run.trainer_key.sentence.text()
     assert not (tmp_path / FILE_NAME).exists()

@@ -36,7 +36,7 @@ from support.waiting import reached
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
-VIEWS = ["overview", "steps", "divergence", "merkle", "dispute", "log"]
+VIEWS = ["dispute", "steps", "divergence", "merkle", "checks", "run", "log"]
 
 
 def has_keyboard(window: MainWindow) -> str | None:
@@ -46,9 +46,9 @@ def has_keyboard(window: MainWindow) -> str | None:
 
 @pytest.fixture
 def active(opened: MainWindow, qtbot: QtBot) -> MainWindow:
-    opened.resize(1350, 700)  # with room for the overview beside the others
+    opened.resize(1350, 700)
     opened.desk.restore()
-    qtbot.waitUntil(lambda: [bar.count() for bar in opened.desk.findChildren(QTabBar)] == [5])
+    qtbot.waitUntil(lambda: [bar.count() for bar in opened.desk.findChildren(QTabBar)] == [7])
     opened.activateWindow()
     opened.header.primary.setFocus()
     qtbot.waitUntil(opened.header.primary.hasFocus)
@@ -63,7 +63,7 @@ def test_ctrl_and_a_number_shows_a_view_and_never_hides_it(active: MainWindow, q
             assert has_keyboard(active) == name
     assert all(dock.toggleViewAction().isChecked() for dock in active.docks.values())
     active.docks["log"].close()
-    QTest.keyClick(active, Qt.Key.Key_6, CTRL)
+    QTest.keyClick(active, Qt.Key.Key_7, CTRL)
     qtbot.waitUntil(lambda: "log" in views_in_front(active))
     QTest.keyClick(active, Qt.Key.Key_0, CTRL)
     QTest.keyClick(active, Qt.Key.Key_0, CTRL)
@@ -75,12 +75,12 @@ def test_ctrl_tab_goes_round_the_views(active: MainWindow, qtbot: QtBot) -> None
     for _ in range(len(VIEWS) + 1):
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab, CTRL)
         seen.append(has_keyboard(active))
-    assert seen == [*VIEWS, "overview"]
+    assert seen == [*VIEWS, VIEWS[0]]
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Backtab, CTRL | SHIFT)
     assert has_keyboard(active) == "log"
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_W, CTRL)
     assert not active.docks["log"].toggleViewAction().isChecked()
-    assert sum(dock.toggleViewAction().isChecked() for dock in active.docks.values()) == 5
+    assert sum(dock.toggleViewAction().isChecked() for dock in active.docks.values()) == 6
 
 
 def test_tab_reaches_the_row_of_tabs_and_arrows_turn_it(active: MainWindow, qtbot: QtBot) -> None:
@@ -275,8 +275,7 @@ def test_a_large_window_shows_steps_beside_plots(window_of: MakeWindow, bundle: 
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
     window.desk.restore()
-    qtbot.waitUntil(lambda: {"overview", "steps", "divergence"} <= views_in_front(window))
+    qtbot.waitUntil(lambda: {"steps", "divergence"} <= views_in_front(window))
     docks = window.docks
     assert docks["steps"].geometry().right() < docks["divergence"].geometry().left()
     qtbot.waitUntil(lambda: abs(docks["steps"].width() - docks["divergence"].width()) < 40)
-    assert docks["overview"].width() == pytest.approx(380, abs=12)

@@ -22,6 +22,7 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.export import Unsigned, now
 from counterfoil_app.verdict.matter import matter_of
+from counterfoil_app.views.checks import Door
 from counterfoil_app.views.inquiry import DeliveryDialog
 from counterfoil_app.views.keys import KeysDialog
 from support.fake_engine import AUDITOR, KEY_ID, FakeEngine, digest
@@ -220,7 +221,7 @@ def test_verified_is_green_only_with_the_clients_order_and_a_named_trainer(
     header = window.header
 
     def shown_trust() -> list[str]:
-        return [line.text() for line in header.trust.lines]
+        return [door.accessibleName().split(": ")[1] for door in header.trust.doors.values()]
 
     drop(window, qtbot, run)
     qtbot.waitUntil(reached(window, Phase.READY))
@@ -235,10 +236,10 @@ def test_verified_is_green_only_with_the_clients_order_and_a_named_trainer(
     window.session.compare_with(job)
     qtbot.waitUntil(lambda: shown_trust()[0] == "the client's own")
     assert header.property("tone") == "warn", "nobody has said whose key it is"
-    panel = window.overview.trainer_key
+    panel = window.run.trainer_key
     panel.name.setText("Trainwell")
     qtbot.keyClick(panel.name, Qt.Key.Key_Return)
-    assert shown_trust() == ["the client's own", "named", "self-test passed"]
+    assert shown_trust() == ["the client's own", "Trainwell", "self-test passed"]
     qtbot.waitUntil(lambda: header.property("tone") == "ok")
     assert "it is open" not in header.sentence.text()
     # The verdict says so too, without another replay.
@@ -275,12 +276,12 @@ def test_a_named_trainers_key_goes_along_with_the_replay(
 def consent(window: MainWindow) -> dict[str, str]:
     summary = window.session.summary
     assert summary is not None
-    return {field.name: field.value for field in window.overview._consent_fields(summary)}
+    return {field.name: field.value for field in window.run._consent_fields(summary)}
 
 
 def order_line(window: MainWindow) -> tuple[str, str]:
-    line = window.header.trust.lines[0]
-    return line.text(), line.property("tone")
+    door = window.header.trust.doors[Door.ORDER]
+    return door.accessibleName().removeprefix("Order: "), door.property("tone")
 
 
 def test_an_unsigned_order_is_called_unsigned(window: MainWindow, bundle: Path, qtbot: QtBot) -> None:

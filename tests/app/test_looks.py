@@ -138,7 +138,7 @@ def test_a_selected_icon_keeps_its_colour(qapp: QApplication, tokens: Tokens) ->
 
 
 def test_passed_checks_are_folded_and_unfolded(window: MainWindow, qtbot: QtBot) -> None:
-    checks = window.overview.checks
+    checks = window.checks.checks
     assert checks.passed.text().startswith("7 of 10 passed")
     shown = [number for number, row in checks.rows.items() if row.isVisibleTo(checks)]
     assert shown == [CheckNumber.ORDER, CheckNumber.REPLAY, CheckNumber.COVERAGE], (
@@ -159,13 +159,13 @@ def test_a_view_has_one_title(window: MainWindow, qtbot: QtBot) -> None:
     def titled() -> set[str]:
         return {name for name, dock in window.docks.items() if dock.titleBarWidget() is None}
 
-    window.resize(1350, 700)  # with room for the overview beside the others
+    window.resize(1350, 700)
     window.desk.restore()
-    qtbot.waitUntil(lambda: titled() == {"overview"})
+    qtbot.waitUntil(lambda: titled() == set())
     window.docks["log"].setFloating(True)
-    qtbot.waitUntil(lambda: titled() == {"overview", "log"})
+    qtbot.waitUntil(lambda: titled() == {"log"})
     window.docks["log"].setFloating(False)
-    qtbot.waitUntil(lambda: titled() == {"overview"})
+    qtbot.waitUntil(lambda: titled() == set())
 
 
 def test_there_is_one_picture_of_the_progress(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
@@ -174,7 +174,7 @@ def test_there_is_one_picture_of_the_progress(window_of: MakeWindow, bundle: Pat
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
     window.commands["replay"].trigger()
-    qtbot.waitUntil(lambda: window.session.steps.done == 29 and "29 of 60 steps" in window.header.progress.text())
+    qtbot.waitUntil(lambda: window.session.steps.done == 29 and "29 of 60 steps" in window.transport.progress.text())
     bars = [bar for bar in window.findChildren(QProgressBar) if bar.isVisible()]
     assert bars == [], "others are of what is asked for beside a replay"
     assert window.strip.isVisible()

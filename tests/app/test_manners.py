@@ -147,6 +147,50 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+# Machado, Oliveira and Fernandes 2009, "A Physiologically-based Model for Simulation of Color Vision Deficiency": the
+# matrices of severity 1, on linear RGB.
+VISIONS = {
+    "ordinary": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "protanopia": (
+        (0.152286, 1.052583, -0.204868),
+        (0.114503, 0.786281, 0.099216),
+        (-0.003882, -0.048116, 1.051998),
+    ),
+    "deuteranopia": (
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ),
+    "tritanopia": (
+        (1.255528, -0.076749, -0.178779),
+        (-0.078411, 0.930809, 0.147602),
+        (0.004733, 0.691367, 0.303900),
+    ),
+}
+
+
+def seen(colour: str, vision: str) -> str:
+    """A colour as somebody sees it."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    mixed = [sum(a * b for a, b in zip(row, linear, strict=True)) for row in VISIONS[vision]]
+    held = [min(1.0, max(0.0, c)) for c in mixed]
+    back = [12.92 * c if c <= 0.0031308 else 1.055 * c ** (1 / 2.4) - 0.055 for c in held]
+    return "#" + "".join(f"{round(255 * c):02x}" for c in back)
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
+def test_steps_that_differ_are_told_apart_by_everybody(tokens: Tokens, vision: str) -> None:
+    """WCAG 2.2, 1.4.11: three to one between areas beside each other, for each kind of colour vision."""
+    same, differs, ground = (seen(colour, vision) for colour in (tokens.same, tokens.differs, tokens.background))
+    assert contrast(same, differs) >= 3
+    assert contrast(same, ground) >= 3
+    assert contrast(differs, ground) >= 3
+    if vision == "deuteranopia":
+        assert contrast(seen(LIGHT.ok, vision), seen(LIGHT.bad, vision)) < 1.6, "control: the colours of words do not"
+
+
 @pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
 def test_text_can_be_read(tokens: Tokens) -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
@@ -286,7 +330,7 @@ def test_a_name_from_the_file_is_never_markup(opened: MainWindow) -> None:
     opened.session.phase_changed.emit()
     assert opened.header.sentence.text().startswith("<b>")
     assert opened.header.sentence.textFormat().name == "PlainText"
-    assert opened.overview.sentence.textFormat().name == "PlainText"
+    assert opened.checks.sentence.textFormat().name == "PlainText"
 
 
 def test_hashes_keep_their_size(qapp: object) -> None:

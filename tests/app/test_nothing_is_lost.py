@@ -238,7 +238,7 @@ def test_a_replay_that_was_stopped_is_among_the_results_and_goes_on_another_day(
     opened: MainWindow, engine: FakeEngine, window_of: MakeWindow, qtbot: QtBot
 ) -> None:
     engine.halt = 12
-    qtbot.mouseClick(opened.header.primary, LEFT)
+    opened.header.primary.click()
     qtbot.waitUntil(lambda: opened.session.steps.done == 11)
     QTest.keyClick(opened, Qt.Key.Key_F5, Qt.KeyboardModifier.ShiftModifier)
     qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
@@ -253,7 +253,7 @@ def test_a_replay_that_was_stopped_is_among_the_results_and_goes_on_another_day(
     assert second.session.steps.done == 11
     assert not second.session.unsigned, "nobody is asked about a replay that can be gone on with"
     qtbot.waitUntil(lambda: second.session.can_go_on)
-    qtbot.mouseClick(second.header.primary, LEFT)
+    second.header.primary.click()
     qtbot.waitUntil(lambda: second.session.report is not None and second.session.report.outcome is Outcome.VERIFIED)
     idle(second, qtbot)
     assert results(second, qtbot).table.rowCount() == 2

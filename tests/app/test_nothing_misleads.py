@@ -90,7 +90,6 @@ def test_the_same_order_needs_no_other_replay(
     assert report is not None
     assert (report.outcome, report.order_source) == (Outcome.VERIFIED, "client")
     assert opened.session.phase is Phase.CONCLUDED
-    assert not opened.overview.compare.isVisible()
     assert opened.session.client is not None
 
 
@@ -111,7 +110,7 @@ def test_another_order_asks_first_and_is_replaced_by_one_click(
     assert opened.header.primary.text() == "Compare with order\u2026"
     engine.failing = ()
     pick(monkeypatch, job)
-    qtbot.mouseClick(opened.header.primary, LEFT)
+    opened.header.primary.click()
     qtbot.waitUntil(lambda: opened.session.order == job and opened.session.phase is Phase.READY)
     assert opened.session.checks[ORDER].state is CheckState.PASSED
 
@@ -192,11 +191,13 @@ def test_a_dispute_begins_with_what_it_comes_to_and_folds_the_details(
     replayed(window, qtbot)
     window.docks["dispute"].raise_()
     view = window.dispute
+    found = "By what the trainer signed, its model computed something else at step 38 than was ordered."
+    assert window.header.sentence.text() == found
     assert view.account.text() == (
-        "By what the trainer signed, its model computed something else at step 38 than was ordered. Most likely it "
-        "computed with other values or other operations than were ordered. The steps before it that were replayed are "
-        "right. Everything after follows from it: the model of this run is not the one that was ordered."
-    )
+        "Most likely it computed with other values or other operations than were ordered. The steps before it that "
+        "were replayed are right. Everything after follows from it: the model of this run is not the one that was "
+        "ordered."
+    ), "no sentence twice"
     qtbot.waitUntil(view.account.isVisible)
     assert view.account.geometry().top() < view.headline.geometry().top()
     assert not view.table.isVisible()
@@ -220,7 +221,7 @@ def test_steps_are_counted_alike_wherever_they_are_said(window_of: MakeWindow, b
     said = " ".join(label.text() for label in dialog.findChildren(QLabel))
     assert "60 ordered, 58 judged, 1 different" in said
     assert words.check(session.checks[CheckNumber.COVERAGE]).word == "in part"
-    row = window.overview.checks.rows[CheckNumber.COVERAGE]
+    row = window.checks.checks.rows[CheckNumber.COVERAGE]
     assert row.detail.text() == "In part. 58 of 60 steps were judged."
     # The corrections that are drawn are those that are counted: of matching steps.
     curves = Curves.of(session.steps)
@@ -287,12 +288,12 @@ def test_each_outcome_says_what_it_does_not(window_of: MakeWindow, bundle: Path,
         window = window_of(FakeEngine(disputed=disputed))
         window.open_bundle(bundle)
         qtbot.waitUntil(reached(window, Phase.READY))
-        assert not window.header.limits.isVisible()
+        window.commands["show_dispute"].trigger()
+        assert not any(limit in label.text() for label in window.dispute.findChildren(QLabel))
         window.commands["replay"].trigger()
         qtbot.waitUntil(reached(window, Phase.CONCLUDED))
-        assert limit in window.header.limits.text()
-        assert window.header.limits.isVisible()
         idle(window, qtbot)
+        assert any(limit in label.text() and label.isVisible() for label in window.dispute.findChildren(QLabel))
         window.commands["verdict"].trigger()
         (signing,) = window.findChildren(SigningDialog)
         idle(window, qtbot)

@@ -121,7 +121,7 @@ def test_a_sample_is_replayed_and_does_not_look_whole(
     assert opened.session.segments == SegmentRequest(confidence=0.99, bad_fraction=0.01)
     assert "sample" in opened.header.sentence.text()
     assert "sample" in opened.header.primary.toolTip()
-    qtbot.mouseClick(opened.header.primary, LEFT)
+    opened.header.primary.click()
     qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
     assert engine.plans[-1].segments == opened.session.segments
     assert opened.session.progress.total == 55
@@ -135,7 +135,7 @@ def test_a_sample_is_replayed_and_does_not_look_whole(
 def test_whole_run_is_the_default(dialog: PlanDialog, opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
     assert dialog.whole.isChecked()
     qtbot.mouseClick(dialog.ok, LEFT)
-    qtbot.mouseClick(opened.header.primary, LEFT)
+    opened.header.primary.click()
     qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
     assert engine.plans[-1].segments == SegmentRequest()
     assert opened.header.outcome.text() == "VERIFIED"

@@ -79,14 +79,16 @@ def replay(window: MainWindow, run: Path, order: Path | None, qtbot: QtBot) -> N
     qtbot.waitUntil(reached(window, Phase.READY), timeout=30_000)
     seen: list[float] = []
     window.session.progress_changed.connect(lambda: seen.append(window.session.progress.done))
-    qtbot.mouseClick(window.header.primary, LEFT)
+    window.header.primary.click()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=120_000)
     assert any(0 < done < STEPS for done in seen), f"no progress was seen: {seen}"
 
 
 def sign(window: MainWindow, folder: Path, qtbot: QtBot) -> counterfoil.Verdict:
     """Create a key with a passphrase, sign, and let the library check the verdict."""
-    qtbot.mouseClick(window.header.primary, LEFT)
+    assert window.session.report is not None
+    accuses = window.session.report.outcome is Outcome.DISPUTED
+    window.commands["hand_over" if accuses else "verdict"].trigger()
     dialog = window.findChild(SigningDialog)
     assert dialog is not None
     dialog.create_new.setChecked(True)
@@ -106,6 +108,8 @@ def hand_over(window: MainWindow, folder: Path, verdict: counterfoil.Verdict, qt
     dialog = window.findChild(HandOverDialog)
     assert dialog is not None, "it is asked at once where the folder goes"
     dialog.target.setText(str(folder))
+    dialog.judges.open.setChecked(True)
+    qtbot.waitUntil(dialog.ok.isEnabled, timeout=30_000)
     with qtbot.waitSignal(window.verdicts.handed_over, timeout=60_000):
         qtbot.mouseClick(dialog.ok, LEFT)
     names = {path.name for path in folder.iterdir()}
@@ -176,9 +180,8 @@ def test_run_of_another_order_is_refused(
     assert window.session.checks[CheckNumber.ORDER].state is CheckState.FAILED
     qtbot.waitUntil(lambda: window.session.checks[CheckNumber.ORDER_CONTENTS].state is CheckState.SKIPPED)
     assert window.header.primary.shown is window.commands["compare"]
-    conclude = window.header.buttons[window.commands["conclude"]]
     assert not window.commands["replay"].isEnabled()
-    qtbot.mouseClick(conclude, LEFT)
+    window.commands["conclude"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=30_000)
     assert window.header.outcome.text() == "REFUSED"
     assert sign(window, tmp_path, qtbot).outcome is Outcome.REFUSED

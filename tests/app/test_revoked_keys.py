@@ -149,7 +149,7 @@ def test_the_command_line_reads_what_the_window_took_in(window: MainWindow, tmp_
 
 def test_a_run_of_a_revoked_trainer_is_not_trusted(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
     opened(window, qtbot, tmp_path)
-    session, panel = window.session, window.overview.trainer_key
+    session, panel = window.session, window.run.trainer_key
     window.key_book.name(session.trainer_key, "Tess")
     trust = session.trust
     assert trust is not None
@@ -172,7 +172,7 @@ def test_of_a_retired_trainer_counts_what_was_signed_before(
     trust = window.session.trust
     assert trust is not None
     assert trust.trainer is standing
-    before = "signed before, as its trainer says" in window.overview.trainer_key.sentence.text()
+    before = "signed before, as its trainer says" in window.run.trainer_key.sentence.text()
     assert before == (since == LATE)
 
 

@@ -81,6 +81,9 @@ def test_before_a_capsule_is_saved_it_is_said_what_it_hands_out(
     assert "52 tensors of the model" in dialog.judges.notice.text()
     assert dialog.judges.notice.property("tone") == "warn"
     assert dialog.judges.judges == ()
+    assert not dialog.ok.isEnabled(), "who may read it is asked first"
+    assert not dialog.judges.leave_out.isVisible(), "it is the capsule that is saved"
+    dialog.judges.open.setChecked(True)
     with qtbot.waitSignal(window.session.exports.finished):
         dialog.ok.click()
     assert proposals == [("honest-dispute.cfoil", "Dispute capsules (*.cfoil)")]

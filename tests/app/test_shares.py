@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -25,7 +25,7 @@ def engine() -> FakeEngine:
 
 
 def replayed(window: MainWindow, qtbot: QtBot) -> ShareStrip:
-    qtbot.mouseClick(window.header.primary, Qt.MouseButton.LeftButton)
+    window.header.primary.click()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     qtbot.waitUntil(lambda: bool(window.dispute.shares.parts))
     return window.dispute.shares
@@ -37,7 +37,7 @@ def test_the_part_that_lies_is_marked_and_those_behind_it_are_not_judged(opened:
     assert tones == [*[Tone.OK] * 5, Tone.BAD, *[Tone.MUTED] * 4]
     assert strip.accessibleName() == "share 5: differs from what the trainer signed"
     assert "first in its share 5" in opened.dispute.headline.text()
-    assert "What differs is share 5" in opened.dispute.account.text()
+    assert "What differs is share 5" in opened.header.sentence.text()
     strip.resize(700, strip.sizeHint().height())
     picture, cells = strip.grab().toImage(), strip.cells()
     inside = [picture.pixelColor(QPoint(int(cell.left()) + 4, int(cell.top()) + 4)) for cell in cells]

@@ -288,14 +288,6 @@ def test_a_layout_is_remembered_for_screens_of_its_class(opened: MainWindow, set
     assert not settings.layout(behind).isEmpty()
 
 
-@pytest.mark.drawn
-def test_the_overview_is_never_crushed(opened: MainWindow) -> None:
-    opened.resize(1366, 768)
-    opened.desk.resizeDocks([opened.docks["overview"], opened.docks["steps"]], [20, 1300], Qt.Orientation.Horizontal)
-    QApplication.processEvents()
-    assert opened.docks["overview"].width() >= opened.fontMetrics().averageCharWidth() * 30
-
-
 def test_another_window_says_that_a_run_is_being_replayed(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
     first, second = window_of(FakeEngine()), window_of(FakeEngine())
     for window in (first, second):
@@ -387,7 +379,8 @@ def test_preferences_are_stored_and_used(
     assert (settings.language, settings.text_percent, settings.threads) == ("de", 150, 3)
     assert (settings.notify, settings.stay_awake) == (True, False)
     assert (settings.key_file, settings.folder) == (key, tmp_path)
-    assert opened.header.device.currentData() == "cuda:0"
+    assert opened.session.device == "cuda:0"
+    assert opened.header.about.text().endswith(", cuda:0")
     opened.commands["replay"].trigger()
     concluded(opened, qtbot)
     assert (engine.plans[-1].device, engine.plans[-1].threads) == ("cuda:0", 3)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from counterfoil_app.looks import words
@@ -33,14 +32,14 @@ def test_what_is_seen_before_the_replay(opened: MainWindow, qtbot: QtBot) -> Non
     lines = {line.name: line for line in compared_fields(summary, summary)}
     assert (lines["Steps"].ordered, lines["Steps"].run, lines["Steps"].same) == ("100", "60 of 100 ordered", None)
     assert (lines["Early stopping"].ordered, lines["Early stopping"].same) == (RULE, True)
-    assert RULE in [field.value for field in opened.overview._order_fields(summary) if field.name == "Early stopping"]
+    assert RULE in [field.value for field in opened.run._order_fields(summary) if field.name == "Early stopping"]
     dialog = PlanDialog(opened.session, opened)
     qtbot.addWidget(dialog)
     assert dialog._steps == 60
 
 
 def test_what_is_seen_after_it(opened: MainWindow, qtbot: QtBot) -> None:
-    qtbot.mouseClick(opened.header.primary, Qt.MouseButton.LeftButton)
+    opened.header.primary.click()
     qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
     report = opened.session.report
     assert report is not None

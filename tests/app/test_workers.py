@@ -27,7 +27,7 @@ def test_the_header_says_what_each_does(opened: MainWindow, engine: FakeEngine, 
     opened.commands["replay"].trigger()
     qtbot.waitUntil(lambda: opened.session.steps.done == 11)
     assert engine.plans[-1].workers == LocalWorkers(4)
-    shown = opened.header.progress
+    shown = opened.transport.progress
     assert "1 of 4 workers" in shown.text()
     assert opened.session.progress.done == 27, "steps of segments that are not whole count too"
     assert shown.toolTip().split("\n") == [
@@ -64,8 +64,8 @@ def test_a_replay_without_workers_shows_none(opened: MainWindow, engine: FakeEng
     opened.commands["replay"].trigger()
     qtbot.waitUntil(lambda: opened.session.steps.done == 11)
     assert engine.plans[-1].workers is None
-    assert "workers" not in opened.header.progress.text()
-    assert not opened.header.progress.toolTip()
+    assert "workers" not in opened.transport.progress.text()
+    assert not opened.transport.progress.toolTip()
     engine.gate.set()
     qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
 

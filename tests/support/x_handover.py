@@ -34,7 +34,7 @@ def main(folder: Path) -> None:
         assert window.header.outcome.text() == "DISPUTED", window.header.outcome.text()
         first = window.header.primary
         assert first.shown is window.commands["hand_over"], first.text()
-        until(lambda: not window.session.busy, "the result is kept", PATIENCE)
+        until(lambda: not window.session.busy and first.settled, "the result is kept", PATIENCE)
         user.click(*place(first))
         until(lambda: bool(window.findChildren(SigningDialog)), "a click on the first button asked for a signature")
         signing = window.findChildren(SigningDialog)[0]
@@ -52,6 +52,8 @@ def main(folder: Path) -> None:
         asking = window.findChildren(HandOverDialog)[0]
         until(asking.isActiveWindow, "the question where has the keyboard")
         target = asking.chosen
+        user.click(*place(asking.judges.open))
+        until(asking.ok.isEnabled, "what it hands out is counted, and open is chosen", PATIENCE)
         user.press("Return")
         until(lambda: window.session.handed_over is not None, "Return handed it over", PATIENCE)
         until(lambda: not window.findChildren(HandOverDialog), "nothing else is asked")

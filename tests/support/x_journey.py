@@ -19,6 +19,7 @@ from counterfoil_app.model.order_plan import Stage
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.handover_dialog import HandOverDialog
 from counterfoil_app.verdict.signing_dialog import SigningDialog
+from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.home import Part
 from counterfoil_app.views.recording_forms import RecordForm
 from support.x_input import CONTROL, XInput
@@ -51,6 +52,7 @@ class Hand:
             return len(seen) > RESTS and len(set(seen[-RESTS:])) == 1
 
         until(rests, f"{what}: it has its place")
+        until(lambda: not isinstance(button, ActionButton) or button.settled, f"{what}: it has its meaning")
         assert not button.visibleRegion().isEmpty(), f"{what}: one would have to scroll"
         self._x.click(*place(button))
         self.clicks += 1
@@ -121,6 +123,11 @@ def audit(hand: Hand, window: MainWindow) -> Path:
     until(lambda: not window.session.busy, "the result is kept", PATIENCE)
     print(f"{header.outcome.text()}: {header.sentence.text()}", flush=True)
     signing, handing = shown(window, SigningDialog), shown(window, HandOverDialog)
+    if header.primary.shown is window.commands["name_trainer"]:
+        panel = window.run.trainer_key
+        hand.click(header.primary, panel.name.hasFocus, "the auditor is asked whose key it is")
+        hand.type(panel.name, "Trainer")
+        hand.click(panel.keep, lambda: header.primary.shown is window.commands["verdict"], "the trainer is named")
     hand.click(header.primary, lambda: bool(signing()), "the auditor is asked to sign")
     give_keyboard(signing()[0])
     until(lambda: not window.session.busy, "what is signed is shown", PATIENCE)

@@ -29,8 +29,9 @@ class Tokens:
     """The colours of a theme as ``#rrggbb``.
 
     ``name`` begins the names of its pictures. ``*_tint`` is the background that goes with a tone, ``bad_selected`` that
-    of a bad line that is selected. ``trainer`` and ``replay`` are the two sides in plots, ``other`` is a run beside
-    them, and ``apart``, ``log`` and ``corrected`` are quantities of their own.
+    of a bad line that is selected. ``same`` and ``differs`` fill areas beside each other: they differ in brightness for
+    every kind of colour vision, from each other and from the background. ``trainer`` and ``replay`` are the two sides
+    in plots, ``other`` is a run beside them, and ``apart``, ``log`` and ``corrected`` are quantities of their own.
     """
 
     name: str
@@ -55,6 +56,8 @@ class Tokens:
     warn_tint: str
     info: str
     info_tint: str
+    same: str
+    differs: str
     trainer: str
     replay: str
     other: str
@@ -93,6 +96,8 @@ _COLOURS = {
     "warn_tint": ("#fdf3d7", "#332910"),
     "info": ("#0b5cad", "#62aef7"),
     "info_tint": ("#e8f1fb", "#15283c"),
+    "same": ("#378b52", "#37804d"),
+    "differs": ("#520b09", "#ffcdc6"),
     "trainer": ("#b35900", "#f0a14f"),
     "replay": ("#0b5cad", "#62aef7"),
     "other": ("#5b6470", "#b3bcc6"),

@@ -30,6 +30,8 @@ from counterfoil import (
     Verdict,
     account_of,
     bound_by,
+    consequence_of,
+    difference_of,
     kept_said,
     meaning_of,
     ranges,
@@ -319,6 +321,16 @@ def dispute_account(dispute: Dispute, earlier: int | None) -> str:
         earlier: How many steps before it differ; None where nothing is said of those.
     """
     return engine_words.translate(account_of(dispute, earlier=earlier))
+
+
+def dispute_difference(dispute: Dispute) -> str:
+    """What differs."""
+    return engine_words.translate(difference_of(dispute))
+
+
+def dispute_consequence(dispute: Dispute, earlier: int | None) -> str:
+    """What that most likely means, and what follows for the model; ``earlier`` as in :func:`dispute_account`."""
+    return engine_words.translate(consequence_of(dispute, earlier=earlier))
 
 
 def dispute_meaning(dispute: Dispute) -> str:

@@ -185,6 +185,12 @@ class OpenBundle(QObject):
         return run.trainer_key if run is not None and signed else ""
 
     @property
+    def trainer_name(self) -> str:
+        """The name that the user has given that key; empty for none."""
+        known = None if self.keys is None else self.keys.find(self.trainer_key)
+        return "" if known is None else known.name
+
+    @property
     def trust(self) -> Trust | None:
         """What a conclusion on the open run rests on; None while there is none."""
         run = self.run

@@ -191,7 +191,6 @@ class Menus(QObject):
         self._add(
             menu,
             "compare",
-            "compare_known",
             "drop_order",
             "",
             "compare_providers",
@@ -207,7 +206,7 @@ class Menus(QObject):
 
     def _fill_view_menu(self, views: Sequence[str]) -> None:
         menu = self._bar.addMenu(self.tr("&View"))
-        self._add(menu, *views, "show_queue", "", "next_view", "previous_view", "close_view", "")
+        self._add(menu, "find", "", *views, "show_queue", "", "next_view", "previous_view", "close_view", "")
         self._add(menu, "layout", "undo_layout", "redo_layout", "")
         themes = menu.addMenu(self.tr("&Theme"))
         group = QActionGroup(self)

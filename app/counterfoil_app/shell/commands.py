@@ -60,7 +60,6 @@ class Commands(QObject):
             "weights": (files.choose_weights, "Ctrl+Alt+W"),
             "adjudicate": (files.choose_capsule_to_judge, "Ctrl+Alt+J"),
             "compare": (files.choose_order, "Ctrl+Shift+O"),
-            "compare_known": (files.use_known_order, ""),
             "drop_order": (files.drop_order, ""),
             "data": (files.choose_data, "Ctrl+D"),
             "verdict": (lambda: self._verdicts.sign(), "Ctrl+E"),
@@ -68,7 +67,7 @@ class Commands(QObject):
             "table": (files.choose_table, "Ctrl+Shift+E"),
             "capsule": (files.choose_capsule, "Ctrl+Shift+C"),
             "read_verdict": (files.choose_verdict_file, "Ctrl+Shift+V"),
-            "keys": (self._keys, "Ctrl+K"),
+            "keys": (self._keys, "Ctrl+Shift+K"),
             "results": (self._results, "Ctrl+R"),
             "replay": (session.replay, "F5"),
             "conclude": (session.replay, ""),
@@ -107,7 +106,6 @@ class Commands(QObject):
                 "compare",
                 self.tr("Compare the open run with the client's own order file"),
             ),
-            "compare_known": self._compare_known_face,
             "drop_order": Face(self.tr("Ta&ke the order from the bundle")),
             "data": Face(
                 self.tr("Choose the &data file\u2026"),
@@ -171,9 +169,6 @@ class Commands(QObject):
         return {
             "compare": lambda session: session.path is not None and not session.running,
             "weights": lambda session: not session.running,
-            "compare_known": lambda session: (
-                session.known_order is not None and session.order is None and not session.running
-            ),
             "drop_order": lambda session: session.order is not None and not session.running,
             "data": lambda session: session.data_file is not None and not session.running,
             "verdict": lambda session: session.report is not None,
@@ -192,11 +187,6 @@ class Commands(QObject):
             "sign_queue": lambda _session: bool(queue.unsigned) and not queue.running,
             "stop_queue": lambda session: queue.running and session.running,
         }
-
-    def _compare_known_face(self, session: Session) -> Face:
-        known = session.known_order
-        tip = "" if known is None else self.tr("The run names an order that you have used: {0}").format(known)
-        return Face(self.tr("Compare with the order &you know"), "compare", tip)
 
     def _replay_face(self, session: Session) -> Face:
         tip = self.tr("Replay {0} on this machine from the beginning, and compare it")

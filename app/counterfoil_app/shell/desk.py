@@ -17,17 +17,10 @@ from counterfoil_app.looks.fonts import scale
 from counterfoil_app.model.eventloop import follow, single_shot
 from counterfoil_app.views.frame import Frame
 
-LAYOUT_VERSION = 4
+LAYOUT_VERSION = 5
 """Number of the set of views: a layout that was kept with another set is not restored."""
-OVERVIEW_PIXELS = 380
-LARGEST_OVERVIEW_SHARE = 0.42
-"""Width of the overview at first, and the share of the window's width that it has at most."""
 BESIDE_PIXELS, ABOVE_PIXELS = 1900, 1280
-"""Width of a window from which the plots lie beside the steps at first, and height from which they lie above them."""
-LEAST_OVERVIEW_PIXELS = 290
-"""Least width of the overview, below which its sentences have a word or two a line."""
-NARROW_PIXELS = 1000
-"""Width of a window below which the overview lies behind the other views too, each of which then has all of it."""
+"""Width of a window from which the plots lie beside the other views at first, and height from which they lie above."""
 
 
 def make_dock(name: str, title: str, view: QWidget) -> QDockWidget:
@@ -40,7 +33,7 @@ def make_dock(name: str, title: str, view: QWidget) -> QDockWidget:
 
 
 class Plots(Enum):
-    """Where the plots lie at first: behind the steps, above them, or beside them."""
+    """Where the plots lie at first: behind the other views, above them, or beside them."""
 
     BEHIND = "behind"
     ABOVE = "above"
@@ -51,8 +44,8 @@ class Desk(QMainWindow):
     """A window in the window, which holds the docks.
 
     Args:
-        views: The views by the names of their docks, with the titles of these; ``overview``, ``steps`` and
-            ``divergence`` are among them.
+        views: The views by the names of their docks, with the titles of these; ``steps`` and ``divergence`` are among
+            them.
         window: The window around it, whose size decides on the layout.
     """
 
@@ -64,7 +57,6 @@ class Desk(QMainWindow):
         # A tab that is dragged out of its bar takes its view along.
         self.setDockOptions(self.dockOptions() | QMainWindow.DockOption.GroupedDragging)
         self.docks = {name: make_dock(name, title, view) for name, (title, view) in views.items()}
-        self.docks["overview"].setMinimumWidth(scale(LEAST_OVERVIEW_PIXELS))
         self._untitled = {dock: QWidget(dock) for dock in self.docks.values()}
         self._dress_later = single_shot(self, 0, self._dress)
         for dock in self.docks.values():
@@ -90,20 +82,12 @@ class Desk(QMainWindow):
     def lay_out(self) -> None:
         """Arrange the docks for the size of the window."""
         self._arrange()
-        docks, width = self.docks, self._window.width()
-        if self._narrow:
-            docks["overview"].raise_()
-            return
-        overview = min(scale(OVERVIEW_PIXELS), int(LARGEST_OVERVIEW_SHARE * width))
-        rest = width - overview
+        plots = [self.docks["steps"], self.docks["divergence"]]
         if self._plots is Plots.BESIDE:
-            shown = [docks["overview"], docks["steps"], docks["divergence"]]
-            self.resizeDocks(shown, [overview, rest // 2, rest - rest // 2], Qt.Orientation.Horizontal)
-        else:
-            self.resizeDocks([docks["overview"], docks["steps"]], [overview, rest], Qt.Orientation.Horizontal)
-        if self._plots is Plots.ABOVE:
-            self.resizeDocks([docks["divergence"], docks["steps"]], [1, 1], Qt.Orientation.Vertical)
-        docks["steps"].raise_()
+            self.resizeDocks(plots, [1, 1], Qt.Orientation.Horizontal)
+        elif self._plots is Plots.ABOVE:
+            self.resizeDocks(plots, [1, 1], Qt.Orientation.Vertical)
+        self.docks["steps"].raise_()
 
     def restore(self) -> None:
         """Show all docks again, laid out as at first."""
@@ -115,7 +99,7 @@ class Desk(QMainWindow):
     @property
     def screen_class(self) -> str:
         """Which of the arrangements the window has room for; a layout is remembered for each."""
-        return "narrow" if self._narrow else self._plots.value
+        return self._plots.value
 
     @property
     def _plots(self) -> Plots:
@@ -124,27 +108,21 @@ class Desk(QMainWindow):
             return Plots.BESIDE
         return Plots.ABOVE if self._window.height() >= scale(ABOVE_PIXELS) else Plots.BEHIND
 
-    @property
-    def _narrow(self) -> bool:
-        return self._window.width() < scale(NARROW_PIXELS)
-
     def _arrange(self) -> None:
-        """The overview beside all other views: behind each other, or where there is room, the plots beside the rest."""
-        left, right = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+        """All views behind each other, each with the whole width; where there is room, the plots beside the rest."""
         # On their way to their tabs the docks lie below each other: a small window must not grow for that.
         layout = self.layout()
         assert layout is not None
         layout.setEnabled(False)
-        for name, dock in self.docks.items():
-            self.addDockWidget(left if name == "overview" and not self._narrow else right, dock)
-        others = [dock for name, dock in self.docks.items() if name != "overview" or self._narrow]
-        divergence = self.docks["divergence"]
+        for dock in self.docks.values():
+            self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
+        others, divergence = list(self.docks.values()), self.docks["divergence"]
         if self._plots is not Plots.BEHIND:
             others.remove(divergence)
         if self._plots is Plots.BESIDE:
-            self.splitDockWidget(self.docks["steps"], divergence, Qt.Orientation.Horizontal)
+            self.splitDockWidget(others[0], divergence, Qt.Orientation.Horizontal)
         elif self._plots is Plots.ABOVE:
-            self.splitDockWidget(divergence, self.docks["steps"], Qt.Orientation.Vertical)
+            self.splitDockWidget(divergence, others[0], Qt.Orientation.Vertical)
         for one, other in pairwise(others):
             self.tabifyDockWidget(one, other)
         layout.setEnabled(True)

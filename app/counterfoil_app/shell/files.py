@@ -16,8 +16,10 @@ from counterfoil_app.engine.strangers import beside, name_of
 from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks import words
 from counterfoil_app.model.bundle_queue import BundleQueue
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.history import kept_capsule
 from counterfoil_app.model.incoming import IncomingFiles
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.sample_maker import user_sample_folder
@@ -58,6 +60,8 @@ class Files(QObject):
         self._settings = settings
         self._window = window
         self.sample_folder = user_sample_folder()
+        self._compared: Path | None = None
+        follow(self._compare_known, session.phase_changed, session.bundle_changed, session.checks_changed)
 
     # Opening
 
@@ -112,8 +116,17 @@ class Files(QObject):
         if not self._session.running:
             self.leave_result(self.tr("Replay without signing"), self._queue.start)
 
+    def _compare_known(self) -> None:
+        """Compare what was opened with the order that the user gave for its like before: once, and not a queued run."""
+        session = self._session
+        settled = session.phase is Phase.READY and not session.checking and not self._queue.running
+        if settled and session.order is None and session.path != self._compared and session.known_order is not None:
+            self._compared = session.path
+            session.compare_with(session.known_order)
+
     def _open_now(self, path: Path, order: Path | None, then: Callable[[], object] | None) -> None:
         self.opening.emit()
+        self._compared = None
         folder = path.resolve().parent
         if folder != self.sample_folder.resolve() and not self._session.where:
             self._settings.folder = folder
@@ -161,11 +174,6 @@ class Files(QObject):
     def choose_verdict_file(self) -> None:
         """Let the user pick a verdict to read."""
         self._choose(self._verdicts.read, self.tr("Open a verdict"), self.tr("Verdicts (*.json);;All files (*)"))
-
-    def use_known_order(self) -> None:
-        """Compare with the file that held the order which the open run names, when the user last gave it."""
-        if self._session.known_order is not None:
-            self._session.compare_with(self._session.known_order)
 
     def choose_order(self) -> None:
         """Let the user pick the client's order file."""

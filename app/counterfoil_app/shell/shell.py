@@ -35,7 +35,8 @@ from counterfoil_app.views.log import LogView
 
 DESKTOP_ID = "counterfoil"
 HELP_PAGES = {
-    "overview": "20-open.md",
+    "checks": "20-open.md",
+    "run": "20-open.md",
     "divergence": "40-views.md",
     "steps": "40-views.md",
     "merkle": "40-views.md",

@@ -12,9 +12,10 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
 from counterfoil import AuditReport
 from counterfoil_app.engine.port import Engine
-from counterfoil_app.engine.strangers import name_of
+from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.engine.worker import Failure, JobResult, attempt
 from counterfoil_app.looks import icons
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.bundle_queue import BundleQueue
@@ -37,6 +38,7 @@ from counterfoil_app.shell.clerk import Clerk
 from counterfoil_app.shell.commands import Commands
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
 from counterfoil_app.shell.files import Dropping, Files
+from counterfoil_app.shell.find_desk import FindDesk
 from counterfoil_app.shell.help import without_mnemonic
 from counterfoil_app.shell.lookup_desk import CompareDesk, FactsDesk, LookupDesk
 from counterfoil_app.shell.order_desk import OrderDesk
@@ -46,6 +48,7 @@ from counterfoil_app.verdict.batch import BatchDesk
 from counterfoil_app.verdict.desk import VerdictDesk
 from counterfoil_app.verdict.key_desk import KeyDesk
 from counterfoil_app.views import layouts
+from counterfoil_app.views.checks import Door
 from counterfoil_app.views.dialogs import ask_to_leave_recording, ask_to_stop, show_failure
 from counterfoil_app.views.dispute import DisputeView
 from counterfoil_app.views.divergence import DivergenceView
@@ -57,12 +60,12 @@ from counterfoil_app.views.identity import IdentityDialog
 from counterfoil_app.views.incoming import IncomingView
 from counterfoil_app.views.inquiry import CapsuleDialog, DeliveryDialog
 from counterfoil_app.views.merkle import MerkleView
-from counterfoil_app.views.overview import OverviewView
+from counterfoil_app.views.overview import ChecksView, RunView
 from counterfoil_app.views.parts import label, open_dialog
 from counterfoil_app.views.plan_dialog import PlanDialog
 from counterfoil_app.views.results import QueueView, ResultsDialog
 from counterfoil_app.views.steps import StepsView
-from counterfoil_app.views.strip import StepStrip
+from counterfoil_app.views.transport import CONTROLS, Transport
 from counterfoil_app.views.workers import WorkersDialog
 
 CARD_ACTIONS: Mapping[Part, tuple[str, ...]] = {
@@ -138,9 +141,10 @@ class MainWindow(QMainWindow):
         self.comparing.audit_wanted.connect(self.open_bundle)
         self.lookups = LookupDesk(self.session, self.key_book, settings, theme, self)
         self.facts = FactsDesk(self.session, self.key_book, theme, self)
+        self.finding = FindDesk(self.session, self.cases, theme, self)
         rows = [
-            *commands.rows(), *self.comparing.rows(), *self.lookups.rows(), *self.facts.rows(), *self.shell.rows(),
-            *self.orders.rows(), *self.recordings.rows(), *self._rows(),
+            *commands.rows(), *self.finding.rows(), *self.comparing.rows(), *self.lookups.rows(), *self.facts.rows(),
+            *self.shell.rows(), *self.orders.rows(), *self.recordings.rows(), *self._rows(),
         ]  # fmt: skip
         self.commands = ActionTable(rows, self.session, theme, self)
         self._make_views()
@@ -149,6 +153,9 @@ class MainWindow(QMainWindow):
         self.menus.fill(
             self.divergence.export_actions(), self.steps.actions_for_menu(), [f"show_{name}" for name in self.docks]
         )
+        self.finding.bar = self.menuBar()
+        self.finding.show_view, self.finding.open_file = self._show_view, self.open_bundle
+        self.finding.show_tensor = self._show_tensor
         self._connect()
         self.resize(first_size(self.screen().availableSize()))
         if not settings.geometry.isEmpty():
@@ -179,6 +186,13 @@ class MainWindow(QMainWindow):
                 lambda session: session.phase is not Phase.EMPTY,
             ),
             *self._rows_of_views(),
+            Row(
+                "name_trainer",
+                Face(self.tr("&Name the trainer"), "key", self.tr("Say whose key signed the run, after comparing it")),
+                self._name_trainer,
+                "",
+                lambda session: bool(session.trainer_key),
+            ),
             Row(
                 "workers",
                 Face(
@@ -213,11 +227,12 @@ class MainWindow(QMainWindow):
     def _titles(self) -> dict[str, str]:
         """The views of a run by their names, as the menu has them."""
         return {
-            "overview": self.tr("&Overview"),
+            "dispute": self.tr("&Finding"),
             "steps": self.tr("&Steps"),
-            "divergence": self.tr("&Divergence"),
+            "divergence": self.tr("&Plots"),
             "merkle": self.tr("&Merkle"),
-            "dispute": self.tr("Dis&pute"),
+            "checks": self.tr("Chec&ks"),
+            "run": self.tr("Run &and keys"),
             "log": self.tr("&Log"),
         }
 
@@ -225,6 +240,31 @@ class MainWindow(QMainWindow):
         self._leave_home()
         self.desk.show_view(name)
         self._frame.ensureWidgetVisible(self.stack, 0, 0)
+
+    def _name_trainer(self) -> None:
+        self._show_view("run")
+        self.run.trainer_key.name.setFocus()
+
+    def _show_tensor(self, name: str) -> None:
+        self._show_view("dispute")
+        self.dispute.look.tensor.button.setChecked(True)
+        self.dispute.look.show_tensor(name)
+
+    def _tell_trial(self) -> None:
+        """What the rows most likely were, in the header too: nobody looks further for the evidence."""
+        found = self.dispute.look.rows_look.found
+        changed = [] if found is None else [row for row in found.arrays if len(row.read) and not row.same]
+        self.header.tell_trial(" ".join(plain(f"{row.name}: {translate(row.said)}") for row in changed))
+
+    def _open_door(self, door: Door) -> None:
+        """Open what shows or mends one of the things that the outcome rests on."""
+        session = self.session
+        if door is Door.TRAINER:
+            self._name_trainer()
+        elif door is Door.ORDER and session.order is None and not session.running:
+            self.commands["compare"].trigger()
+        else:
+            self._show_view("checks" if door is Door.ORDER else "run")
 
     def _show_queue(self) -> None:
         self.queue_dock.show()
@@ -245,8 +285,10 @@ class MainWindow(QMainWindow):
         self.case_desk = CaseDesk(
             self.home, self.cases, self.clerk, session, self.files, self.verdicts, self.history, self
         )
-        self.overview = OverviewView(session, theme, commands["compare_known"], self.key_book)
-        self.strip = StepStrip(session, theme)
+        self.transport = Transport(session, theme, {name: commands[name] for name in CONTROLS})
+        self.strip = self.transport.strip
+        self.checks = ChecksView(session, theme)
+        self.run = RunView(session, self.key_book)
         self.steps = StepsView(session, theme)
         self.divergence = DivergenceView(session, theme)
         self.merkle = MerkleView(session, theme)
@@ -259,7 +301,9 @@ class MainWindow(QMainWindow):
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
 
     def _put_together(self) -> None:
-        views = (self.overview, self.steps, self.divergence, self.merkle, self.dispute, self.shell.log)
+        views = (
+            self.dispute, self.steps, self.divergence, self.merkle, self.checks, self.run, self.shell.log,
+        )  # fmt: skip
         titled = zip(self._titles().items(), views, strict=True)
         self.desk = Desk({name: (without_mnemonic(title), view) for (name, title), view in titled}, self)
         self.docks = self.desk.docks
@@ -267,7 +311,7 @@ class MainWindow(QMainWindow):
         for page in (self.home, self.message, self.desk):
             self.stack.addWidget(page)
         centre = QWidget()
-        shown = (self.header, self.strip, (self.stack, 1), self.incoming)
+        shown = (self.header, self.transport, (self.stack, 1), self.incoming)
         self._column = layouts.column(*shown, inside=centre, margins=layouts.NONE, spacing=0)
         self.stack.setMinimumHeight(scale(LEAST_VIEW_PIXELS))
         self._frame = Frame(centre)
@@ -306,7 +350,7 @@ class MainWindow(QMainWindow):
         follow(self._placed, self.dropping.placed, self.keys.placed, self.orders.placed)
         follow(self._failed, session.failed, self.dropping.failed, self.keys.failed, self.history.failed)
         follow(self._failed, self.clerk.failed, self.case_desk.failed, self.recordings.failed)
-        follow(self._failed, self.overview.trainer_key.failed, self.orders.failed)
+        follow(self._failed, self.run.trainer_key.failed, self.orders.failed)
         self.clerk.follow_recordings(self.recordings.follower)
         self.recordings.run_wanted.connect(self.open_bundle)
         self.recordings.result_wanted.connect(self._show_followed)
@@ -323,7 +367,9 @@ class MainWindow(QMainWindow):
         self.steps.searches.changed.connect(self._keep_searches)
         self.steps.dispute_wanted.connect(partial(self._show_view, "dispute"))
         self.home.sample_cancelled.connect(shell.samples.cancel)
-        self.header.device.activated.connect(self._device_chosen)
+        self.header.trust.opened.connect(self._open_door)
+        self.dispute.look.rows_look.changed.connect(self._tell_trial)
+        self.transport.offer_devices(menus.device_menu)
         menus.recent_chosen.connect(self.open_bundle)
         menus.device_chosen.connect(self._use_device)
         menus.theme_chosen.connect(self._choose_theme)
@@ -423,7 +469,7 @@ class MainWindow(QMainWindow):
             return
         dialog = PlanDialog(self.session, self)
         dialog.accepted.connect(self._device_chosen)
-        dialog.accepted.connect(self.header.show_devices)
+        dialog.accepted.connect(self.header.refresh)
         open_dialog(dialog)
 
     def show_workers(self) -> None:
@@ -505,7 +551,7 @@ class MainWindow(QMainWindow):
             self.stack.setUpdatesEnabled(False)
             session.drawing.soon(self._draw_page)
         self.stack.setCurrentWidget(page)
-        self.strip.setVisible(page is self.desk and session.step_data.count > 0)
+        self.transport.setVisible(page is self.desk and session.step_data.count > 0)
         if page is self.desk and self.isVisible() and not self._laid_out:
             # For the size that the window has when a bundle is first shown.
             self._laid_out = True
@@ -584,7 +630,7 @@ class MainWindow(QMainWindow):
 
     def _use_device(self, name: str) -> None:
         self.session.device = name
-        self.header.show_devices()
+        self.header.refresh()
         self._device_chosen()
 
     def _device_chosen(self, _position: int = 0) -> None:

@@ -141,7 +141,7 @@ class HandOverDesk(QObject):
             target=dialog.chosen,
             store=self._book.store,
             case=dialog.case.case(),
-            capsule=session.can_export_capsule,
+            capsule=session.can_export_capsule and dialog.judges.goes_along,
             kept=kept_capsule(session.result_file),
             judges=dialog.judges.judges,
         )

@@ -23,7 +23,7 @@ from counterfoil_app.views.inquiry import Headline
 from counterfoil_app.views.judges import JudgesField
 from counterfoil_app.views.parts import Field, FieldGrid, Folded, caption, label, restyle
 
-SIZE = (760, 560)
+SIZE = (760, 660)
 
 
 class HandOverDialog(QDialog):
@@ -62,12 +62,13 @@ class HandOverDialog(QDialog):
             self.tr("{0} goes to others, with all that they need to check it without you.").format(name_of(signed)),
         )
         top.trust.show_trust(None)
-        grid = FieldGrid()
-        grid.show_fields(self._contents(capsule=capsule))
+        self._capsule = capsule
+        self._grid = FieldGrid()
         self.target = layouts.line_edit(str(target), name=self.tr("Folder to hand over"))
         choose = layouts.button(self.tr("Choose\u2026"), self._choose, name=self.tr("Choose the folder to hand over"))
-        self.judges = JudgesField(target.parent)
+        self.judges = JudgesField(target.parent, optional=True)
         self.judges.setVisible(capsule)
+        # The first question of all: what is given away is not taken back.
         reading = caption(self.tr("Who may read the capsule"), "section")
         reading.setVisible(capsule)
         self.packed = QCheckBox(self.tr("As one &zip file"))
@@ -83,13 +84,13 @@ class HandOverDialog(QDialog):
         layouts.fill(
             Body(self, self.hint, self.buttons),
             top,
-            caption(self.tr("What others get"), "section"),
-            grid,
+            reading,
+            self.judges,
             caption(self.tr("Where it goes"), "section"),
             layouts.row((self.target, 1), choose),
             self.packed,
-            reading,
-            self.judges,
+            caption(self.tr("What others get"), "section"),
+            self._grid,
             folded,
             1,
             spacing=8,
@@ -111,7 +112,8 @@ class HandOverDialog(QDialog):
             return path
         return path if path.suffix.lower() == ZIP else path.with_name(path.name + ZIP)
 
-    def _contents(self, *, capsule: bool) -> list[Field]:
+    def _contents(self) -> list[Field]:
+        capsule = self._capsule and self.judges.goes_along
         disputed = [Field(CAPSULE, self.tr("the disputed step with its proofs: anybody can replay it"))]
         return [
             Field(VERDICT, self.tr("the signed verdict, which is what counts")),
@@ -147,6 +149,7 @@ class HandOverDialog(QDialog):
         self._refresh()
 
     def _refresh(self) -> None:
+        self._grid.show_fields(self._contents())
         problem = self._problem()
         self.ok.setEnabled(not problem and not self._writing)
         self.buttons.button(QDialogButtonBox.StandardButton.Cancel).setEnabled(not self._writing)
@@ -161,7 +164,9 @@ class HandOverDialog(QDialog):
     def _problem(self) -> str:
         if not self.target.text():
             return self.tr("Say where the folder goes.")
-        return self.tr("There is something of this name already.") if self.chosen.exists() else self.judges.problem
+        if self.chosen.exists():
+            return self.tr("There is something of this name already.")
+        return self.judges.problem if self._capsule else ""
 
     def _choose(self) -> None:
         path = layouts.new_file(self, self.tr("Folder to hand over"), self.target.text(), "")

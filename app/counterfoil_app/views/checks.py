@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, SignalInstance
+from enum import Enum
+from functools import partial
+
+from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
-from counterfoil import Check, CheckNumber, CheckState, Trust
+from counterfoil import Check, CheckNumber, CheckState, TrainerTrust, Trust
 from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.fonts import scale
@@ -67,6 +70,87 @@ class TrustBar(QWidget):
             restyle(self.lines[place], "tone", look.tone.value)
             for widget in (self._icons[place], self._titles[place], self.lines[place]):
                 set_tip(widget, translate(line.reason))
+
+
+CHIP_PIXELS = 42
+"""Beside icon and words of a button: its padding, its border, and the gap to the next."""
+
+
+class Door(Enum):
+    """What a conclusion rests on, each of which opens what shows or mends it."""
+
+    ORDER = 0
+    TRAINER = 1
+    MACHINE = 2
+
+
+class TrustDoors(QWidget):
+    """Order, trainer and machine, each a button with an icon and words; what follows from each is in its tool tip.
+
+    Args:
+        theme: Colours icons and words.
+    """
+
+    opened = Signal(Door)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._shown: tuple[Trust | None, str] = (None, "")
+        self._said = dict.fromkeys(Door, "")
+        self._in_words = True
+        self.setAccessibleName(self.tr("What this rests on"))
+        self.doors = {door: QPushButton() for door in Door}
+        for door, button in self.doors.items():
+            button.setProperty("chip", True)
+            button.setIconSize(QSize(scale(ICON_PIXELS), scale(ICON_PIXELS)))
+            button.clicked.connect(partial(self._open, door))
+        layouts.row(*self.doors.values(), inside=self, margins=layouts.NONE, spacing=6)
+        theme.changed.connect(self._draw)
+        self.hide()
+
+    def show_trust(self, trust: Trust | None, trainer: str = "") -> None:
+        """Show what a conclusion rests on; None hides the bar.
+
+        Args:
+            trust: What it rests on.
+            trainer: Name that the reader has given the trainer's key; empty for none.
+        """
+        self.setVisible(trust is not None)
+        if (trust, trainer) != self._shown:
+            self._shown = trust, trainer
+            self._draw()
+
+    @property
+    def words_width(self) -> int:
+        """How wide it is when each says in words how it stands."""
+        metrics = self.fontMetrics()
+        around = scale(ICON_PIXELS) + CHIP_PIXELS
+        return sum(metrics.horizontalAdvance(said) + around for said in self._said.values())
+
+    def use_words(self, in_words: bool) -> None:
+        """Show words beside the icons, or where there is no room for them icons alone."""
+        if in_words != self._in_words:
+            self._in_words = in_words
+            self._draw()
+
+    def _open(self, door: Door, _checked: bool = False) -> None:
+        self.opened.emit(door)
+
+    def _draw(self) -> None:
+        trust, trainer = self._shown
+        if trust is None:
+            return
+        for (door, button), line in zip(self.doors.items(), trust.lines, strict=True):
+            look = words.trust(line)
+            named = door is Door.TRAINER and trust.trainer is TrainerTrust.NAMED and trainer
+            said = self.tr("{0}: {1}").format(translate(line.title), trainer if named else look.word)
+            button.setIcon(icons.icon(look.icon, self._theme.tokens.tone(look.tone)))
+            self._said[door] = said
+            button.setText(said.replace("&", "&&") if self._in_words else "")
+            button.setAccessibleName(said)
+            restyle(button, "tone", look.tone.value)
+            set_tip(button, f"{said}. {translate(line.reason)}".strip())
 
 
 GAP_PIXELS = 8

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QStackedWidget, QTableView, QWidget
 
-from counterfoil import Dispute, DisputedElement, ElementComparison, Finding, NeighbourOperator, TensorDivergence
+from counterfoil import (
+    Dispute,
+    DisputedElement,
+    ElementComparison,
+    Finding,
+    NeighbourOperator,
+    Outcome,
+    TensorDivergence,
+)
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.engine_words import translate
+from counterfoil_app.looks.engine_words import failure_text, translate
+from counterfoil_app.looks.limits import not_said
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.eventloop import follow
@@ -81,18 +91,26 @@ def _decimal(value: float) -> str:
     return text.digits(repr(value))
 
 
+LONG = 160
+"""Characters from which the header shortens a sentence on a small screen, so that it stands here whole."""
+
+
 class DisputeView(QWidget):
-    """Empty until there is a dispute; then it also offers to save the dispute's capsule."""
+    """What was found: of a dispute all that is known, of any other outcome what the header has no room for."""
 
     def __init__(self, session: Session, theme: Theme, save_capsule: QAction, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._dispute: Dispute | None = None
-        self._empty = Page(self.tr("Dispute"))
+        self._empty = Page(self.tr("Finding"))
+        self.whole = label("", "title")
         self.nothing = label()
-        layouts.fill(self._empty.column, self.nothing, 1)
+        # In both pages, for whoever takes an outcome for more than it is.
+        self.limits, self._limits_of_dispute = label("", "muted"), label("", "muted")
+        layouts.fill(self._empty.column, self.whole, self.nothing, self.limits, 1)
         self.account = label("", "title")
         self.headline = label("", "section")
+        self.figures = label("", "muted")
         self.meaning = label()
         self.shares = ShareStrip(theme)
         self.finding = FindingView(theme)
@@ -112,12 +130,13 @@ class DisputeView(QWidget):
         self.details = Folded(self.tr("Technical details"))
         layouts.fill(self.details.column, self.finding, self._facts, self._above_operators, self.operator_table)
         layouts.fill(self.details.column, self._above_tensors, self.table, self.above_elements, self.element_table)
-        page = Page(self.tr("Dispute"))
-        save = (self.save, 0, Qt.AlignmentFlag.AlignLeft)
+        page = Page(self.tr("Finding"))
+        save = layouts.row((self.headline, 1), (self.save, 0, Qt.AlignmentFlag.AlignTop))
         # From what was found to what it rests on.
         layouts.fill(
-            page.column, self.account, self.headline, self.shares, self.meaning, save, self.look, self.details, 1
-        )
+            page.column, self.account, save, self.figures, self.shares, self.look, self.meaning,
+            self._limits_of_dispute, self.details, 1,
+        )  # fmt: skip
         self.stack = QStackedWidget()
         self.stack.addWidget(self._empty)
         self.stack.addWidget(page)
@@ -174,12 +193,14 @@ class DisputeView(QWidget):
         if dispute is None:
             self._dispute = None
             self.nothing.setText(self._why_none())
+            self._show_whole()
             return
         if dispute is self._dispute:
             return
         self._dispute = dispute
         self._show_account()
         self.headline.setText(self._headline(dispute))
+        self.figures.setText(self._figures(dispute))
         summary = self._session.summary
         self.shares.show_dispute(dispute, 0 if summary is None else summary.order.shares)
         self.meaning.setText(words.dispute_meaning(dispute))
@@ -199,12 +220,45 @@ class DisputeView(QWidget):
             self._session.drawing.soon(show_part)
 
     def _show_account(self) -> None:
-        """What stands before the dispute may only be known when more was replayed."""
+        """What follows from the dispute; and what was found too, where the header says something else."""
+        session, dispute = self._session, self._dispute
+        if dispute is not None:
+            # What stands before the dispute may only be known when more was replayed.
+            tell = words.dispute_consequence if self._is_in_the_header(dispute) else words.dispute_account
+            self.account.setText(tell(dispute, session.steps.mismatches_before(dispute.step)))
+        report = session.report if session.phase is Phase.CONCLUDED else None
+        said = "" if report is None else not_said(report.outcome, report.sample)
+        for limits in (self.limits, self._limits_of_dispute):
+            limits.setText(said)
+            limits.setVisible(bool(said))
+
+    def _is_in_the_header(self, dispute: Dispute) -> bool:
+        return self._session.phase is Phase.CONCLUDED and dispute.accuses
+
+    def _show_whole(self) -> None:
+        """What was found and what is open about it, where it is too long for the header."""
         session = self._session
-        if self._dispute is not None:
-            self.account.setText(
-                words.dispute_account(self._dispute, session.steps.mismatches_before(self._dispute.step))
-            )
+        said = ""
+        if session.failure is not None:
+            said = failure_text(session.failure)
+        elif session.phase is Phase.CONCLUDED and session.report is not None:
+            trust = session.trust
+            open_ = "" if trust is None or session.report.outcome is not Outcome.VERIFIED else translate(trust.reason)
+            said = f"{translate(session.report.reason)} {open_}".strip()
+        self.whole.setText(said)
+        self.whole.setVisible(len(said) > LONG)
+
+    def _figures(self, dispute: Dispute) -> str:
+        """The losses of both sides, and how the step was found."""
+        said = []
+        if dispute.step and not math.isnan(dispute.replay_loss):
+            losses = text.number(dispute.replay_loss), text.number(dispute.trainer_loss)
+            said.append(self.tr("Loss {0} as ordered, {1} as signed").format(*losses))
+        if dispute.path:
+            said.append(self.tr("{0} comparisons of hashes").format(text.count(len(dispute.path))))
+        if dispute.confirmed:
+            said.append(self.tr("a second replay agrees"))
+        return "   \u00b7   ".join(said)
 
     def _show_tensors(self) -> None:
         dispute = self._dispute

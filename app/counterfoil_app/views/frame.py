@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QMargins, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QDialog, QFrame, QLayout, QLayoutItem, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QDialog, QFrame, QLayout, QLayoutItem, QScrollArea, QVBoxLayout, QWidget
 
 
 class FlowLayout(QLayout):
@@ -81,6 +81,33 @@ class FlowLayout(QLayout):
             x += size.width() + self.spacing()
             line = max(line, size.height())
         return y + line - place.y()
+
+
+class BesideOrBelow(QWidget):
+    """Two parts side by side where there is room for both, and else one below the other.
+
+    Args:
+        first: Stands on the left, or above.
+        second: Stands on the right, or below.
+        least: Characters of a line that each has at the least beside the other.
+    """
+
+    def __init__(self, first: QWidget, second: QWidget, least: int = 52) -> None:
+        super().__init__()
+        self._least = 2 * least * self.fontMetrics().averageCharWidth()
+        self._box = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
+        self._box.setContentsMargins(QMargins())
+        self._box.setSpacing(24)
+        for part in (first, second):
+            self._box.addWidget(part, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Lay both out for the width."""
+        beside = event.size().width() >= self._least
+        wanted = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        if wanted is not self._box.direction():
+            self._box.setDirection(wanted)
+        super().resizeEvent(event)
 
 
 SMALLEST = QSize(160, 90)

@@ -1,19 +1,18 @@
-"""The strip at the top: what can be done, and the outcome so far in words, colour and icon, with what it rests on."""
+"""The top of the window: the outcome so far, in words, colour and icon, what it rests on, and the next thing to do."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QElapsedTimer, Qt
-from PySide6.QtGui import QAction, QMouseEvent, QMoveEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QWidget
+from PySide6.QtCore import QElapsedTimer, QSize, Qt
+from PySide6.QtGui import QAction, QMouseEvent, QMoveEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent, QTextLayout
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
-from counterfoil import Outcome, SegmentRequest, WorkerState
+from counterfoil import Level, Outcome, SegmentRequest, TrainerTrust
 from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import failure_text, translate
 from counterfoil_app.looks.fonts import scale
-from counterfoil_app.looks.limits import not_said
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.tips import copy_tip, set_tip
 from counterfoil_app.looks.words import Look
@@ -21,26 +20,27 @@ from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
-from counterfoil_app.views.checks import TrustBar
-from counterfoil_app.views.frame import FlowLayout
+from counterfoil_app.views.checks import TrustDoors
 from counterfoil_app.views.parts import enlarge, hold_width, label, restyle, show_icon
 
-ICON_PIXELS = 44
-SENTENCE_CHARACTERS = 60
-DEVICE_CHARACTERS = 40
-SPACING = 8
+ICON_PIXELS = 40
+LINES = 2
+"""Lines of the sentence: whatever is said, the header is as high."""
+LEAST_CHARACTERS = 40
+"""Characters of a line of the sentence, below which what the outcome rests on stands below it."""
 GUARD_MILLISECONDS = 400
 """A person needs longer than this to see that something moved under the pointer, and not to click."""
 
 
 class ActionButton(QPushButton):
-    """A button that shows and triggers one of the window's actions; it never becomes that of another.
+    """A button that shows and triggers one of the window's actions.
 
     Args:
         action: The action.
         primary: Whether it is the obvious thing to do.
-        guarded: Whether it stands among things that move: a click is then taken only if the button has been in its
-            place for :data:`GUARD_MILLISECONDS`, so that one that was meant for what stood there does nothing.
+        guarded: Whether it stands among things that move, or becomes that of another action: a click is then taken only
+            if the button has been in its place, and that of its action, for :data:`GUARD_MILLISECONDS`, so that one
+            that was meant for what stood there does nothing.
     """
 
     def __init__(
@@ -54,6 +54,15 @@ class ActionButton(QPushButton):
         self.clicked.connect(lambda _checked=False: self.shown.trigger())
         action.changed.connect(self._refresh)
         self._refresh()
+
+    def become(self, action: QAction) -> None:
+        """Show and trigger another action from now on."""
+        if action is not self.shown:
+            self.shown.changed.disconnect(self._refresh)
+            self.shown = action
+            action.changed.connect(self._refresh)
+            self._note_place()
+            self._refresh()
 
     @property
     def settled(self) -> bool:
@@ -89,18 +98,64 @@ class ActionButton(QPushButton):
         self.setEnabled(self.shown.isEnabled())
 
 
-OFFERED = ("replay", "pause", "go_on", "stop", "compare", "plan", "verdict", "hand_over", "open", "data", "conclude")
-"""The window's actions that the header offers, in the order of their places.
+OFFERED = ("replay", "pause", "go_on", "compare", "name_trainer", "verdict", "hand_over", "open",
+           "data", "conclude")  # fmt: skip
+"""The window's actions of which one is the next thing to do."""
 
-The last two are shown only for a run that they concern; they stand behind all others, and move none.
-"""
+
+class ShortenedText(QLabel):
+    """Plain text on a fixed number of lines; what does not fit is in the tool tip, and is read out whole."""
+
+    def __init__(self, lines: int) -> None:
+        super().__init__()
+        self._lines = lines
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """As high as its lines, and wide enough for a few words."""
+        return QSize(LEAST_CHARACTERS // 3 * self.fontMetrics().averageCharWidth(), self._lines * self._line_height)
+
+    minimumSizeHint = sizeHint  # noqa: N815 - Qt's name
+
+    @property
+    def _line_height(self) -> int:
+        return self.fontMetrics().lineSpacing()
+
+    @property
+    def shown_lines(self) -> list[str]:
+        """The lines as they are drawn; the last of them ends in dots where more is to be said."""
+        whole, width = self.text().replace("\n", " "), max(1, self.width())
+        layout = QTextLayout(whole, self.font())
+        layout.beginLayout()
+        lines: list[str] = []
+        while (line := layout.createLine()).isValid():
+            line.setLineWidth(width)
+            start = line.textStart()
+            if len(lines) == self._lines - 1:
+                rest = whole[start:]
+                lines.append(self.fontMetrics().elidedText(rest, Qt.TextElideMode.ElideRight, width))
+                break
+            lines.append(whole[start : start + line.textLength()].rstrip())
+        layout.endLayout()
+        return lines
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw the lines."""
+        painter, lines = QPainter(self), self.shown_lines
+        painter.setPen(self.palette().windowText().color())
+        for number, line in enumerate(lines):
+            painter.drawText(0, number * self._line_height + self.fontMetrics().ascent(), line)
+        painter.end()
+
+    def say(self, sentence: str) -> None:
+        """Show another text."""
+        self.setText(sentence)
+        set_tip(self, sentence)
 
 
 class HeaderView(QFrame):
-    """What can be done, the outcome so far with what it rests on, and the progress.
-
-    Each action has a button of its own in a place of its own, above everything that grows while things load: what a
-    click does is decided when it is aimed, not when it arrives. The next sensible one is marked.
+    """The outcome so far with what it rests on, whose run it is, and the next thing to do; always of one height.
 
     Args:
         session: What is shown.
@@ -111,109 +166,86 @@ class HeaderView(QFrame):
     def __init__(self, session: Session, theme: Theme, actions: Mapping[str, QAction]) -> None:
         super().__init__()
         self.setObjectName("header")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._session = session
         self._theme = theme
         self._actions = actions
+        self._trial = ""
         self.icon = QLabel()
         self.icon.setFixedSize(scale(ICON_PIXELS), scale(ICON_PIXELS))
         self.outcome = enlarge(label(wrap=False), 1.5)
         self.outcome.setObjectName("outcome")
-        self.sentence = label()
-        self.sentence.setMinimumWidth(200)
-        # Numbers alone: the strip below is the picture of the same progress.
-        self.progress = label("", "muted")
-        kept = self.progress.sizePolicy()
-        kept.setRetainSizeWhenHidden(True)  # what is below must not jump when a replay begins or ends
-        self.progress.setSizePolicy(kept)
-        self.limits = label("", "muted")
-        self.trust = TrustBar(theme)
-        self.device = QComboBox()
-        self.device.setAccessibleName(self.tr("Device of the replay"))
-        set_tip(self.device, self.tr("The device on which the replay runs"))
-        self.device.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.device.setMaximumWidth(DEVICE_CHARACTERS * self.device.fontMetrics().averageCharWidth())
-        self.buttons = {actions[name]: ActionButton(actions[name]) for name in OFFERED}
-        row = QWidget()
-        flow = FlowLayout(row, SPACING)
-        for button in self.buttons.values():
-            flow.addWidget(button)
-        flow.addWidget(self.device)
-        self._below = False
-        grid = self._grid = layouts.grid(across=14, down=3)
-        grid.addWidget(self.icon, 0, 0, 3, 1, Qt.AlignmentFlag.AlignTop)
-        grid.addWidget(self.outcome, 0, 1)
-        grid.addWidget(self.sentence, 1, 1)
-        grid.addWidget(self.progress, 2, 1)
-        grid.addWidget(self.limits, 2, 1)  # in the same place: there is progress before the end, and limits after it
-        grid.addWidget(self.trust, 0, 2, 3, 1, Qt.AlignmentFlag.AlignTop)
-        layouts.column(row, grid, inside=self, margins=(14, 8, 14, 8), spacing=8)
-        self.device.activated.connect(self._choose_device)
+        self.where = enlarge(label("", wrap=False), 1.2)
+        self.about = ShortenedText(1)
+        self.about.setProperty("role", "muted")
+        self.sentence = ShortenedText(LINES)
+        self.trust = TrustDoors(theme)
+        self.primary = ActionButton(actions["replay"], primary=True, guarded=True)
+        first = layouts.row(self.outcome, self.where, (self.about, 1), spacing=10, margins=layouts.NONE)
+        second = layouts.row((self.sentence, 1), self.trust, spacing=16, margins=layouts.NONE)
+        grid = layouts.grid(across=14, down=2)
+        grid.addWidget(self.icon, 0, 0, 2, 1, Qt.AlignmentFlag.AlignVCenter)
+        grid.addLayout(first, 0, 1)
+        grid.addWidget(self.primary, 0, 2, Qt.AlignmentFlag.AlignRight)
+        grid.addLayout(second, 1, 1, 1, 2)
+        layouts.column(grid, inside=self, margins=(14, 6, 14, 6))
+        # Whatever is there and is not: what stands below must not jump.
+        for widget in (self.trust, self.where, self.primary):
+            kept = widget.sizePolicy()
+            kept.setRetainSizeWhenHidden(True)
+            widget.setSizePolicy(kept)
         session.checks_changed.connect(self._show_trust)
-        session.devices_changed.connect(self.show_devices)
         follow(self.refresh, session.phase_changed, session.bundle_changed, session.progress_changed)
-        follow(self.refresh, session.dispute_changed, theme.changed)
-        self.show_devices()
+        follow(self.refresh, session.dispute_changed, session.devices_changed, theme.changed)
         self.refresh()
 
-    @property
-    def primary(self) -> ActionButton:
-        """The button that is marked as the next sensible one; where none is, that of the replay."""
-        return self.buttons[self._next_action() or self._actions["replay"]]
+    def tell_trial(self, said: str) -> None:
+        """Say beside what was found what fits it by trial, which proves nothing; empty for nothing."""
+        if said != self._trial:
+            self._trial = said
+            self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
-        """Put what the outcome rests on where it leaves room for the sentence."""
-        self._place_trust()
+        """Leave the sentence its room."""
+        self._fit_trust()
         super().resizeEvent(event)
 
-    def _place_trust(self) -> None:
-        """Beside the sentence, or below it when large text leaves the sentence too little width."""
-        left = self.width() - self.trust.sizeHint().width() - scale(ICON_PIXELS)
-        below = left < SENTENCE_CHARACTERS * self.fontMetrics().averageCharWidth()
-        if below != self._below:
-            self._below = below
-            self._grid.removeWidget(self.trust)
-            row, column, rows = (3, 1, 1) if below else (0, 2, 3)
-            self._grid.addWidget(self.trust, row, column, rows, 1, Qt.AlignmentFlag.AlignTop)
-
-    def show_devices(self) -> None:
-        """List the devices; until they are known, the one that is chosen."""
-        self.device.clear()
-        for device in self._session.devices:
-            same = device.title.casefold() == device.name.casefold()
-            self.device.addItem(device.name if same else f"{device.name}: {device.title}", device.name)
-            self.device.setItemData(
-                self.device.count() - 1, translate(device.float64_note), Qt.ItemDataRole.ToolTipRole
-            )
-        if not self._session.devices:
-            self.device.addItem(self._session.device, self._session.device)
-        self.device.setCurrentIndex(max(0, self.device.findData(self._session.device)))
+    def _fit_trust(self) -> None:
+        left = self.width() - self.trust.words_width - 2 * scale(ICON_PIXELS)
+        self.trust.use_words(left >= LEAST_CHARACTERS * self.fontMetrics().averageCharWidth())
 
     def refresh(self) -> None:
         """Show where the session stands."""
-        look, sentence = self._headline(), self._sentence()
+        look = self._headline()
         show_icon(self.icon, look, self._theme, ICON_PIXELS)
         self.outcome.setText(look.word)
-        self.sentence.setText(sentence)
+        self.where.setText(self._place())
+        self.about.say(self._about())
+        self.sentence.say(self._sentence())
         for widget in (self, self.outcome):
             restyle(widget, "tone", look.tone.value)
-        self._show_progress()
-        self._show_limits()
         self._show_trust()
-        first = self._next_action()
-        for action, button in self.buttons.items():
-            restyle(button, "primary", action is first)
-        self.buttons[self._actions["data"]].setVisible(self._session.data_file is not None)
-        self.buttons[self._actions["conclude"]].setVisible(self._session.only_refuses)
-        self.device.setEnabled(self._session.can_replay)
-        self._place_trust()
+        name = self._next_name()
+        self.primary.become(self._actions[name or "replay"])
+        restyle(self.primary, "primary", bool(name))
 
-    def _show_limits(self) -> None:
-        report = self._session.report if self._session.phase is Phase.CONCLUDED else None
-        self.limits.setText("" if report is None else not_said(report.outcome, report.sample))
-        self.limits.setVisible(bool(self.limits.text()))
+    def _place(self) -> str:
+        """Where the dispute is."""
+        dispute, total = self._session.dispute, self._session.step_data.count
+        if dispute is None or not dispute.step:
+            return ""
+        return self.tr("at step {0} of {1}").format(text.count(dispute.step), text.count(total))
+
+    def _about(self) -> str:
+        """Which run it is, and where it is replayed."""
+        session = self._session
+        if session.path is None:
+            return ""
+        return f"{name_of(session.path)}, {session.device}"
 
     def _show_trust(self) -> None:
-        self.trust.show_trust(self._session.trust)
+        self.trust.show_trust(self._session.trust, self._session.trainer_name)
+        self._fit_trust()
 
     def _headline(self) -> Look:
         session = self._session
@@ -245,8 +277,10 @@ class HeaderView(QFrame):
         session = self._session
         if session.phase is Phase.CONCLUDED and session.report is not None:
             dispute = session.report.dispute
-            if dispute is not None and dispute.accuses:  # what it comes to stands first; the rest is in the dispute
-                reason = words.dispute_account(plain(dispute), session.report.earlier_mismatches)
+            if dispute is not None and dispute.accuses:  # what was found; what follows from it is in the finding
+                reason = words.dispute_difference(plain(dispute))
+                if self._trial:
+                    reason += " " + self.tr("Found by trial, unsigned: {0}").format(self._trial)
             else:
                 reason = translate(session.report.reason)
             trust = session.trust
@@ -301,43 +335,6 @@ class HeaderView(QFrame):
             return self.tr("Checking the bundle and preparing the first step.")
         return self.tr("All {0} steps replayed so far match.").format(text.count(progress.replayed))
 
-    def _show_progress(self) -> None:
-        session = self._session
-        self.progress.setVisible(session.running)
-        if not session.running:
-            return
-        progress = session.progress
-        parts = [self.tr("{0} of {1} steps").format(text.count(progress.replayed), text.count(progress.total))]
-        if progress.workers:
-            at_work = [worker for worker in progress.workers if worker.segment is not None]
-            parts.append(self.tr("{0} of {1} workers").format(len(at_work), len(progress.workers)))
-        elif progress.done > progress.replayed:
-            percent = int(100 * (progress.done - progress.replayed))
-            parts.append(self.tr("step {0}: {1} %").format(text.count(progress.step), percent))
-        if progress.rate is not None and progress.seconds_left is not None:
-            parts.append(text.rate(progress.rate))
-            parts.append(self.tr("{0} left").format(text.duration(progress.seconds_left)))
-        self.progress.setText("   \u00b7   ".join(parts))
-        set_tip(self.progress, "\n".join(map(self._at_work, progress.workers)))
-
-    def _at_work(self, worker: WorkerState) -> str:
-        """What a worker does, in a line."""
-        if worker.trouble:
-            return self.tr("{0}: {1}").format(worker.number, translate(worker.trouble))
-        if not worker.machine:
-            return self.tr("{0}: opening the run").format(worker.number)
-        done = self.tr("{0} segments").format(text.count(worker.segments))
-        if worker.rate:
-            done += f", {text.rate(worker.rate)}"
-        if worker.segment is None:
-            return self.tr("{0}: waiting; {1}").format(worker.number, done)
-        return self.tr("{0}: segment {1}; {2}").format(worker.number, text.count(worker.segment), done)
-
-    def _next_action(self) -> QAction | None:
-        """The next sensible action; None for none."""
-        name = self._next_name()
-        return self._actions[name] if name else None
-
     def _next_name(self) -> str:
         session = self._session
         if session.running:
@@ -357,12 +354,14 @@ class HeaderView(QFrame):
         return "" if session.phase is Phase.LOADING else "open"
 
     def _next_after_the_end(self, session: Session) -> str:
-        """What is found is signed and handed over, in one go where it accuses somebody."""
-        report = session.report
+        """What is open of a verified run is closed first; then it is signed and handed over, at once if it accuses."""
+        report, trust = session.report, session.trust
+        if session.verdict_file is not None:
+            return "hand_over" if session.handed_over is None else "open"
+        if report is not None and report.outcome is Outcome.VERIFIED and trust is not None:
+            if trust.trainer is TrainerTrust.NOT_NAMED and session.trainer_key:
+                return "name_trainer"
+            if trust.lines[0].level is Level.OPEN and session.order is None:
+                return "compare"
         accuses = report is not None and report.outcome is Outcome.DISPUTED
-        if session.verdict_file is None:
-            return "hand_over" if accuses else "verdict"
-        return "hand_over" if session.handed_over is None else "open"
-
-    def _choose_device(self, position: int) -> None:
-        self._session.device = self.device.itemData(position)
+        return "hand_over" if accuses else "verdict"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QListWidgetItem, QRadioButton, QWidget
 from shiboken6 import isValid
 
 from counterfoil.audit.values.capsulecontents import HandedOut
@@ -15,41 +15,49 @@ from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.looks.tips import set_tip
+from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.history import kept_capsule
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body, fit_to_screen
 from counterfoil_app.views.parts import caption, label, tell
 
-SIZE = (620, 310)
+SIZE = (620, 360)
 LIST_HEIGHT = 72
 
 
 class JudgesField(QWidget):
-    """Says what a capsule hands out, and asks whether it is sealed, and for whom.
+    """Says what a capsule hands out, and asks who may read it: nothing is given away before that is answered.
 
     Args:
         start: The folder where a judge's key is looked for.
+        optional: Whether the capsule may be left out.
     """
 
     changed = Signal()
     """Another choice was made."""
 
-    def __init__(self, start: Path, parent: QWidget | None = None) -> None:
+    def __init__(self, start: Path, parent: QWidget | None = None, *, optional: bool = False) -> None:
         super().__init__(parent)
         self._start = start
         self._files: list[Path] = []
+        self._counting = False
         self._open = self.tr("Whoever gets the capsule can read rows of the data and the state of the model in it.")
-        self.notice = label("", "hint")
-        self.seal = QCheckBox(self.tr("&Seal it for judges: nobody else can open it"))
+        self.notice = label("", "notice")
+        self.seal = QRadioButton(self.tr("&Sealed for judges: nobody else can open it"))
+        self.open = QRadioButton(self.tr("&Open: whoever gets it can read all that"))
+        self.leave_out = QRadioButton(self.tr("&Without the capsule: nobody but you can show the step"))
+        self.leave_out.setVisible(optional)
         self.list = QListWidget()
         self.list.setAccessibleName(self.tr("Public sealing keys of the judges"))
         self.list.setFixedHeight(scale(LIST_HEIGHT))
         self.add = layouts.button(self.tr("&Add a judge's key\u2026"), self._choose)
         self.remove = layouts.button(self.tr("&Remove"), self._remove, name=self.tr("Remove the chosen key"))
+        self._keys = QWidget()
         buttons = layouts.column(self.add, self.remove, 1)
-        layouts.column(self.notice, self.seal, layouts.row((self.list, 1), buttons), inside=self)
-        self.seal.toggled.connect(self._refresh)
+        layouts.row((self.list, 1), buttons, inside=self._keys, margins=(22, 0, 0, 0))
+        layouts.column(self.notice, self.seal, self._keys, self.open, self.leave_out, inside=self, margins=layouts.NONE)
+        follow(self._refresh, self.seal.toggled, self.open.toggled, self.leave_out.toggled)
         self.list.itemSelectionChanged.connect(self._refresh)
         self._refresh()
 
@@ -59,8 +67,17 @@ class JudgesField(QWidget):
         return tuple(self._files) if self.seal.isChecked() else ()
 
     @property
+    def goes_along(self) -> bool:
+        """Whether the capsule is given away at all."""
+        return not self.leave_out.isChecked()
+
+    @property
     def problem(self) -> str:
         """What is missing; empty where nothing is."""
+        if not (self.seal.isChecked() or self.open.isChecked() or self.leave_out.isChecked()):
+            return self.tr("Say who may read the capsule.")
+        if self.open.isChecked() and self._counting:
+            return self.tr("What the capsule hands out is being counted.")
         if self.seal.isChecked() and not self._files:
             return self.tr("Add the public sealing key of a judge, a .pub file.")
         return ""
@@ -69,11 +86,15 @@ class JudgesField(QWidget):
         """Have what the capsule of a session's dispute hands out counted, and say it."""
         kept = kept_capsule(session.result_file)
         if kept is not None and kept.is_file():
+            self._counting = True
             session.ask(lambda engine: engine.handed_out(kept), self._counted)
+            self._refresh()
 
     def _counted(self, result: JobResult) -> None:
-        if isinstance(result.value, HandedOut) and isValid(self):  # its dialog may be closed by now
-            self._open = " ".join(translate(sentence) for sentence in plain(result.value).sentences)
+        if isValid(self):  # its dialog may be closed by now
+            self._counting = False
+            if isinstance(result.value, HandedOut):
+                self._open = " ".join(translate(sentence) for sentence in plain(result.value).sentences)
             self._refresh()
 
     def use(self, path: Path) -> None:
@@ -101,11 +122,15 @@ class JudgesField(QWidget):
 
     def _refresh(self) -> None:
         sealed = self.seal.isChecked()
-        for part in (self.list, self.add):
-            part.setEnabled(sealed)
+        self._keys.setEnabled(sealed)
         self.remove.setEnabled(sealed and bool(self.list.selectedItems()))
         if sealed:
             tell(self.notice, self.tr("Only these judges can open the capsule, you neither."), Tone.INFO)
+        elif self.leave_out.isChecked():
+            said = self.tr(
+                "Without the capsule others have your word: they can replay the step with the whole run alone."
+            )
+            tell(self.notice, said, Tone.INFO)
         else:
             tell(self.notice, self._open, Tone.WARN)
         self.changed.emit()

@@ -309,6 +309,8 @@ class LookView(QWidget):
         ):
             for look in (self.rows_look, self.inputs_look, self.tensor_look):
                 look.forget()
+            # Other rows than the ordered ones say more than anything else that can be looked at.
+            self.rows.button.setChecked(bool(dispute.inputs))
         names = [tensor.name for tensor in dispute.tensors]
         self.chosen.clear()
         self.chosen.addItems(names)

@@ -1,11 +1,10 @@
-"""What was ordered against what was run, by whom, and the numbered checks."""
+"""What was ordered against what was run, with the numbered checks; and the run, its order and whose keys they have."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QWidget
 
 from counterfoil import BundleSummary, key_id_of, log_said, recorded_log_said
@@ -18,7 +17,7 @@ from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
 from counterfoil_app.views.checks import ChecksList
 from counterfoil_app.views.comparison import ComparedField, compared_fields, compares_itself, order_lines
-from counterfoil_app.views.header import ActionButton
+from counterfoil_app.views.frame import BesideOrBelow
 from counterfoil_app.views.parts import (
     ElidedLabel,
     Field,
@@ -77,21 +76,18 @@ class ComparisonGrid(QWidget):
         return mark
 
 
-class OverviewView(Page):
-    """The overview of the open bundle.
+class ChecksView(Page):
+    """The numbered checks of the open bundle, and its run compared with what was ordered.
 
     Args:
         session: The session.
         theme: The theme.
-        compare_action: Compares with the order that the run names, where that is known.
-        book: The known keys.
     """
 
-    def __init__(self, session: Session, theme: Theme, compare_action: QAction, book: KeyBook) -> None:
+    def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__("")
-        self.setAccessibleName(self.tr("Overview"))
+        self.setAccessibleName(self.tr("Checks"))
         self._session = session
-        self._book = book
         self.sentence = label("", "notice")
         restyle(self.sentence, "tone", Tone.INFO.value)
         self.checks = ChecksList(session, session.checks_changed, theme)
@@ -99,39 +95,71 @@ class OverviewView(Page):
             self.tr("Both sides are this file's own words: it was not compared with anybody's order."), "muted"
         )
         self.comparison = ComparisonGrid(theme)
-        self.compare = ActionButton(compare_action, guarded=True)
-        self.trainer_key = TrainerKeyPanel(session, book)
-        layouts.fill(
-            self.column,
-            self.sentence,
-            caption(self.tr("Checks"), "section"),
-            self.checks,
+        ordered = QWidget()
+        layouts.column(
             caption(self.tr("Ordered against run"), "section"),
             self.alone,
             self.comparison,
-            (self.compare, 0, Qt.AlignmentFlag.AlignLeft),
-            caption(self.tr("Trainer's key"), "section"),
-            self.trainer_key,
+            1,
+            inside=ordered,
+            margins=layouts.NONE,
         )
-        self._order = self._section(self.tr("The order"))
-        self._run = self._section(self.tr("The run"))
-        self._environment = self._section(self.tr("Trainer's environment"))
-        self._data = self._section(self.tr("Data"))
-        self.column.addStretch(1)
+        asked = QWidget()
+        layouts.column(caption(self.tr("Checks"), "section"), self.checks, 1, inside=asked, margins=layouts.NONE)
+        self.sides = BesideOrBelow(asked, ordered)
+        layouts.fill(self.column, self.sentence, self.sides, 1)
         follow(self._show_sentence, session.bundle_changed, session.phase_changed)
-        for draw in (self._show_comparison, self._show_sections):
-            session.bundle_changed.connect(partial(session.drawing.soon, draw))
-        for signal in (book.changed, session.concluded):
-            signal.connect(partial(session.drawing.soon, self._show_sections))
+        session.bundle_changed.connect(partial(session.drawing.soon, self._show_comparison))
         theme.changed.connect(self._show_comparison)
         self._show_sentence()
         self._show_comparison()
-        self._show_sections()
 
-    def _section(self, title: str) -> FieldGrid:
-        grid = FieldGrid()
-        layouts.fill(self.column, caption(title, "section"), grid)
-        return grid
+    def _show_comparison(self) -> None:
+        summary, client = self._session.summary, self._session.client
+        ordered = self.tr("Client's order") if client is not None else self.tr("Order in the file")
+        self.comparison.show_fields(ordered, compared_fields(summary, client) if summary is not None else [])
+        has_run = summary is not None and summary.run is not None
+        self.alone.setVisible(summary is not None and has_run and compares_itself(summary, client))
+
+    def _show_sentence(self) -> None:
+        """Say how far the file can be trusted; from the replay on the header says it."""
+        session = self._session
+        begun = session.running or session.report is not None or session.failure is not None
+        self.sentence.setText(translate(session.summary.sentence) if session.summary is not None else "")
+        self.sentence.setVisible(session.summary is not None and not begun and not session.refused_so_far)
+
+
+class RunView(Page):
+    """The open run: its order, what recorded it, its data, and the key that signed it.
+
+    Args:
+        session: The session.
+        book: The known keys.
+    """
+
+    def __init__(self, session: Session, book: KeyBook) -> None:
+        super().__init__("")
+        self.setAccessibleName(self.tr("Run and keys"))
+        self._session = session
+        self._book = book
+        self.trainer_key = TrainerKeyPanel(session, book)
+        self._run, self._order, self._environment, self._data = FieldGrid(), FieldGrid(), FieldGrid(), FieldGrid()
+        made, asked = QWidget(), QWidget()
+        parts: dict[QWidget, list[tuple[str, QWidget]]] = {
+            made: [
+                (self.tr("Trainer's key"), self.trainer_key),
+                (self.tr("The run"), self._run),
+                (self.tr("Trainer's environment"), self._environment),
+            ],
+            asked: [(self.tr("The order"), self._order), (self.tr("Data"), self._data)],
+        }
+        for side, sections in parts.items():
+            shown = [part for title, grid in sections for part in (caption(title, "section"), grid)]
+            layouts.column(*shown, 1, inside=side, margins=layouts.NONE)
+        layouts.fill(self.column, BesideOrBelow(made, asked), 1)
+        for signal in (session.bundle_changed, book.changed, session.concluded):
+            signal.connect(partial(session.drawing.soon, self._show_sections))
+        self._show_sections()
 
     def _show_sections(self) -> None:
         summary, failure = self._session.summary, self._session.failure
@@ -143,21 +171,6 @@ class OverviewView(Page):
             (self._data, self._data_fields),
         ):
             grid.show_fields(fields(summary) if summary else unknown)
-
-    def _show_comparison(self) -> None:
-        summary, client = self._session.summary, self._session.client
-        ordered = self.tr("Client's order") if client is not None else self.tr("Order in the file")
-        self.comparison.show_fields(ordered, compared_fields(summary, client) if summary is not None else [])
-        has_run = summary is not None and summary.run is not None
-        self.alone.setVisible(summary is not None and has_run and compares_itself(summary, client))
-        self.compare.setVisible(self._session.known_order is not None and self._session.order is None)
-
-    def _show_sentence(self) -> None:
-        """Say how far the file can be trusted; from the replay on the header says it."""
-        session = self._session
-        begun = session.running or session.report is not None or session.failure is not None
-        self.sentence.setText(translate(session.summary.sentence) if session.summary is not None else "")
-        self.sentence.setVisible(session.summary is not None and not begun and not session.refused_so_far)
 
     def _margins(self, summary: BundleSummary) -> str:
         order = summary.order

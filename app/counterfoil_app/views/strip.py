@@ -120,8 +120,8 @@ class StepStrip(QWidget):
 
     def _draw_bad(self, painter: QPainter, rectangle: QRectF) -> None:
         tall = rectangle.adjusted(0, -4, 0, 4)
-        painter.fillRect(tall, QColor(self._theme.tokens.bad))
-        self._notch(painter, tall.center().x(), tall.top() - 5, self._theme.tokens.bad, down=True)
+        painter.fillRect(tall, QColor(self._theme.tokens.differs))
+        self._notch(painter, tall.center().x(), tall.top() - 5, self._theme.tokens.differs, down=True)
 
     def _draw_legend(self, painter: QPainter) -> None:
         """Each state that occurs, as it is drawn above, with its name and number."""
@@ -130,7 +130,7 @@ class StepStrip(QWidget):
         for state, said in self.legend():
             swatch = QRectF(left, top + (height - side) / 2, 2 * side, side)
             if state in BAD:
-                painter.fillRect(swatch, QColor(self._theme.tokens.bad))
+                painter.fillRect(swatch, QColor(self._theme.tokens.differs))
             else:
                 self._draw_quiet(painter, swatch, state)
             painter.setPen(QColor(self._theme.tokens.muted))
@@ -141,7 +141,7 @@ class StepStrip(QWidget):
     def _draw_quiet(self, painter: QPainter, rectangle: QRectF, state: StepState) -> None:
         tokens = self._theme.tokens
         if state is StepState.MATCH:
-            painter.fillRect(rectangle, QColor(tokens.ok))
+            painter.fillRect(rectangle, QColor(tokens.same))
         elif state is StepState.WAITING:
             painter.fillRect(rectangle, QColor(tokens.surface))
             painter.setPen(QPen(QColor(tokens.control), 1))

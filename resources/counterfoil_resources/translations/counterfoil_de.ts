@@ -386,6 +386,29 @@
         </message>
     </context>
     <context>
+        <name>ChecksView</name>
+        <message>
+            <source>Both sides are this file's own words: it was not compared with anybody's order.</source>
+            <translation>Beide Seiten sind die eigenen Angaben dieser Datei: Sie wurde mit niemandes Auftrag verglichen.</translation>
+        </message>
+        <message>
+            <source>Checks</source>
+            <translation>Prüfungen</translation>
+        </message>
+        <message>
+            <source>Client's order</source>
+            <translation>Auftrag des Auftraggebers</translation>
+        </message>
+        <message>
+            <source>Order in the file</source>
+            <translation>Auftrag in der Datei</translation>
+        </message>
+        <message>
+            <source>Ordered against run</source>
+            <translation>Auftrag und Lauf im Vergleich</translation>
+        </message>
+    </context>
+    <context>
         <name>Chronicle</name>
         <message>
             <source>Check {0}: {1}. {2}</source>
@@ -522,10 +545,6 @@
             <translation>Den geöffneten Lauf mit der eigenen Auftragsdatei des Auftraggebers vergleichen</translation>
         </message>
         <message>
-            <source>Compare with the order &amp;you know</source>
-            <translation>Mit dem bekannten Auftrag &amp;vergleichen</translation>
-        </message>
-        <message>
             <source>Delivered &amp;weights…</source>
             <translation>Gelieferte &amp;Gewichte…</translation>
         </message>
@@ -644,10 +663,6 @@
         <message>
             <source>The keys that you know: trainers', auditors', clients' and your own</source>
             <translation>Die Schlüssel, die Sie kennen: von Trainern, Prüfern, Auftraggebern und Ihre eigenen</translation>
-        </message>
-        <message>
-            <source>The run names an order that you have used: {0}</source>
-            <translation>Der Lauf nennt einen Auftrag, den Sie schon verwendet haben: {0}</translation>
         </message>
         <message>
             <source>What all replays found, signed or not, those of earlier days too</source>
@@ -814,7 +829,7 @@
         </message>
         <message>
             <source>Tensor</source>
-            <translation>Tensorname</translation>
+            <translation>Tensor</translation>
         </message>
         <message>
             <source>Tensors</source>
@@ -1070,12 +1085,12 @@
             <translation>Abweichende Tensoren</translation>
         </message>
         <message>
-            <source>Dispute</source>
-            <translation>Streitfall</translation>
-        </message>
-        <message>
             <source>Element</source>
             <translation>Elementindex</translation>
+        </message>
+        <message>
+            <source>Finding</source>
+            <translation>Befund</translation>
         </message>
         <message>
             <source>Fingerprint</source>
@@ -1092,6 +1107,10 @@
         <message>
             <source>L2</source>
             <translation>L2-Norm</translation>
+        </message>
+        <message>
+            <source>Loss {0} as ordered, {1} as signed</source>
+            <translation>Verlust {0} wie beauftragt, {1} wie unterschrieben</translation>
         </message>
         <message>
             <source>Module or slot</source>
@@ -1171,7 +1190,7 @@
         </message>
         <message>
             <source>Tensor</source>
-            <translation>Tensorname</translation>
+            <translation>Tensor</translation>
         </message>
         <message>
             <source>Tensors that differ after step {0}</source>
@@ -1226,6 +1245,10 @@
             <translation>Wo</translation>
         </message>
         <message>
+            <source>a second replay agrees</source>
+            <translation>ein zweites Nachrechnen stimmt überein</translation>
+        </message>
+        <message>
             <source>all fingerprints agree</source>
             <translation>alle Fingerabdrücke stimmen überein</translation>
         </message>
@@ -1264,6 +1287,10 @@
         <message>
             <source>ulps</source>
             <translation>Ulps</translation>
+        </message>
+        <message>
+            <source>{0} comparisons of hashes</source>
+            <translation>{0} Vergleiche von Hashwerten</translation>
         </message>
         <message>
             <source>{0} operators of this step differ</source>
@@ -1977,6 +2004,37 @@
         </message>
     </context>
     <context>
+        <name>FindDesk</name>
+        <message>
+            <source>Case</source>
+            <translation>Fall</translation>
+        </message>
+        <message>
+            <source>Check</source>
+            <translation>Prüfung</translation>
+        </message>
+        <message>
+            <source>Fin&amp;d…</source>
+            <translation>F&amp;inden…</translation>
+        </message>
+        <message>
+            <source>Find a command, a step, a tensor, a check or a case by its name</source>
+            <translation>Einen Befehl, einen Schritt, einen Tensor, eine Prüfung oder einen Fall nach dem Namen finden</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>Schritt</translation>
+        </message>
+        <message>
+            <source>Step {0} of {1}</source>
+            <translation>Schritt {0} von {1}</translation>
+        </message>
+        <message>
+            <source>Tensor</source>
+            <translation>Tensor</translation>
+        </message>
+    </context>
+    <context>
         <name>FindDialog</name>
         <message>
             <source>&amp;Close</source>
@@ -2279,8 +2337,8 @@
             <translation>Das Bündel wird geprüft und der erste Schritt vorbereitet.</translation>
         </message>
         <message>
-            <source>Device of the replay</source>
-            <translation>Gerät der Nachrechnung</translation>
+            <source>Found by trial, unsigned: {0}</source>
+            <translation>Durch Probieren gefunden, nicht unterschrieben: {0}</translation>
         </message>
         <message>
             <source>Not yet replayed</source>
@@ -2319,10 +2377,6 @@
             <translation>Wird abgebrochen</translation>
         </message>
         <message>
-            <source>The device on which the replay runs</source>
-            <translation>Das Gerät, auf dem nachgerechnet wird</translation>
-        </message>
-        <message>
             <source>The replay goes on from the trainer's state of step {0}.</source>
             <translation>Die Nachrechnung geht vom Zustand des Trainers in Schritt {0} aus weiter.</translation>
         </message>
@@ -2335,40 +2389,8 @@
             <translation>Was andere bekommen, liegt in {0}.</translation>
         </message>
         <message>
-            <source>step {0}: {1} %</source>
-            <translation>Schritt {0}: {1} %</translation>
-        </message>
-        <message>
-            <source>{0} left</source>
-            <translation>noch {0}</translation>
-        </message>
-        <message>
-            <source>{0} of {1} steps</source>
-            <translation>{0} von {1} Schritten</translation>
-        </message>
-        <message>
-            <source>{0} of {1} workers</source>
-            <translation>{0} von {1} Helfern</translation>
-        </message>
-        <message>
-            <source>{0} segments</source>
-            <translation>{0} Segmente</translation>
-        </message>
-        <message>
-            <source>{0}: opening the run</source>
-            <translation>{0}: öffnet den Lauf</translation>
-        </message>
-        <message>
-            <source>{0}: segment {1}; {2}</source>
-            <translation>{0}: Segment {1}; {2}</translation>
-        </message>
-        <message>
-            <source>{0}: waiting; {1}</source>
-            <translation>{0}: wartet; {1}</translation>
-        </message>
-        <message>
-            <source>{0}: {1}</source>
-            <translation>{0}: {1}</translation>
+            <source>at step {0} of {1}</source>
+            <translation>bei Schritt {0} von {1}</translation>
         </message>
         <message>
             <source>{0}: {1} steps. A replay was stopped. {2}</source>
@@ -2540,12 +2562,20 @@
             <translation>Schlüssel eines Schiedsrichters &amp;hinzufügen …</translation>
         </message>
         <message>
+            <source>&amp;Open: whoever gets it can read all that</source>
+            <translation>&amp;Offen: wer sie bekommt, kann all das lesen</translation>
+        </message>
+        <message>
             <source>&amp;Remove</source>
             <translation>&amp;Entfernen</translation>
         </message>
         <message>
-            <source>&amp;Seal it for judges: nobody else can open it</source>
-            <translation>Für Schiedsrichter &amp;versiegeln: niemand sonst kann sie öffnen</translation>
+            <source>&amp;Sealed for judges: nobody else can open it</source>
+            <translation>&amp;Versiegelt für Richter: niemand sonst kann sie öffnen</translation>
+        </message>
+        <message>
+            <source>&amp;Without the capsule: nobody but you can show the step</source>
+            <translation>&amp;Ohne die Kapsel: niemand außer Ihnen kann den Schritt vorzeigen</translation>
         </message>
         <message>
             <source>A judge's public sealing key</source>
@@ -2572,8 +2602,20 @@
             <translation>Gewählten Schlüssel entfernen</translation>
         </message>
         <message>
+            <source>Say who may read the capsule.</source>
+            <translation>Sagen Sie, wer die Kapsel lesen darf.</translation>
+        </message>
+        <message>
+            <source>What the capsule hands out is being counted.</source>
+            <translation>Was die Kapsel herausgibt, wird gezählt.</translation>
+        </message>
+        <message>
             <source>Whoever gets the capsule can read rows of the data and the state of the model in it.</source>
             <translation>Wer die Kapsel erhält, kann darin Zeilen der Daten und den Zustand des Modells lesen.</translation>
+        </message>
+        <message>
+            <source>Without the capsule others have your word: they can replay the step with the whole run alone.</source>
+            <translation>Ohne die Kapsel haben andere Ihr Wort: Nur mit dem ganzen Lauf können sie den Schritt nachrechnen.</translation>
         </message>
     </context>
     <context>
@@ -3287,7 +3329,7 @@
         </message>
         <message>
             <source>Tensor</source>
-            <translation>Tensorname</translation>
+            <translation>Tensor</translation>
         </message>
         <message>
             <source>Tensor that is compared</source>
@@ -3399,8 +3441,8 @@
             <translation>Ansicht s&amp;chließen</translation>
         </message>
         <message>
-            <source>&amp;Divergence</source>
-            <translation>&amp;Divergenz</translation>
+            <source>&amp;Finding</source>
+            <translation>&amp;Befund</translation>
         </message>
         <message>
             <source>&amp;Log</source>
@@ -3411,12 +3453,16 @@
             <translation>&amp;Merkle-Baum</translation>
         </message>
         <message>
+            <source>&amp;Name the trainer</source>
+            <translation>&amp;Trainer benennen</translation>
+        </message>
+        <message>
             <source>&amp;Next view</source>
             <translation>&amp;Nächste Ansicht</translation>
         </message>
         <message>
-            <source>&amp;Overview</source>
-            <translation>&amp;Übersicht</translation>
+            <source>&amp;Plots</source>
+            <translation>&amp;Kurven</translation>
         </message>
         <message>
             <source>&amp;Queue</source>
@@ -3443,6 +3489,10 @@
             <translation>{0} wird gerade nachgerechnet.</translation>
         </message>
         <message>
+            <source>Chec&amp;ks</source>
+            <translation>Prüf&amp;ungen</translation>
+        </message>
+        <message>
             <source>Close the view that has the keyboard</source>
             <translation>Schließt die Ansicht, die die Tastatur hat</translation>
         </message>
@@ -3453,10 +3503,6 @@
         <message>
             <source>Counterfoil on {0}</source>
             <translation>Counterfoil auf {0}</translation>
-        </message>
-        <message>
-            <source>Dis&amp;pute</source>
-            <translation>Stre&amp;itfall</translation>
         </message>
         <message>
             <source>Go to the desk with all cases; what is open is closed</source>
@@ -3485,6 +3531,14 @@
         <message>
             <source>Recording the sample on this machine: the first step takes some seconds.</source>
             <translation>Das Beispiel wird auf diesem Rechner aufgezeichnet: Der erste Schritt dauert einige Sekunden.</translation>
+        </message>
+        <message>
+            <source>Run &amp;and keys</source>
+            <translation>L&amp;auf und Schlüssel</translation>
+        </message>
+        <message>
+            <source>Say whose key signed the run, after comparing it</source>
+            <translation>Sagen, wessen Schlüssel den Lauf unterschrieben hat, nachdem er verglichen wurde</translation>
         </message>
         <message>
             <source>Show where each worker of the replay is, and how fast it goes</source>
@@ -3650,7 +3704,7 @@
         </message>
         <message>
             <source>Tensor</source>
-            <translation>Tensorname</translation>
+            <translation>Tensor</translation>
         </message>
         <message>
             <source>Tensor below the leaf</source>
@@ -3930,206 +3984,34 @@
         </message>
     </context>
     <context>
-        <name>OverviewView</name>
+        <name>Palette</name>
         <message>
-            <source>A step takes</source>
-            <translation>Ein Schritt braucht</translation>
+            <source>A command, a step, a tensor, a check, a case</source>
+            <translation>Ein Befehl, ein Schritt, ein Tensor, eine Prüfung, ein Fall</translation>
         </message>
         <message>
-            <source>Both sides are this file's own words: it was not compared with anybody's order.</source>
-            <translation>Beide Seiten sind die eigenen Angaben dieser Datei: Sie wurde mit niemandes Auftrag verglichen.</translation>
+            <source>Find a command, a step, a tensor, a check or a case</source>
+            <translation>Einen Befehl, einen Schritt, einen Tensor, eine Prüfung oder einen Fall finden</translation>
         </message>
         <message>
-            <source>Checks</source>
-            <translation>Prüfungen</translation>
+            <source>Keys</source>
+            <translation>Tasten</translation>
         </message>
         <message>
-            <source>Client's key</source>
-            <translation>Schlüssel dazu</translation>
+            <source>Kind</source>
+            <translation>Art</translation>
         </message>
         <message>
-            <source>Client's key is revoked</source>
-            <translation>Schlüssel des Auftraggebers ist widerrufen</translation>
+            <source>Nothing has this name.</source>
+            <translation>Nichts heißt so.</translation>
         </message>
         <message>
-            <source>Client's order</source>
-            <translation>Auftrag des Auftraggebers</translation>
+            <source>What</source>
+            <translation>Was</translation>
         </message>
         <message>
-            <source>Client's signature</source>
-            <translation>Unterschrift</translation>
-        </message>
-        <message>
-            <source>Commitments</source>
-            <translation>Festlegungen</translation>
-        </message>
-        <message>
-            <source>Data</source>
-            <translation>Daten</translation>
-        </message>
-        <message>
-            <source>Data file</source>
-            <translation>Datendatei</translation>
-        </message>
-        <message>
-            <source>File</source>
-            <translation>Datei</translation>
-        </message>
-        <message>
-            <source>Made from</source>
-            <translation>Hergestellt aus</translation>
-        </message>
-        <message>
-            <source>Margins</source>
-            <translation>Toleranzen</translation>
-        </message>
-        <message>
-            <source>Not known</source>
-            <translation>Nicht bekannt</translation>
-        </message>
-        <message>
-            <source>Operators</source>
-            <translation>Operatoren</translation>
-        </message>
-        <message>
-            <source>Order in the file</source>
-            <translation>Auftrag in der Datei</translation>
-        </message>
-        <message>
-            <source>Ordered against run</source>
-            <translation>Auftrag und Lauf im Vergleich</translation>
-        </message>
-        <message>
-            <source>Overview</source>
-            <translation>Übersicht</translation>
-        </message>
-        <message>
-            <source>Precision, exactly</source>
-            <translation>Genauigkeit, genau</translation>
-        </message>
-        <message>
-            <source>Recipe</source>
-            <translation>Rezept</translation>
-        </message>
-        <message>
-            <source>Recomputed</source>
-            <translation>Neu berechnet</translation>
-        </message>
-        <message>
-            <source>Recorded</source>
-            <translation>Aufgezeichnet</translation>
-        </message>
-        <message>
-            <source>Revision</source>
-            <translation>Revision</translation>
-        </message>
-        <message>
-            <source>Rounded</source>
-            <translation>Gerundet</translation>
-        </message>
-        <message>
-            <source>Rounding log</source>
-            <translation>Rundungsprotokoll</translation>
-        </message>
-        <message>
-            <source>Run root</source>
-            <translation>Laufwurzel</translation>
-        </message>
-        <message>
-            <source>Script</source>
-            <translation>Skript</translation>
-        </message>
-        <message>
-            <source>Signed at</source>
-            <translation>Unterschrieben am</translation>
-        </message>
-        <message>
-            <source>Size</source>
-            <translation>Größe</translation>
-        </message>
-        <message>
-            <source>State</source>
-            <translation>Zustand</translation>
-        </message>
-        <message>
-            <source>Stored states</source>
-            <translation>Gespeicherte Zustände</translation>
-        </message>
-        <message>
-            <source>The bundle could not be read.</source>
-            <translation>Das Bündel konnte nicht gelesen werden.</translation>
-        </message>
-        <message>
-            <source>The order</source>
-            <translation>Der Auftrag</translation>
-        </message>
-        <message>
-            <source>The run</source>
-            <translation>Der Lauf</translation>
-        </message>
-        <message>
-            <source>This order has not been run.</source>
-            <translation>Dieser Auftrag wurde nicht ausgeführt.</translation>
-        </message>
-        <message>
-            <source>Trainer's acceptance</source>
-            <translation>Annahme</translation>
-        </message>
-        <message>
-            <source>Trainer's environment</source>
-            <translation>Umgebung des Trainers</translation>
-        </message>
-        <message>
-            <source>Trainer's key</source>
-            <translation>Schlüssel des Trainers</translation>
-        </message>
-        <message>
-            <source>none: every result is defined</source>
-            <translation>keine: Jedes Ergebnis ist festgelegt</translation>
-        </message>
-        <message>
-            <source>not read yet</source>
-            <translation>noch nicht gelesen</translation>
-        </message>
-        <message>
-            <source>not signed</source>
-            <translation>nicht unterschrieben</translation>
-        </message>
-        <message>
-            <source>nothing yet: this order has not been run</source>
-            <translation>noch nichts: Dieser Auftrag wurde nicht ausgeführt</translation>
-        </message>
-        <message>
-            <source>of it judged</source>
-            <translation>davon beurteilt</translation>
-        </message>
-        <message>
-            <source>proven for every operator</source>
-            <translation>für jeden Operator bewiesen</translation>
-        </message>
-        <message>
-            <source>state digested every {0}, stored every {1} steps</source>
-            <translation>Zustand alle {0} Schritte festgelegt, alle {1} gespeichert</translation>
-        </message>
-        <message>
-            <source>without a proven bound: {0}</source>
-            <translation>ohne bewiesene Schranke: {0}</translation>
-        </message>
-        <message>
-            <source>{0} more files</source>
-            <translation>{0} weitere Dateien</translation>
-        </message>
-        <message>
-            <source>{0} parameters; {1} state tensors, {2}</source>
-            <translation>{0} Parameter; {1} Zustandstensoren, {2}</translation>
-        </message>
-        <message>
-            <source>{0}, as the trainer says</source>
-            <translation>{0}, nach Angabe des Trainers</translation>
-        </message>
-        <message>
-            <source>{0}, not chosen yet</source>
-            <translation>{0}, noch nicht gewählt</translation>
+            <source>What fits</source>
+            <translation>Was passt</translation>
         </message>
     </context>
     <context>
@@ -5381,6 +5263,189 @@ Lauf zu finden</translation>
         </message>
     </context>
     <context>
+        <name>RunView</name>
+        <message>
+            <source>A step takes</source>
+            <translation>Ein Schritt braucht</translation>
+        </message>
+        <message>
+            <source>Client's key</source>
+            <translation>Schlüssel des Auftraggebers</translation>
+        </message>
+        <message>
+            <source>Client's key is revoked</source>
+            <translation>Schlüssel des Auftraggebers ist widerrufen</translation>
+        </message>
+        <message>
+            <source>Client's signature</source>
+            <translation>Unterschrift des Auftraggebers</translation>
+        </message>
+        <message>
+            <source>Commitments</source>
+            <translation>Festlegungen</translation>
+        </message>
+        <message>
+            <source>Data</source>
+            <translation>Daten</translation>
+        </message>
+        <message>
+            <source>Data file</source>
+            <translation>Datendatei</translation>
+        </message>
+        <message>
+            <source>File</source>
+            <translation>Datei</translation>
+        </message>
+        <message>
+            <source>Made from</source>
+            <translation>Hergestellt aus</translation>
+        </message>
+        <message>
+            <source>Margins</source>
+            <translation>Toleranzen</translation>
+        </message>
+        <message>
+            <source>Not known</source>
+            <translation>Nicht bekannt</translation>
+        </message>
+        <message>
+            <source>Operators</source>
+            <translation>Operatoren</translation>
+        </message>
+        <message>
+            <source>Precision, exactly</source>
+            <translation>Genauigkeit, genau</translation>
+        </message>
+        <message>
+            <source>Recipe</source>
+            <translation>Rezept</translation>
+        </message>
+        <message>
+            <source>Recomputed</source>
+            <translation>Neu berechnet</translation>
+        </message>
+        <message>
+            <source>Recorded</source>
+            <translation>Aufgezeichnet</translation>
+        </message>
+        <message>
+            <source>Revision</source>
+            <translation>Revision</translation>
+        </message>
+        <message>
+            <source>Rounded</source>
+            <translation>Gerundet</translation>
+        </message>
+        <message>
+            <source>Rounding log</source>
+            <translation>Rundungsprotokoll</translation>
+        </message>
+        <message>
+            <source>Run and keys</source>
+            <translation>Lauf und Schlüssel</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>Script</source>
+            <translation>Skript</translation>
+        </message>
+        <message>
+            <source>Signed at</source>
+            <translation>Unterschrieben am</translation>
+        </message>
+        <message>
+            <source>Size</source>
+            <translation>Größe</translation>
+        </message>
+        <message>
+            <source>State</source>
+            <translation>Zustand</translation>
+        </message>
+        <message>
+            <source>Stored states</source>
+            <translation>Gespeicherte Zustände</translation>
+        </message>
+        <message>
+            <source>The bundle could not be read.</source>
+            <translation>Das Bündel konnte nicht gelesen werden.</translation>
+        </message>
+        <message>
+            <source>The order</source>
+            <translation>Der Auftrag</translation>
+        </message>
+        <message>
+            <source>The run</source>
+            <translation>Der Lauf</translation>
+        </message>
+        <message>
+            <source>This order has not been run.</source>
+            <translation>Dieser Auftrag wurde nicht ausgeführt.</translation>
+        </message>
+        <message>
+            <source>Trainer's acceptance</source>
+            <translation>Annahme durch den Trainer</translation>
+        </message>
+        <message>
+            <source>Trainer's environment</source>
+            <translation>Umgebung des Trainers</translation>
+        </message>
+        <message>
+            <source>Trainer's key</source>
+            <translation>Schlüssel des Trainers</translation>
+        </message>
+        <message>
+            <source>none: every result is defined</source>
+            <translation>keine: Jedes Ergebnis ist festgelegt</translation>
+        </message>
+        <message>
+            <source>not read yet</source>
+            <translation>noch nicht gelesen</translation>
+        </message>
+        <message>
+            <source>not signed</source>
+            <translation>nicht unterschrieben</translation>
+        </message>
+        <message>
+            <source>nothing yet: this order has not been run</source>
+            <translation>noch nichts: Dieser Auftrag wurde nicht ausgeführt</translation>
+        </message>
+        <message>
+            <source>of it judged</source>
+            <translation>davon beurteilt</translation>
+        </message>
+        <message>
+            <source>proven for every operator</source>
+            <translation>für jeden Operator bewiesen</translation>
+        </message>
+        <message>
+            <source>state digested every {0}, stored every {1} steps</source>
+            <translation>Zustand alle {0} Schritte festgelegt, alle {1} gespeichert</translation>
+        </message>
+        <message>
+            <source>without a proven bound: {0}</source>
+            <translation>ohne bewiesene Schranke: {0}</translation>
+        </message>
+        <message>
+            <source>{0} more files</source>
+            <translation>{0} weitere Dateien</translation>
+        </message>
+        <message>
+            <source>{0} parameters; {1} state tensors, {2}</source>
+            <translation>{0} Parameter; {1} Zustandstensoren, {2}</translation>
+        </message>
+        <message>
+            <source>{0}, as the trainer says</source>
+            <translation>{0}, nach Angabe des Trainers</translation>
+        </message>
+        <message>
+            <source>{0}, not chosen yet</source>
+            <translation>{0}, noch nicht gewählt</translation>
+        </message>
+    </context>
+    <context>
         <name>SavePage</name>
         <message>
             <source>&amp;Print the card…</source>
@@ -6086,10 +6151,60 @@ Lauf zu finden</translation>
         </message>
     </context>
     <context>
+        <name>Transport</name>
+        <message>
+            <source>step {0}: {1} %</source>
+            <translation>Schritt {0}: {1} %</translation>
+        </message>
+        <message>
+            <source>{0} left</source>
+            <translation>noch {0}</translation>
+        </message>
+        <message>
+            <source>{0} of {1} steps</source>
+            <translation>{0} von {1} Schritten</translation>
+        </message>
+        <message>
+            <source>{0} of {1} workers</source>
+            <translation>{0} von {1} Helfern</translation>
+        </message>
+        <message>
+            <source>{0} segments</source>
+            <translation>{0} Segmente</translation>
+        </message>
+        <message>
+            <source>{0}: opening the run</source>
+            <translation>{0}: öffnet den Lauf</translation>
+        </message>
+        <message>
+            <source>{0}: segment {1}; {2}</source>
+            <translation>{0}: Segment {1}; {2}</translation>
+        </message>
+        <message>
+            <source>{0}: waiting; {1}</source>
+            <translation>{0}: wartet; {1}</translation>
+        </message>
+        <message>
+            <source>{0}: {1}</source>
+            <translation>{0}: {1}</translation>
+        </message>
+    </context>
+    <context>
         <name>TrustBar</name>
         <message>
             <source>What this rests on</source>
             <translation>Worauf dies beruht</translation>
+        </message>
+    </context>
+    <context>
+        <name>TrustDoors</name>
+        <message>
+            <source>What this rests on</source>
+            <translation>Worauf dies beruht</translation>
+        </message>
+        <message>
+            <source>{0}: {1}</source>
+            <translation>{0}: {1}</translation>
         </message>
     </context>
     <context>

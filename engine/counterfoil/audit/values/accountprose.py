@@ -14,7 +14,17 @@ def account_of(dispute: Dispute, *, earlier: int | None) -> Sentence:
         dispute: The dispute.
         earlier: How many of the steps before it that were replayed differ; None where nothing is said of these.
     """
-    return joined(_differs(dispute), part_named(dispute), _means(dispute), _follows(dispute, earlier))
+    return joined(difference_of(dispute), consequence_of(dispute, earlier=earlier))
+
+
+def difference_of(dispute: Dispute) -> Sentence:
+    """Say what differs: what was found, in a sentence, and who answers for it."""
+    return joined(_differs(dispute), part_named(dispute))
+
+
+def consequence_of(dispute: Dispute, *, earlier: int | None) -> Sentence:
+    """Say what a difference most likely means, and what follows from it; ``earlier`` as in :func:`account_of`."""
+    return joined(_means(dispute), _follows(dispute, earlier))
 
 
 def meaning_of(dispute: Dispute) -> Sentence:

@@ -1,0 +1,83 @@
+"""The header: one height, one sentence, one button, and doors to what the outcome rests on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+from tests.app.conftest import MakeWindow
+from tests.app.test_nothing_misleads import idle
+
+from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.views.checks import Door
+from counterfoil_app.views.header import ShortenedText
+from support.fake_engine import FakeEngine
+from support.waiting import reached
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+def test_the_sentence_is_held_to_its_lines_and_said_whole(qtbot: QtBot) -> None:
+    text = ShortenedText(2)
+    qtbot.addWidget(text)
+    long = "A sentence that goes on and on. " * 20
+    text.say(long)
+    text.resize(300, text.sizeHint().height())
+    lines = text.shown_lines
+    assert len(lines) == 2
+    assert lines[1].endswith("\u2026")
+    assert long.startswith(lines[0])
+    assert text.text() == long == text.toolTip()
+    text.say("Short.")
+    assert text.shown_lines == ["Short."], "control"
+
+
+def test_the_doors_open_what_mends_each(opened: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    idle(opened, qtbot)
+    doors, asked = opened.header.trust.doors, []
+    opened.commands["compare"].triggered.connect(lambda: asked.append("order"))
+    monkeypatch.setattr("counterfoil_app.shell.files.existing_file", lambda *_given, **_more: None)
+    qtbot.mouseClick(doors[Door.ORDER], LEFT)
+    assert asked == ["order"]
+    qtbot.mouseClick(doors[Door.TRAINER], LEFT)
+    qtbot.waitUntil(lambda: opened.run.trainer_key.name.isVisible())
+    opened.commands["show_steps"].trigger()
+    qtbot.mouseClick(doors[Door.MACHINE], LEFT)
+    qtbot.waitUntil(lambda: opened.run.isVisible())
+
+
+def test_in_a_narrow_window_doors_are_icons_that_are_still_called_something(opened: MainWindow, qtbot: QtBot) -> None:
+    doors = opened.header.trust.doors.values()
+    opened.resize(1366, 768)
+    qtbot.waitUntil(lambda: all(door.text() for door in doors))
+    opened.resize(700, 600)
+    qtbot.waitUntil(lambda: not any(door.text() for door in doors))
+    assert all(": " in door.accessibleName() for door in doors)
+
+
+def test_the_place_of_a_dispute_stands_beside_the_outcome(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    window = window_of(FakeEngine(disputed=37))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    assert window.header.where.text() == ""
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    assert window.header.where.text() == "at step 37 of 60"
+    assert window.header.primary.shown is window.commands["hand_over"]
+
+
+def test_what_fits_by_trial_is_said_as_such(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    window = window_of(FakeEngine(disputed=37))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    before = window.header.sentence.text()
+    window.header.tell_trial("labels: Every value x was read as 9 - x.")
+    said = window.header.sentence.text()
+    assert said == f"{before} Found by trial, unsigned: labels: Every value x was read as 9 - x."
+    window.header.tell_trial("")
+    assert window.header.sentence.text() == before
