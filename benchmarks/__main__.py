@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "fleet": ("fleet", "what larger runs take, and the price of bfloat16, by a model"),
     "paper": ("paper", "the paper's experiments"),
     "whole": ("whole", "whole trainings of the paper's size, audited on another instruction set"),
+    "launches": ("launches", "what a step launches on a GPU, counted without one"),
     "gpu": ("gpu", "all that is to be known of a GPU"),
     "cross-hardware": ("cross_hardware", "runs recorded on one machine and replayed on another"),
     "exact-replays": ("replays", "exact runs, replayed on every machine that this one can be"),

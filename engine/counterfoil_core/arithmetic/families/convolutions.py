@@ -191,7 +191,8 @@ def _group_product(squares: Tensor | float, norms: Tensor | float) -> Tensor | f
     if isinstance(norms, Tensor):
         if norms.numel() == 0:
             return 0.0
-        norms = norms.flatten(1).amax(1)
+        # Of one group it is one number, which beside the CPU is a tensor all the same.
+        norms = norms.flatten(1).amax(1) if norms.dim() else norms
     product = squares * norms
     return top_of(product) if isinstance(product, Tensor) else product
 
