@@ -35,11 +35,12 @@ from benchmarks.measure import Benchmark, Cell, Results, Sections, Values, figur
 from benchmarks.pages import markdown
 from benchmarks.workloads import WORKLOADS, Workload, public_gpt2
 from counterfoil_core.arithmetic.compute import interpreter, plan
+from counterfoil_core.arithmetic.compute.chainplan import ChainUnit
 from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil_core.arithmetic.compute.operation import native
 from counterfoil_core.arithmetic.compute.plan import Prepared
-from counterfoil_core.arithmetic.grid import ahead
+from counterfoil_core.arithmetic.grid import ahead, devicechains
 from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.grid.log import SiteLog
 from counterfoil_core.arithmetic.profiles import arithmetic_of
@@ -61,18 +62,22 @@ _Moved = tuple[tuple[str, ...], tuple[str, ...]]
 MOVED: Mapping[str, _Moved] = {
     "_round_block": (("values",), ("values",)),
     "_fingerprint_block": (("values",), ()),
-    "_choose_grid": (("scale",), ()),
     "_gather": (("into", "entries"), ("into",)),
     "_direct": (("entries", "own"), ("before",)),
     "_largest": (("x",), ("largest",)),
+    "_top": (("x",), ("top",)),
+    "_measure": (("x",), ("found",)),
     "_quantise": (("x", "largest"), ("values", "exponents")),
     "_sum": (("x", "largest"), ("totals",)),
+    "_sum_whole": (("x",), ("result",)),
     "_round_sums": (("totals", "largest"), ("result",)),
     "_bracket": (("values",), ("result",)),
     "_fill": ((), ("out",)),
     "_multiply": (("a", "b"), ("c",)),
     "_convolve": (("a", "x"), ("c",)),
+    "_sure": (("x",), ("result",)),
     "_leaves": ((), ()),
+    "_run_chain": (("operands",), ("results",)),
 }
 """Which tensors each kernel of Triton reads and writes, by the names of its arguments."""
 
@@ -115,7 +120,10 @@ def launches(program: Program, precision: AnyPrecision, form: str = FORMS[0]) ->
         form: One of FORMS.
     """
     with _as_cuda():
-        computer = Interpreter(program, META, TORCH_DTYPES[precision.compute], _compute(precision))
+        computer = Interpreter(
+            program, META, TORCH_DTYPES[precision.compute], _compute(precision), devicechains.run_on_device,
+            devicechains.is_defined if isinstance(precision, ExactPrecision) else devicechains.is_unrounded,
+        )  # fmt: skip
         kernels, arithmetic = Kernels(META, 1, run_ahead=True), arithmetic_of(precision)
         rounder: Any
         if form == "replayed":
@@ -165,9 +173,7 @@ def _as_cuda() -> Iterator[None]:
         patch.object(devices, "triton_reaches", lambda device: device.type == "meta"),
         patch.object(interpreter, "_ordinary", lambda tensor: tensor),
         patch.object(plan, "_unshared", _unshared),
-        patch.object(ahead.RecordingAhead, "wait", _never),
-        patch.object(ahead.ReplayingAhead, "wait", _never),
-        patch.object(ahead.UnroundedAhead, "wait", _never),
+        patch.object(ahead.Ahead, "wait", _never),
     ):
         yield
 
@@ -200,17 +206,22 @@ class _Counting(TorchDispatchMode):  # type: ignore[no-untyped-call]
         import triton
         from triton.runtime.interpreter import InterpretedFunction
 
-        advance, finish, counting = Prepared.advance, ahead._Ahead.finish, self
+        advance, advance_chain, finish, counting = Prepared.advance, ChainUnit.advance, ahead.Ahead.finish, self
 
         def within(prepared: Prepared, frame: Any) -> None:
             counting._within = prepared.node.entry.kind
             advance(prepared, frame)
             counting._within = ""
 
+        def within_chain(unit: ChainUnit, frame: Any) -> None:
+            counting._within = "chain"
+            advance_chain(unit, frame)
+            counting._within = ""
+
         def ended(rounder: Any, numbers: Tensor) -> list[float]:
-            # Zeros come back, which would say that the state is not finite.
+            # Whatever comes back is finite.
             assert finish(rounder, numbers) is not None
-            return [1.0] * numbers.numel()
+            return [0.0] * numbers.numel()
 
         def launched(function: Any, *arguments: Any, grid: Any, warmup: bool = False, **named: Any) -> None:
             counting._triton(function.fn.__name__, dict(zip(function.arg_names, arguments, strict=False)) | named)
@@ -219,14 +230,15 @@ class _Counting(TorchDispatchMode):  # type: ignore[no-untyped-call]
             for owner in (triton.JITFunction, InterpretedFunction):
                 stack.enter_context(patch.object(owner, "run", launched))
             stack.enter_context(patch.object(Prepared, "advance", within))
-            stack.enter_context(patch.object(ahead._Ahead, "finish", ended))
+            stack.enter_context(patch.object(ChainUnit, "advance", within_chain))
+            stack.enter_context(patch.object(ahead.Ahead, "finish", ended))
             stack.enter_context(self)
             yield
 
     def _triton(self, kernel: str, given: Mapping[str, Any]) -> None:
         read, written = MOVED[kernel]
         operations = _OPERATIONS[kernel](given) if kernel in _OPERATIONS else 0
-        ins, outs = (bytes_of(given[n] for n in names if isinstance(given[n], Tensor)) for names in (read, written))
+        ins, outs = (bytes_of(tensors_in([given[name] for name in names])) for names in (read, written))
         self.found.launches.append(Launch(kernel, self._within, ins, outs, operations))
 
     def __torch_dispatch__(
@@ -358,7 +370,7 @@ def _sections(results: Results, _options: Namespace) -> Sections:
         for key, one in figures(results).items()
     ]
     head = ["step", "operators", "launches", "launches an operator", "MiB moved", "waits"]
-    return on_page("kernels.md", "launches", markdown(head, rows))
+    return on_page("kernels.md", "launches", markdown(head, [list(map(str, row)) for row in rows]))
 
 
 LAUNCHES = Benchmark(

@@ -134,7 +134,8 @@ class PtxDriver(DriverBase):
 
     def _launch(self, program: Program, launch: Launch, given: dict[str, Any]) -> None:
         # Behind the kernel's own come two addresses of scratch memory, which none of them asks for.
-        values = [*given.values(), *[0] * (len(program.parameters) - len(given))]
+        values = [one for value in given.values() for one in (value if isinstance(value, tuple) else (value,))]
+        values += [0] * (len(program.parameters) - len(values))
         parameters = {name: _bits(value, kind) for (kind, name), value in zip(program.parameters, values, strict=True)}
         ranges = []
         for value in values:

@@ -169,9 +169,9 @@ def _of_bfloat(machine: Machine, operand: object, kind: str) -> Array:
 
 @instruction("div", "rem")
 def _div(machine: Machine, one: Instruction, mask: Mask) -> None:
-    """Of integers; 0 as a divisor is a fault, since the result is anything (section 9.7.1.8)."""
+    """Of integers; 0 as a divisor is a fault, since the result is anything (section 9.7.1.8). Of IEEE 754's numbers."""
     if one.type[0] == "f":
-        raise Fault("division of floating-point numbers")
+        return _binary(machine, one, mask, np.divide)
     left, right = (machine.read(operand, one.type) for operand in one.operands[1:])
     zero = machine.spread(np.asarray(right == 0))
     if (zero if mask is None else zero & mask).any():
@@ -179,6 +179,15 @@ def _div(machine: Machine, one: Instruction, mask: Mask) -> None:
     right = np.where(right == 0, np.ones_like(right), right)
     rest = np.fmod(left, right)
     machine.write(one.operands[0], rest if one.opcode == "rem" else (left - rest) // right, mask)
+
+
+@instruction("sqrt")
+def _sqrt(machine: Machine, one: Instruction, mask: Mask) -> None:
+    """IEEE 754's, which numpy's is, too."""
+    one.only("rn")
+    to, operand = one.operands
+    with np.errstate(all="ignore"):
+        machine.write(to, np.sqrt(machine.read(operand, one.type)), mask)
 
 
 @instruction("min", "max")

@@ -22,7 +22,7 @@ from .driver import compiled_for
 _COUNTS = (1, 4096, 5001, 2**31 + 16)
 _GROUPED = (
     (1, 1, 1, 1), (1, 1, 1, 5000), (300, 1, 1, 64), (5000, 1, 1, 3), (1, 700, 300, 1), (1, 64, 5000, 1),
-    (6, 50, 30, 9), (2, 3, 5, 2048),
+    (6, 50, 30, 9), (2, 3, 5, 2048), (2, 1, 1, 70000), (3, 40, 3, 2048), (1, 40, 30, 2048),
 )  # fmt: skip
 """k0, r0, k1, r1 of a tensor whose axes r share an exponent."""
 
@@ -50,7 +50,7 @@ def _absent(*shape: int, dtype: torch.dtype) -> Tensor:
 
 
 def _rounding() -> None:
-    from counterfoil_core.kernels.cuda.rounding import OWN_TYPES, SLOTS, Pass
+    from counterfoil_core.kernels.cuda.rounding import OWN_TYPES, SLOTS, GridChoice, Pass
 
     slot, cursor = _absent(SLOTS, dtype=torch.int64), _absent(1, dtype=torch.int64)
     for count in _COUNTS:
@@ -63,13 +63,13 @@ def _rounding() -> None:
                 passes = Pass(bits)
                 for done in (None, _absent(passes.blocks(count), dtype=torch.int32)):
                     passes.round(values, slot, entries, cursor, done)
+                for follow in (False, True):
+                    choice = GridChoice(_absent(dtype=torch.float64), 8, margin, follow)
+                    passes.round(values, slot, entries, cursor, choice=choice)
                 passes.direct(values, some, some, some, slot, margin)
             Pass(24).gather(values, some, some)
         for dtype in OWN_TYPES:
             Pass(0).fingerprint(_absent(count, dtype=dtype), slot)
-    for share in (0, 2):
-        for follow in (False, True):
-            Pass(24).choose_grid(_absent(dtype=torch.float64), slot, 8, 44, share, follow=follow)
 
 
 def _sha256() -> None:
@@ -88,9 +88,11 @@ def _exact() -> None:
         x = _absent(*lengths, dtype=torch.float32)
         top = exact.largest(x, lengths)
         exact.quantise(x, lengths, top, 24, flag)
-        exact.total(x, lengths, top, 24, flag)
+        exact.total(x, lengths, 24, flag)
     for count in _COUNTS[:-1]:
         exact.bracket(_absent(count, dtype=torch.float64), 2.0**-50, 64)
+        for kind in ("sqrt", "reciprocal", "rsqrt"):
+            exact.sure(kind, _absent(count, dtype=torch.float32))
 
 
 def _products() -> None:
@@ -138,8 +140,46 @@ def _draws() -> None:
                 words(range(start, start + count), (2**32 - 1, 7), 2**31, 3, torch.device("meta"), shift)
 
 
+def _measures() -> None:
+    from counterfoil_core.kernels.cuda.measures import measures, top
+
+    for dtype in (torch.float64, torch.float32):
+        for count in _COUNTS[:-1]:
+            top(_absent(count, dtype=dtype))
+        for lengths in _GROUPED:
+            measures(_absent(*lengths, dtype=dtype), lengths)
+
+
+def _chains() -> None:
+    from counterfoil_core.kernels.cuda.chains import Instruction, run
+
+    # A step of Adam, whose sites are its root and its quotient; and a selection of the sum or the quotient of two.
+    adam: list[Instruction] = [
+        ("MUL_S", 0, 0, 0), ("MUL_S", 1, 1, 0), ("SUB", 1, 5, 0), ("MUL_S", 2, 2, 0), ("MUL_S", 4, 3, 0),
+        ("ADD", 7, 8, 0), ("NARROW", 9, 0, 0), ("MUL_S", 3, 4, 0), ("MUL", 4, 4, 0), ("MUL_S", 12, 5, 0),
+        ("ADD", 11, 13, 0), ("NARROW", 14, 1, 1), ("SQRT", 14, 0, 0), ("SITE", 16, 0, 0), ("MUL_S", 16, 6, 0),
+        ("ADD_S", 18, 7, 0), ("DIV", 9, 19, 0), ("SITE", 20, 1, 0), ("MUL_S", 20, 8, 0), ("SUB", 6, 22, 0),
+        ("NARROW", 23, 2, 2),
+    ]  # fmt: skip
+    chosen: list[Instruction] = [
+        ("TRUTH", 1, 0, 0), ("DIV_FROM_S", 0, 0, 0), ("NEG", 3, 0, 0), ("WHERE", 2, 3, 4), ("STORE", 5, 0, 0),
+        ("LE", 0, 5, 0), ("DECIDE", 7, 1, 0),
+    ]  # fmt: skip
+    moment: list[Instruction] = [
+        ("WIDEN", 1, 0, 0), ("MUL_S", 2, 0, 0), ("MUL_S", 0, 1, 0), ("ADD", 3, 4, 0), ("NARROW", 5, 0, 0),
+        ("STORE", 5, 1, 0),
+    ]  # fmt: skip
+    row, top, number = _absent(16, dtype=torch.int64), _absent(1, dtype=torch.int32), _absent(dtype=torch.float32)
+    for count in _COUNTS:
+        many, truths = _absent(count, dtype=torch.float32), _absent(count, dtype=torch.bool)
+        run(adam, [many] * 4, [many] * 3, [number] * 9, [row] * 2, [top] * 3, torch.float32)
+        run(chosen, [many, truths], [many, truths], [number], [], [], torch.float32)
+        wide, numbers = _absent(count, dtype=torch.float64), [_absent(dtype=torch.float64)] * 2
+        run(moment, [wide, many], [many, wide], numbers, [], [top], torch.float64)
+
+
 def variants(
-    launchers: tuple[Callable[[], None], ...] = (_rounding, _sha256, _exact, _products, _draws),
+    launchers: tuple[Callable[[], None], ...] = (_rounding, _sha256, _exact, _products, _draws, _measures, _chains),
 ) -> list[Variant]:
     """Return every variant, each once."""
     found: dict[tuple[str, str], Variant] = {}
@@ -163,11 +203,11 @@ def variants(
 
 
 def _functions() -> list[JITFunction[Any]]:
-    from counterfoil_core.kernels.cuda import exact, philox, products, rounding, sha256
+    from counterfoil_core.kernels.cuda import chains, exact, measures, philox, products, rounding, sha256
 
     return [
         value
-        for module in (exact, philox, products, rounding, sha256)
+        for module in (chains, exact, measures, philox, products, rounding, sha256)
         for value in vars(module).values()
         if isinstance(value, JITFunction)
     ]

@@ -73,7 +73,12 @@ class Machine:
         """Return an interpreter of a program in the compute dtype of a precision profile."""
         dtype = TORCH_DTYPES[precision.compute]
         own = replace(self, imitates=None).compute(precision)
-        return Interpreter(program, self.device, dtype, own, run_chain)
+        if not devices.triton_reaches(self.device):
+            return Interpreter(program, self.device, dtype, own, run_chain)
+        from counterfoil_core.arithmetic.grid.devicechains import is_defined, is_unrounded, run_on_device
+
+        holds = is_defined if isinstance(precision, ExactPrecision) else is_unrounded
+        return Interpreter(program, self.device, dtype, own, run_on_device, holds)
 
     def compute(self, precision: AnyPrecision, perturbation: str | None = None) -> Compute:
         """Return what computes an operator under a precision profile.

@@ -12,7 +12,7 @@ place of its last operator. Operators of class exact may so be put off; the orde
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
@@ -125,14 +125,17 @@ class OperatorSequence:
         return frozenset(index for chain in self.chains.values() for index in chain.nodes[:-1])
 
 
-def schedule(program: Program, smallest: int = SMALLEST) -> OperatorSequence:
+def schedule(
+    program: Program, smallest: int = SMALLEST, holds: Callable[[Expression], bool] = lambda _: True
+) -> OperatorSequence:
     """Return which operators of a program run together.
 
     Args:
         program: The program.
         smallest: Elements that a tensor has at the least.
+        holds: Whether a chain may hold what an operator does to each element.
     """
-    links = _Links(program, smallest)
+    links = _Links(program, smallest, holds)
     for index in range(len(program.nodes)):
         links.take(index)
     groups = sorted(tuple(sorted(group.nodes)) for group in links.groups() if len(group.nodes) > 1)
@@ -162,9 +165,10 @@ class _Group:
 class _Links:
     """Joins operators whose results the others read, as long as nothing in between has to be computed after them."""
 
-    def __init__(self, program: Program, smallest: int) -> None:
+    def __init__(self, program: Program, smallest: int, holds: Callable[[Expression], bool]) -> None:
         self._program = program
         self._smallest = smallest
+        self._holds = holds
         self._maker: dict[int, _Group] = {}
         """The group that makes a value."""
         self._all: dict[_Group, None] = {}
@@ -215,7 +219,8 @@ class _Links:
         entry = node.entry
         if entry.operator_class is OperatorClass.ROUNDED and entry.scale != "output":
             return None
-        return expression_of(node, self._program.types)
+        found = expression_of(node, self._program.types)
+        return found if found is not None and self._holds(found) else None
 
     def _close_rounding(self) -> None:
         """A group with a rounding site takes no operator that comes after a site of another: sites keep their order."""

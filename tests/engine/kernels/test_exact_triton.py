@@ -380,6 +380,38 @@ def test_values_that_meet(device: str) -> None:
     assert [bool(wrong) for wrong in noted.raised()] == [True]
 
 
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        ((5, 3000), (1,)), ((3000, 5), (0,)), ((1, 5), (0,)), ((7, 5, 9, 3), (1, 3)), ((4, 33, 70), (1,)),
+        ((2, 70000), (1,)), ((1500, 3), (0,)), ((3, 700, 2, 120), (1, 3)),
+    ],
+)  # fmt: skip
+def test_sums_of_few_and_of_many_terms(device: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
+    """Whether one program adds all terms of a sum, or several: the bits are the CPU's."""
+    x = wild(shape, 5)
+    x.reshape(-1)[-1] = 2.0**60
+    terms = math.prod(shape[axis] for axis in axes)
+    expected = on_cpu(sums.total, x, axes)
+    with note_refusals(noted := Noted()):
+        assert same_bits(sums.total(x.to(device), axes).cpu(), expected)
+        assert not any(map(bool, noted.raised()))
+        x.reshape(-1)[terms // 2] = math.nan
+        sums.total(x.to(device), axes)
+    assert all(map(bool, noted.raised()))
+
+
+@pytest.mark.parametrize("kind", ["sqrt", "reciprocal", "rsqrt"])
+def test_functions_that_float64_decides(device: str, kind: str) -> None:
+    x = wild((41, 60), 8)
+    x = torch.cat([x.reshape(-1), torch.tensor([*EDGES, math.inf, -math.inf, math.nan, 1 - 2.0**-23, 3.0, 2.0**-148])])
+    expected = on_cpu(evaluate, kind, x)
+    found = evaluate(kind, x.to(device)).cpu()
+    both_nan = found.isnan() & expected.isnan()
+    assert same_bits(found.masked_fill(both_nan, 0.0), expected.masked_fill(both_nan, 0.0))
+    assert evaluate(kind, x[:0].to(device)).shape == (0,)
+
+
 @CHEAP
 @given(values=st.lists(SINGLES, min_size=1, max_size=12))
 def test_a_sum_is_that_of_fractions(device: str, values: list[float]) -> None:

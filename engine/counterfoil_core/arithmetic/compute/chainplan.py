@@ -16,6 +16,7 @@ from torch import Tensor
 from counterfoil_core.arithmetic.compute.plan import Frame, Prepared, Round, Unit
 from counterfoil_core.operators.node import Value
 from counterfoil_core.program.chains import SMALLEST, Chain, schedule
+from counterfoil_core.program.elementwise import Expression
 from counterfoil_core.program.graph import Program, node_values
 
 
@@ -27,12 +28,14 @@ class Made(Protocol):
         """Its results in its order."""
 
     @property
-    def finite(self) -> Sequence[bool]:
+    def finite(self) -> Sequence[bool | Tensor]:
         """For each result whether it is state as it is stored, and all of it finite."""
 
 
-RunChain = Callable[[Chain, Sequence[Tensor], Sequence[float], Round | None], Made | None]
+RunChain = Callable[[Chain, Sequence[Tensor], Sequence[Tensor | float], Round | None], Made | None]
 """Computes a chain from its operands and scalars; None where its operators must be computed one after the other."""
+Holds = Callable[[Expression], bool]
+"""Whether a chain may hold what an operator does to each element."""
 
 
 class ChainUnit:
@@ -73,7 +76,7 @@ class ChainUnit:
             frame.load(number)
         values, chain = frame.values, self._chain
         operands = [frame.given(o.value) if o.dtype == "float32" else values[o.value] for o in chain.operands]
-        scalars = [float(values[one.number] if isinstance(one, Value) else one) for one in chain.scalars]
+        scalars = [values[one.number] if isinstance(one, Value) else one for one in chain.scalars]
         made = self._run(chain, operands, scalars, frame.rounder)
         if made is None:
             self._one_by_one(frame)
@@ -104,7 +107,11 @@ class ChainUnit:
 
 
 def plan_chains(
-    program: Program, prepared: Sequence[Prepared], run: RunChain, smallest: int = SMALLEST
+    program: Program,
+    prepared: Sequence[Prepared],
+    run: RunChain,
+    smallest: int = SMALLEST,
+    holds: Holds = lambda _: True,
 ) -> tuple[Unit, ...]:
     """Return what a step consists of where chains are computed together.
 
@@ -113,8 +120,9 @@ def plan_chains(
         prepared: Its nodes.
         run: Computes a chain.
         smallest: Elements that a tensor of a chain has at the least.
+        holds: Whether a chain may hold what an operator does to each element.
     """
-    plan = schedule(program, smallest)
+    plan = schedule(program, smallest, holds)
     units: list[Unit] = []
     for index, node in enumerate(prepared):
         lists = plan.first_used[index], plan.dying[index], plan.final[index]

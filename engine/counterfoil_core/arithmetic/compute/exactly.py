@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -94,22 +95,28 @@ def _is_plain(operand: Any, shape: torch.Size) -> bool:
     )
 
 
+@dataclass(frozen=True)
+class _Exactly:
+    """What :func:`exactly` returns: two of one profile compute alike, and are equal."""
+
+    profile: Profile
+    #: What computes each operator, by its place in memory, which stays its own while it is kept here.
+    plans: dict[int, tuple[Operation, Computed]] = field(default_factory=dict, compare=False, repr=False)
+
+    def __call__(self, operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        plan = self.plans.get(id(operation))
+        if plan is None or plan[0] is not operation:
+            plan = self.plans[id(operation)] = operation, _planned(operation, self.profile)
+        return plan[1](args, kwargs)
+
+
 def exactly(profile: Profile) -> Compute:
     """Return what computes operators under an exact profile, in the forms of products that it names.
 
     Args:
         profile: The profile, and the forms that this machine computes rightly.
     """
-    plans: dict[int, tuple[Operation, Computed]] = {}
-    """What computes each operator, by its place in memory, which stays its own while it is kept here."""
-
-    def compute(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        plan = plans.get(id(operation))
-        if plan is None or plan[0] is not operation:
-            plan = plans[id(operation)] = operation, _planned(operation, profile)
-        return plan[1](args, kwargs)
-
-    return compute
+    return _Exactly(profile)
 
 
 def _planned(operation: Operation, profile: Profile) -> Computed:

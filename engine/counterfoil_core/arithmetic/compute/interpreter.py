@@ -14,14 +14,15 @@ import torch
 from torch import Tensor
 from torch.utils.dlpack import from_dlpack
 
-from counterfoil_core.arithmetic.compute.chainplan import RunChain, plan_chains
+from counterfoil_core.arithmetic.compute.chainplan import Holds, RunChain, plan_chains
 from counterfoil_core.arithmetic.compute.operation import Compute, native
 from counterfoil_core.arithmetic.compute.plan import Frame, Round, Unit, dtype_of, prepare, rounder_ahead
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import DIVERGED, NonFiniteError, ProgramError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.base.sentence import say
-from counterfoil_core.kernels import buffers
+from counterfoil_core.kernels import buffers, devices
+from counterfoil_core.kernels.cpu.magnitudes import INFINITE
 from counterfoil_core.kernels.exact import digits
 from counterfoil_core.kernels.exact.refusals import Noted, note_refusals
 from counterfoil_core.kernels.exact.single import number_on
@@ -76,6 +77,7 @@ class Interpreter:
         dtype: The compute dtype that takes the place of ``float32``.
         compute: Runs one operator, unless a step is told otherwise.
         run_chain: Computes chains of elementwise operators; None for one operator after the other.
+        holds: Whether a chain may hold what an operator does to each element.
 
     Raises:
         ProgramError: This version of torch lacks an operator.
@@ -88,6 +90,7 @@ class Interpreter:
         dtype: torch.dtype = torch.float64,
         compute: Compute = native,
         run_chain: RunChain | None = None,
+        holds: Holds = lambda _: True,
     ) -> None:
         self.program = program
         self.device = device
@@ -95,16 +98,20 @@ class Interpreter:
         self.compute = compute
         self._prepared = prepare(program, device, dtype)
         self._run_chain = run_chain
+        self._holds = holds
         self._batches = tuple((n, p.output) for n, p in enumerate(program.places) if p.sort is PlaceSort.BATCH)
         """Place and value of each batch."""
 
     @cached_property
     def units(self) -> tuple[Unit, ...]:
         """What a step consists of where operators are computed as the device does, in the order of execution."""
-        # Chains are for float64 in the memory of the CPU.
-        if self._run_chain is None or self.device.type != "cpu" or self.dtype != torch.float64:
+        if self._run_chain is None:
             return self._prepared
-        return plan_chains(self.program, self._prepared, self._run_chain)
+        # Without Triton chains are for float64 in the memory of the CPU.
+        compiled = self.device.type == "cpu" and self.dtype == torch.float64
+        if not compiled and not devices.triton_reaches(self.device):
+            return self._prepared
+        return plan_chains(self.program, self._prepared, self._run_chain, holds=self._holds)
 
     def run(
         self,
@@ -170,7 +177,7 @@ class Interpreter:
             for place, number in self._batches:
                 frame.load(number)
                 rounder.watch(place, frame.values[number], dict)
-        units = self.units if compute is native else self._prepared
+        units = self.units if compute == self.compute else self._prepared
         done = 0
         while done < len(units):
             with note_refusals(frame.noted):
@@ -228,8 +235,8 @@ class _StepFrame(Frame):
         """New state tensors as stored, by the number of their value."""
         self._unfit: set[int] = set()
         """The numbers of those that hold a value that is no finite float32 number."""
-        self._flags: dict[int, Tensor] = {}
-        """Where nobody waits for the device: whether all of one is finite, bool ``[]`` on the device."""
+        self._tops: dict[int, Tensor] = {}
+        """Where nobody waits for the device: the bits of the largest magnitude of one, int32 ``[1]`` on the device."""
         self.noted = None if self.ahead is None else Noted()
         """There as well: what an operator refuses."""
 
@@ -255,15 +262,16 @@ class _StepFrame(Frame):
         assert described is not None
         tensor = stored_tensor(self.values[number], described)
         if self.ahead is not None and described.floating:
-            self._flags[number] = torch.isfinite(tensor).all()
-            self.keep(number, tensor, finite=True)
+            self.keep(number, tensor, finite=largest_bits(tensor))
             return
         self.keep(number, tensor, finite=not described.floating or all_finite(tensor))
 
-    def keep(self, number: int, tensor: Tensor, *, finite: bool) -> None:
+    def keep(self, number: int, tensor: Tensor, *, finite: bool | Tensor) -> None:
         """Keep a new state as it is stored, in place of the value of this number, which is freed."""
         self._new[number] = tensor
-        if not finite:
+        if isinstance(finite, Tensor):
+            self._tops[number] = finite
+        elif not finite:
             self._unfit.add(number)
         self.values[number] = None
 
@@ -293,13 +301,15 @@ class _StepFrame(Frame):
             assert self.noted is not None
             for wrong in self.noted.raised():
                 self.ahead.flag(wrong)
-            flagged = sorted(self._flags)
-            told = [loss.double(), *(self._flags[value].double() for value in flagged)]
-            numbers = self.ahead.finish(torch.stack(told))
+            flagged = sorted(self._tops)
+            told = loss.double()[None]
+            if flagged:
+                told = torch.cat([told, torch.cat([self._tops[value] for value in flagged]).double()])
+            numbers = self.ahead.finish(told)
             if numbers is None:
                 return None
             number = numbers[0]
-            unfit = {value for value, finite in zip(flagged, numbers[1:], strict=True) if not finite}
+            unfit = {value for value, top in zip(flagged, numbers[1:], strict=True) if top >= INFINITE}
             for into, name, value in self._results():
                 if value.number in unfit:
                     raise _infinite(into, name)
@@ -352,6 +362,15 @@ def _on(device: torch.device, tensor: Tensor, dtype: torch.dtype) -> Tensor:
     if tensor.dtype == dtype or device.type != "cpu" or not tensor.is_cpu or not tensor.is_contiguous():
         return tensor.to(device=device, dtype=dtype)
     return buffers.empty(tensor.shape, dtype).copy_(tensor)
+
+
+def largest_bits(tensor: Tensor) -> Tensor:
+    """Return the bits of the largest magnitude of a float32 tensor on a device, int32 ``[1]``, without waiting."""
+    if not tensor.numel():
+        return torch.zeros(1, dtype=torch.int32, device=tensor.device)
+    from counterfoil_core.kernels.cuda import exact
+
+    return exact.largest(tensor, (1, 1, 1, tensor.numel()))
 
 
 def all_finite(tensor: Tensor) -> bool:

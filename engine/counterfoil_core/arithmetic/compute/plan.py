@@ -107,13 +107,14 @@ class Frame:
         """Keep a value as the new state that it is, and free it: nothing needs it any more."""
         raise NotImplementedError
 
-    def keep(self, number: int, tensor: Tensor, *, finite: bool) -> None:
+    def keep(self, number: int, tensor: Tensor, *, finite: bool | Tensor) -> None:
         """Keep a new state as it is stored, in place of the value of this number, which is freed.
 
         Args:
             number: The value.
             tensor: float32 where it is floating-point; nobody else may write into it.
-            finite: Whether all of its elements are finite.
+            finite: Whether all of its elements are finite; where nobody waits for a device, the bits of the largest
+                magnitude, int32 ``[1]`` there.
         """
         raise NotImplementedError
 

@@ -23,7 +23,8 @@ from torch import Tensor
 from counterfoil_core.arithmetic.families.magnitudecache import Known, Matrices
 from counterfoil_core.kernels import devices
 from counterfoil_core.kernels.cpu import formulas, measures
-from counterfoil_core.kernels.cpu.measures import ALL, PART, SQUARES, TOTAL, measure
+from counterfoil_core.kernels.cpu.measures import ALL, LARGEST, PART, SQUARES, TOTAL, measure
+from counterfoil_core.kernels.exact.geometry import runs
 
 _BLOCKS = 16
 """Parts of one matrix at most; each has sums of its own for the columns."""
@@ -68,6 +69,7 @@ class Magnitudes:
     largest: Tensor  #: Largest magnitude; infinite or not a number if an element is.
     total: Tensor  #: Sum of magnitudes.
     squares: Tensor  #: Sum of squares.
+    tops: Tensor | None = None  #: The largest of each of the three, ``[3]``, if that is known.
 
     @property
     def norm(self) -> Tensor:
@@ -76,7 +78,28 @@ class Magnitudes:
 
     def top(self, kind: int) -> Tensor | float:
         """Return the largest of one kind, LARGEST, TOTAL or SQUARES of :mod:`.kernels.cpu.measures`."""
-        return top_of((self.largest, self.total, self.squares)[kind])
+        return top_of((self.largest, self.total, self.squares)[kind]) if self.tops is None else self.tops[kind]
+
+
+def _measured_there(x: Tensor, kept: Sequence[int]) -> Magnitudes | None:
+    """Measure a tensor on a device by one launch: for each place of the axes that are kept, in their order.
+
+    None where there is no kernel for it, and torch's operators do it.
+    """
+    if x.dtype not in _FLOATING or not devices.triton_reaches(x.device) or not x.numel():
+        return None
+    if not x.is_contiguous():
+        if x.dim() < 2 or not x.mT.is_contiguous() or {x.dim() - 1, x.dim() - 2} <= set(kept):
+            return None
+        x, last = x.mT, x.dim() - 1
+        kept = [2 * last - 1 - axis if axis >= last - 1 else axis for axis in kept]
+    lengths = runs(x.shape, [axis for axis in range(x.dim()) if axis not in kept])
+    from counterfoil_core.kernels.cuda.measures import measures, takes
+
+    if len(lengths) > 4 or not takes(lengths):
+        return None
+    found, tops = measures(x, lengths)
+    return Magnitudes(found[LARGEST], found[TOTAL], found[SQUARES], tops)
 
 
 class Vectors:
@@ -240,8 +263,13 @@ def _largest(value: Tensor, threads: int) -> Tensor | float:
         return measures.largest(value.data_ptr(), value.numel(), value.itemsize, threads)
     if not value.is_floating_point():
         value = value.to(torch.float64)
-    low, high = torch.aminmax(value)
-    top: Tensor = torch.maximum(-low, high).double()
+    if devices.triton_reaches(value.device) and value.is_contiguous():
+        from counterfoil_core.kernels.cuda.measures import top as top_there
+
+        top = top_there(value)
+    else:
+        low, high = torch.aminmax(value)
+        top = torch.maximum(-low, high).double()
     return float(top) if value.device.type == "cpu" else top
 
 
@@ -263,6 +291,9 @@ def along(x: Tensor, axis: int, kind: int = ALL) -> Magnitudes | Vectors:
             return _sizes(x, (outer, shape[axis], inner), kind, joins=True).row_vectors()
         if x.dim() == 2 and x.t().is_contiguous():
             return along(x.t(), 1 - axis, kind)
+    there = _measured_there(x, [axis])
+    if there is not None:
+        return there
     others = [other for other in range(x.dim()) if other != axis]
     x = x.double()
     if x.numel() == 0:
@@ -302,6 +333,9 @@ def energy(x: Tensor, axis: int) -> Tensor:
     axis %= x.dim()
     summed = _summed(x, axis)
     if summed is None:
+        there = _measured_there(x, [other for other in range(x.dim()) if other != axis])
+        if there is not None:
+            return there.squares.view(*x.shape[:axis], *x.shape[axis + 1 :])
         return x.double().square().sum(axis)
     found, of_rows = summed
     squares = (found.rows if of_rows else found.columns).squares
@@ -313,7 +347,8 @@ def largest_energy(x: Tensor, axis: int) -> Tensor | float:
     axis %= x.dim()
     summed = _summed(x, axis)
     if summed is None:
-        return top_of(energy(x, axis))
+        there = _measured_there(x, [other for other in range(x.dim()) if other != axis])
+        return top_of(energy(x, axis)) if there is None else there.top(SQUARES)
     found, of_rows = summed
     return found.tops[2 if of_rows else 5]
 
@@ -464,6 +499,9 @@ def matrix_sizes(x: Tensor) -> Sizes | Measured:
     """
     if _fast(x) and x.numel() and x.is_contiguous():
         return _sizes(x, (1, x.shape[0], x.shape[1]))
+    both = [_measured_there(x, [axis]) for axis in (0, 1)]
+    if None not in both:
+        return Sizes(*(Magnitudes(m.largest[None], m.total[None], m.squares[None], m.tops) for m in both if m))
     return normalised_sizes(x[None], _ZERO.to(x.device), _ONE.to(x.device))
 
 

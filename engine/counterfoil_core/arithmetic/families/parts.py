@@ -49,11 +49,19 @@ def floating_tensors(arguments: Arguments) -> list[Tensor]:
 
 
 def add(*parts: Tensor | float) -> Tensor | float:
-    """Return the sum of numbers and zero-dimensional tensors, from the left."""
+    """Return the sum of numbers and zero-dimensional tensors, from the left; what adds nothing asks no device to."""
     total: Tensor | float = 0.0
     for part in parts:
-        total = total + part
+        if isinstance(total, float) and total == 0.0:
+            total = part
+        elif isinstance(part, Tensor) or part != 0.0:
+            total = total + part
     return total
+
+
+def times(size: Tensor | float, factor: float) -> Tensor | float:
+    """Return the product of a number or zero-dimensional tensor with a number's magnitude; with 1 it stays."""
+    return size if abs(factor) == 1.0 else size * abs(factor)
 
 
 Run = Callable[..., Any]

@@ -8,7 +8,17 @@ from typing import Any
 from torch import Tensor
 
 from counterfoil_core.arithmetic.families.magnitude import largest, largest_energy, largest_energy_product
-from counterfoil_core.arithmetic.families.parts import Definition, Form, Outputs, Run, Scale, ScaleRule, add, root
+from counterfoil_core.arithmetic.families.parts import (
+    Definition,
+    Form,
+    Outputs,
+    Run,
+    Scale,
+    ScaleRule,
+    add,
+    root,
+    times,
+)
 from counterfoil_core.kernels.exact import products
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.operators import sums
@@ -31,8 +41,8 @@ def _mm_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
         added = arguments["self"] if "mat1" in arguments else None
     return [
         add(
-            product * abs(float(arguments.get("alpha", 1))),
-            largest(added) * abs(float(arguments.get("beta", 1))) if added is not None else 0.0,
+            times(product, float(arguments.get("alpha", 1))),
+            times(largest(added), float(arguments.get("beta", 1))) if added is not None else 0.0,
         )
     ]
 
@@ -47,8 +57,8 @@ def _bmm_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
         product = root(largest_energy_product(first, second))
     if "batch1" not in arguments:
         return [product]
-    added = largest(arguments["self"]) * abs(float(arguments["beta"]))
-    return [add(product * abs(float(arguments["alpha"])), added)]
+    added = times(largest(arguments["self"]), float(arguments["beta"]))
+    return [add(times(product, float(arguments["alpha"])), added)]
 
 
 SCALES: Mapping[str, ScaleRule] = {

@@ -32,7 +32,7 @@ from counterfoil_core.arithmetic.grid.replayrounder import Observation, Replayin
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder, Rounder
 from counterfoil_core.base.precision import Precision
 from counterfoil_core.kernels.cpu.rounding import INFINITY
-from counterfoil_core.kernels.cuda.rounding import OWN_TYPES, SLOTS, Pass, Slot
+from counterfoil_core.kernels.cuda.rounding import OWN_TYPES, SLOTS, GridChoice, Pass, Slot
 from counterfoil_core.kernels.exact.single import number_on
 from counterfoil_core.kernels.grid import (
     FLOAT64_BIAS,
@@ -45,7 +45,9 @@ from counterfoil_core.kernels.grid import (
 )
 from counterfoil_core.kernels.result import Counts
 from counterfoil_core.operators.node import Node
+from counterfoil_core.program.chains import Chain
 from counterfoil_core.program.graph import Program
+from counterfoil_core.program.torchdtypes import TORCH_DTYPES
 
 Int64Array = npt.NDArray[np.int64]
 Arguments = Callable[[], dict[str, Any]]
@@ -59,7 +61,7 @@ _SHARE_OF_VALUES = 1 << 10
 _OMISSION_BITS = OMISSION_SHARE.bit_length() - 1
 
 
-class _Ahead:
+class Ahead:
     """What the rounders share: the memory of a step on the device, and the way back to an ordinary rounder.
 
     Args:
@@ -71,10 +73,13 @@ class _Ahead:
 
     _ordinary: Rounder | Unrounded
     """What takes over where a step is not ordinary; it waits for the device."""
+    dtype: torch.dtype
+    """What is computed in."""
 
     def __init__(self, program: Program, device: torch.device, significand_bits: int, room: int | None) -> None:
         self._program = program
-        self._device = device
+        self.device = device
+        """Where the step is computed."""
         self._pass = Pass(significand_bits)
         values = sum(site.elements for site in program.sites)
         self._room = room if room is not None else _LEAST_ROOM + values // _SHARE_OF_VALUES
@@ -104,7 +109,7 @@ class _Ahead:
         rows = head[_HEAD:].reshape(places, SLOTS)
         rows[:, Slot.KEY] = np.array(place_keys(key, places), np.uint64).view(np.int64)
         for place, exponent in zip(self._program.site_places, exponents, strict=False):
-            rows[place, Slot.EXPONENT] = exponent
+            rows[place, Slot.GIVEN] = exponent
         self._gathered = gathered
         # Rows, the step's own numbers, unrounded and rounded values of logged elements, close decisions.
         self._numbers = len(head)
@@ -113,7 +118,7 @@ class _Ahead:
         self._entries = self._values + 2 * gathered
         needed = self._entries + self._room
         if self._memory.numel() != needed:
-            self._memory = torch.empty(needed, dtype=torch.int64, device=self._device)
+            self._memory = torch.empty(needed, dtype=torch.int64, device=self.device)
         self._memory[: len(head)].copy_(torch.from_numpy(head))
 
     def begin_step(self, key: int) -> None:
@@ -159,6 +164,12 @@ class _Ahead:
 
     def _row(self, place: int) -> Tensor:
         return self._memory[_HEAD + place * SLOTS : _HEAD + (place + 1) * SLOTS]
+
+    def rows(self, chain: Chain) -> list[Tensor]:
+        """Return the rows of the places of a chain, int64 ``[16]`` each, first those of its sites, and pass these."""
+        assert not chain.sites or chain.sites[0] == self._site, "sites are computed in their order"
+        self._site += len(chain.sites)
+        return [self._row(place) for place in (*(self._program.site_places[s] for s in chain.sites), *chain.watched)]
 
     def _look(self, place: int, value: Tensor) -> None:
         """Fingerprint a value as it is."""
@@ -210,7 +221,7 @@ class _Ahead:
         raise NotImplementedError
 
 
-class _RoundingAhead(_Ahead):
+class _RoundingAhead(Ahead):
     """What recording and replaying share."""
 
     _follows = False
@@ -218,6 +229,7 @@ class _RoundingAhead(_Ahead):
 
     def __init__(self, program: Program, precision: Precision, kernels: Kernels, room: int | None) -> None:
         super().__init__(program, kernels.device, precision.significand_bits, room)
+        self.dtype = TORCH_DTYPES[precision.compute]
         self._precision = precision
         self._margins = site_margins(program, precision)
 
@@ -235,17 +247,16 @@ class _RoundingAhead(_Ahead):
             if isinstance(scale, Tensor):
                 size = scale.to(torch.float64)
             else:
-                size = number_on(scale, torch.float64, self._device)
-            margin = self._margins[self._site].bits
-            guard = self._precision.guard_bits
-            self._pass.choose_grid(size, row, guard, margin, self._share_bits, follow=self._follows)
-            self._round(contiguous.view(-1), row, margin)
+                size = number_on(scale, torch.float64, self.device)
+            self._round(contiguous.view(-1), row, size)
             self._site += 1
             result.append(contiguous)
         return result
 
-    def _round(self, flat: Tensor, row: Tensor, margin: int) -> None:
-        self._pass.round(flat, row, self._memory[self._entries :], self._memory[:1])
+    def _round(self, flat: Tensor, row: Tensor, scale: Tensor) -> None:
+        margin = self._margins[self._site].bits + self._share_bits
+        choice = GridChoice(scale, self._precision.guard_bits, margin, self._follows)
+        self._pass.round(flat, row, self._memory[self._entries :], self._memory[:1], choice=choice)
 
     def _is_ordinary(self, rows: Int64Array) -> bool:
         scales = rows[:, Slot.SCALE].copy().view(np.float64)
@@ -346,7 +357,7 @@ class ReplayingAhead(_RoundingAhead):
             self.wait()
         if not self._waits:
             parts = [log.indices * 2 + log.ups for log in logs]
-            self._directions = torch.from_numpy(np.concatenate([*parts, np.empty(0, np.int64)])).to(self._device)
+            self._directions = torch.from_numpy(np.concatenate([*parts, np.empty(0, np.int64)])).to(self.device)
 
     def _begin_ordinary(self) -> None:
         self._ordinary.follow(self._key, self._logs, self._forced)
@@ -356,15 +367,15 @@ class ReplayingAhead(_RoundingAhead):
         """What came to light at each rounding site."""
         return self._ordinary.counts if self._waits else self._counts
 
-    def _round(self, flat: Tensor, row: Tensor, margin: int) -> None:
+    def _round(self, flat: Tensor, row: Tensor, scale: Tensor) -> None:
         first, last = self._ends[self._site], self._ends[self._site + 1]
         logged = self._directions[first:last]
         own = self._memory[self._values + first : self._values + last]
         before = self._memory[self._values + self._gathered + first : self._values + self._gathered + last]
         # Before the values are rounded in place: a direction is judged by what they were.
         self._pass.gather(flat, logged, own)
-        super()._round(flat, row, margin)
-        self._pass.direct(flat, logged, own, before, row, margin)
+        super()._round(flat, row, scale)
+        self._pass.direct(flat, logged, own, before, row, self._margins[self._site].bits)
 
     def _conclude(self, rows: Int64Array, values: Int64Array, entries: Int64Array) -> None:
         own, before = values.view(np.float64).reshape(2, -1)
@@ -382,7 +393,7 @@ class ReplayingAhead(_RoundingAhead):
             self._counts.append(counts)
 
 
-class UnroundedAhead(_Ahead, WithoutLog):
+class UnroundedAhead(Ahead, WithoutLog):
     """Both sides of an exact profile.
 
     Args:
@@ -394,6 +405,7 @@ class UnroundedAhead(_Ahead, WithoutLog):
 
     def __init__(self, program: Program, kernels: Kernels) -> None:
         super().__init__(program, kernels.device, 0, 0)
+        self.dtype = torch.float32
         self._ordinary = Unrounded(program, kernels)
 
     def _take(self, node: Node, arguments: Arguments, outputs: Outputs) -> Outputs:

@@ -25,13 +25,15 @@ class Made:
     """What a chain gave."""
 
     results: list[Tensor]  #: Its results in the order of the chain.
-    finite: tuple[bool, ...]  #: For each whether it is state as it is stored, and all of it finite.
+    #: For each whether it is state as it is stored, and all of it finite. Where nobody waits for a device, the bits of
+    #: its largest magnitude, int32 ``[1]`` there.
+    finite: tuple[bool | Tensor, ...]
 
 
 def run_chain(
     chain: Chain,
     operands: Sequence[Tensor],
-    scalars: Sequence[float],
+    numbers: Sequence[Tensor | float],
     rounder: object,
 ) -> Made | None:
     """Compute a chain.
@@ -39,7 +41,7 @@ def run_chain(
     Args:
         chain: The chain.
         operands: Its operands in its order.
-        scalars: Its scalars.
+        numbers: Its scalars.
         rounder: The rounder of the step; None leaves the results as computed.
 
     Returns:
@@ -48,6 +50,7 @@ def run_chain(
     Raises:
         CancelledError: The token that is looked at was set.
     """
+    scalars = [float(one) for one in numbers]
     if not all(map(math.isfinite, scalars)) or not _as_declared(chain, operands):
         return None
     whole = [tensor.contiguous() for tensor in operands]

@@ -23,15 +23,18 @@ import triton.language as tl
 from torch import Tensor
 
 from counterfoil_core.kernels.cpu.magnitudes import INFINITE, LEAST_EXPONENT
+from counterfoil_core.kernels.cuda.zeros import zeros
 from counterfoil_core.kernels.devices import device_of
 
 TILE = 2048
 """Elements of one program on a device."""
-_INTERPRETED_TILE = 1 << 15
+INTERPRETED_TILE = 1 << 15
 """The same under the interpreter, where a program costs a millisecond whatever its size."""
 _ACROSS = 64
 """Elements beside each other of a tile that is high as well."""
-_OPTIONS = {"num_warps": 8, "enable_fp_fusion": False}
+MOST_OF_A_ROW, MOST_OF_A_COLUMN = 1 << 16, 1 << 10
+"""Terms that one program adds: 32 tiles. Of more a device would wait for a few programs, so three launches add them."""
+OPTIONS = {"num_warps": 8, "enable_fp_fusion": False}
 
 _BIAS = tl.constexpr(1023)
 _INFINITE = tl.constexpr(INFINITE)
@@ -40,6 +43,8 @@ _MAGNITUDE = tl.constexpr(0x7FFFFFFF)
 _LEAST_INTEGER = tl.constexpr(-(1 << 31))
 _WHOLE = tl.constexpr(1 << 53)
 _MAGNITUDE64 = tl.constexpr(0x7FFFFFFFFFFFFFFF)
+_ERROR = tl.constexpr(2.0**-46)
+"""A power of two, which Triton's float32 holds: how far from the true value a float64 one may be."""
 _INFINITE64 = tl.constexpr(0x7FF0000000000000)
 
 
@@ -68,7 +73,7 @@ def _tile_of(across: tl.tensor, high: tl.constexpr, wide: tl.constexpr) -> tuple
 
 
 @triton.jit
-def _place(
+def place_of(
     group: tl.tensor, term: tl.tensor, terms: tl.tensor, r0: tl.tensor, k1: tl.tensor, r1: tl.tensor, rows: tl.constexpr
 ) -> tl.tensor:
     """Where the terms of groups lie in ``x[k0, r0, k1, r1]``; groups are the pairs of k0 and k1, terms those of r0, r1.
@@ -102,9 +107,9 @@ def _largest(
     else:
         across, along = tl.expand_dims(group, 1), tl.expand_dims(term, 0)
     inside = (across < groups) & (along < terms)
-    pattern = tl.load(x + _place(across, along, terms, r0, k1, r1, rows), mask=inside, other=0) & _MAGNITUDE
+    pattern = tl.load(x + place_of(across, along, terms, r0, k1, r1, rows), mask=inside, other=0) & _MAGNITUDE
     found = tl.max(pattern, 0 if columns else 1)
-    tl.atomic_max(largest + group, found, mask=group < groups)
+    tl.atomic_max(largest + group, found, mask=group < groups, sem="relaxed")
 
 
 @triton.jit
@@ -138,7 +143,7 @@ def _quantise(
     else:
         across, along, magics = tl.expand_dims(group, 1), tl.expand_dims(term, 0), tl.expand_dims(magic, 1)
     inside = (across < groups) & (along < terms)
-    place = _place(across, along, terms, r0, k1, r1, rows)
+    place = place_of(across, along, terms, r0, k1, r1, rows)
     value = tl.load(x + place, mask=inside, other=0.0).to(tl.float64)
     tl.store(values + place, (value + magics) - magics, mask=inside)
 
@@ -167,11 +172,11 @@ def _sum(
     else:
         across, along, magics = tl.expand_dims(group, 1), tl.expand_dims(term, 0), tl.expand_dims(magic, 1)
     inside = (across < groups) & (along < terms)
-    place = _place(across, along, terms, r0, k1, r1, rows)
+    place = place_of(across, along, terms, r0, k1, r1, rows)
     value = tl.load(x + place, mask=inside, other=0.0).to(tl.float64)
     # Where nothing is, the integer is zero.
     integers = (value + magics.to(tl.float64, bitcast=True)).to(tl.int64, bitcast=True) - magics
-    tl.atomic_add(totals + group, tl.sum(integers, 0 if columns else 1), mask=group < groups)
+    tl.atomic_add(totals + group, tl.sum(integers, 0 if columns else 1), mask=group < groups, sem="relaxed")
 
 
 @triton.jit
@@ -194,6 +199,49 @@ def _round_sums(
 
 
 @triton.jit
+def _sum_whole(
+    x: tl.tensor,
+    groups: tl.tensor,
+    terms: tl.tensor,
+    r0: tl.tensor,
+    k1: tl.tensor,
+    r1: tl.tensor,
+    bits: tl.tensor,
+    result: tl.tensor,
+    flag: tl.tensor,
+    rows: tl.constexpr,
+    columns: tl.constexpr,
+    high: tl.constexpr,
+    wide: tl.constexpr,
+) -> None:
+    """Add all terms of each of ``high`` groups: the largest magnitude first, then integers, then one rounding."""
+    group = tl.program_id(0).to(tl.int64) * high + tl.arange(0, high).to(tl.int64)
+    term = tl.arange(0, wide).to(tl.int64)
+    across = tl.expand_dims(group, 0 if columns else 1)
+    pattern = tl.zeros((high,), tl.int32)
+    for start in tl.range(0, terms, wide):
+        along = tl.expand_dims(start + term, 1 if columns else 0)
+        inside = (across < groups) & (along < terms)
+        value = tl.load(x + place_of(across, along, terms, r0, k1, r1, rows), mask=inside, other=0.0)
+        found = value.to(tl.int32, bitcast=True) & _MAGNITUDE
+        pattern = tl.maximum(pattern, tl.max(found, 0 if columns else 1))
+    # All programs that raise the flag write the same.
+    tl.store(flag + group * 0, pattern * 0 + 1, mask=pattern >= _INFINITE)
+    exponent = _exponent(pattern)
+    magic = _magic(exponent, bits)
+    magics = tl.expand_dims(magic, 0 if columns else 1)
+    total = tl.zeros((high,), tl.int64)
+    for start in tl.range(0, terms, wide):
+        along = tl.expand_dims(start + term, 1 if columns else 0)
+        inside = (across < groups) & (along < terms)
+        value = tl.load(x + place_of(across, along, terms, r0, k1, r1, rows), mask=inside, other=0.0).to(tl.float64)
+        # Where nothing is, the integer is zero.
+        integers = (value + magics.to(tl.float64, bitcast=True)).to(tl.int64, bitcast=True) - magics
+        total += tl.sum(integers, 0 if columns else 1)
+    tl.store(result + group, _rounded_once(total, exponent - bits), mask=group < groups)
+
+
+@triton.jit
 def _nearest(value: tl.tensor) -> tl.tensor:
     """The bits, int32, of the float32 nearest to a float64; no zero has a sign."""
     pattern = value.to(tl.float32).to(tl.int32, bitcast=True)
@@ -210,6 +258,31 @@ def _rounded_once(total: tl.tensor, exponent: tl.tensor) -> tl.tensor:
     held = tl.where((total <= _WHOLE) & (total >= -_WHOLE), total.to(tl.float64), odd)
     scale = ((exponent + _BIAS) << 52).to(tl.float64, bitcast=True)
     return _nearest(held * scale)
+
+
+@triton.jit
+def _sure(x: tl.tensor, count: tl.tensor, result: tl.tensor, kind: tl.constexpr, size: tl.constexpr) -> None:
+    """A function of float32 numbers that float64 decides: a root, a reciprocal, or the reciprocal of a root."""
+    index = tl.program_id(0).to(tl.int64) * size + tl.arange(0, size).to(tl.int64)
+    inside = index < count
+    value = tl.load(x + index, mask=inside, other=1.0)
+    if kind == "sqrt":
+        found = tl.sqrt_rn(value)
+    elif kind == "reciprocal":
+        found = tl.div_rn(1.0, value)
+    else:
+        tl.static_assert(kind == "rsqrt")
+        # As counterfoil_core.kernels.exact.functions does in torch's operators, which says why.
+        wide = value.to(tl.float64)
+        near = 1.0 / tl.sqrt(wide)
+        one = tl.full((), 1.0, tl.float64)
+        below, above = (near * (one - _ERROR)).to(tl.float32), (near * (one + _ERROR)).to(tl.float32)
+        middle = (below.to(tl.float64) + above.to(tl.float64)) * 0.5
+        square = middle * middle
+        upper = ((square.to(tl.int64, bitcast=True) >> 27) << 27).to(tl.float64, bitcast=True)
+        is_less = (upper * wide - 1.0) + (square - upper) * wide < 0.0
+        found = tl.where(is_less, above, below)
+    tl.store(result + index, found + 0.0, mask=inside)
 
 
 @triton.jit
@@ -233,7 +306,10 @@ def _bracket(
     is_number = (value.to(tl.int64, bitcast=True) & _MAGNITUDE64) <= _INFINITE64
     doubtful = inside & (below != above) & is_number
     number = tl.sum(doubtful.to(tl.int64), 0)
-    place = tl.atomic_add(report, number) + tl.cumsum(doubtful.to(tl.int64), 0)
+    before = number * 0
+    if number > 0:
+        before = tl.atomic_add(report, number, sem="relaxed")
+    place = before + tl.cumsum(doubtful.to(tl.int64), 0)
     tl.store(report + place, index, mask=doubtful & (place <= room))
     tl.store(result + index, below, mask=inside)
 
@@ -246,7 +322,7 @@ def _power_of_two(length: int, most: int) -> int:
 def _tile(rows: int, columns: int, widest: int = TILE) -> tuple[int, int]:
     """Lengths of a tile of a matrix, powers of two; where it does not lie in rows it should not be too wide."""
     interpreted = triton.knobs.runtime.interpret and rows * columns > TILE
-    size = _INTERPRETED_TILE if interpreted else TILE
+    size = INTERPRETED_TILE if interpreted else TILE
     wide = _power_of_two(columns, size if interpreted else widest)
     return _power_of_two(rows, size // wide), wide
 
@@ -257,20 +333,23 @@ def _launch(
     """Launch a kernel over a matrix of this shape on the device of x, which need not be the machine's first."""
     (rows, columns), (high, wide) = shape, tile
     with device_of(x):
-        kernel[(-(-rows // high) * -(-columns // wide),)](x, *arguments, **constants, high=high, wide=wide, **_OPTIONS)
+        kernel[(-(-rows // high) * -(-columns // wide),)](x, *arguments, **constants, high=high, wide=wide, **OPTIONS)
 
 
-def _launch_grouped(kernel: Any, lengths: Sequence[int], x: Tensor, *arguments: Any) -> None:
-    """Launch a kernel over ``x[k0, r0, k1, r1]``."""
+def launch_grouped(kernel: Any, lengths: Sequence[int], x: Tensor, *arguments: Any, whole: bool = False) -> None:
+    """Launch a kernel over ``x[k0, r0, k1, r1]``; ``whole``: its programs take all terms of their groups."""
     k0, r0, k1, r1 = lengths
     groups, terms, columns = k0 * k1, r0 * r1, k1 > 1 and r1 == 1
     if columns:
         wide, high = _tile(terms, groups, _ACROSS)
     else:
         high, wide = _tile(groups, terms)
+    if whole:
+        # Totals of groups stay in registers, where a whole tile does not find room beside them on every device.
+        high, wide = (high // 2, wide) if high > 1 else (high, max(wide // 2, 1))
     _launch(
-        kernel, (groups, terms), (high, wide), x, groups, terms, r0, k1, r1, *arguments, rows=r0 == k1 == 1,
-        columns=columns,
+        kernel, (groups, 1 if whole else terms), (high, wide), x, groups, terms, r0, k1, r1, *arguments,
+        rows=r0 == k1 == 1, columns=columns,
     )  # fmt: skip
 
 
@@ -284,8 +363,8 @@ def largest(x: Tensor, lengths: Sequence[int]) -> Tensor:
     Returns:
         int32 ``[k0 * k1]``: magnitudes are ordered as their bits are, infinity and what is not a number above all.
     """
-    found = torch.zeros(lengths[0] * lengths[2], dtype=torch.int32, device=x.device)
-    _launch_grouped(_largest, lengths, x.view(torch.int32), found)
+    found = zeros(lengths[0] * lengths[2], torch.int32, x.device)
+    launch_grouped(_largest, lengths, x.view(torch.int32), found)
     return found
 
 
@@ -304,31 +383,52 @@ def quantise(x: Tensor, lengths: Sequence[int], top: Tensor, bits: int, flag: Te
     """
     values = torch.empty(x.shape, dtype=torch.float64, device=x.device)
     exponents = torch.empty(top.shape, dtype=torch.int64, device=x.device)
-    _launch_grouped(_quantise, lengths, x, top, bits, values, exponents, flag)
+    launch_grouped(_quantise, lengths, x, top, bits, values, exponents, flag)
     return values, exponents
 
 
-def total(x: Tensor, lengths: Sequence[int], top: Tensor, bits: int, flag: Tensor) -> Tensor:
+def total(x: Tensor, lengths: Sequence[int], bits: int, flag: Tensor) -> Tensor:
     """Return the sums of groups of elements through Q_b, each rounded once.
 
     Args:
         x: float32, contiguous, not empty.
         lengths: As for :func:`largest`.
-        top: int32 ``[k0 * k1]``: what that gave.
         bits: b, so that no sum is more than 2^53 units.
         flag: int32 ``[1]``: becomes 1 where an element is not finite.
 
     Returns:
         float32 ``[k0 * k1]``.
     """
-    groups = top.numel()
-    totals = torch.zeros(groups, dtype=torch.int64, device=x.device)
+    k0, r0, k1, r1 = lengths
+    groups = k0 * k1
     result = torch.empty(groups, dtype=torch.int32, device=x.device)
-    _launch_grouped(_sum, lengths, x, top, bits, totals)
-    size = _INTERPRETED_TILE if triton.knobs.runtime.interpret and groups > TILE else TILE
+    if r0 * r1 <= (MOST_OF_A_COLUMN if k1 > 1 and r1 == 1 else MOST_OF_A_ROW):
+        launch_grouped(_sum_whole, lengths, x, bits, result, flag, whole=True)
+        return result.view(torch.float32)
+    top, totals = largest(x, lengths), zeros(groups, torch.int64, x.device)
+    launch_grouped(_sum, lengths, x, top, bits, totals)
+    size = INTERPRETED_TILE if triton.knobs.runtime.interpret and groups > TILE else TILE
     with device_of(x):
-        _round_sums[(-(-groups // size),)](totals, groups, top, bits, result, flag, size=size, **_OPTIONS)
+        _round_sums[(-(-groups // size),)](totals, groups, top, bits, result, flag, size=size, **OPTIONS)
     return result.view(torch.float32)
+
+
+def sure(kind: str, x: Tensor) -> Tensor:
+    """Return correctly rounded values of a function that needs no exact arithmetic.
+
+    Args:
+        kind: ``sqrt``, ``reciprocal`` or ``rsqrt``.
+        x: float32.
+
+    Returns:
+        float32, the shape of ``x``, contiguous; no zero has a sign.
+    """
+    flat, count = x.contiguous(), x.numel()
+    result = torch.empty_like(flat)
+    size = INTERPRETED_TILE if triton.knobs.runtime.interpret and count > TILE else TILE
+    with device_of(x):
+        _sure[(-(-count // size),)](flat, count, result, kind=kind, size=size, **OPTIONS)
+    return result
 
 
 def bracket(approximate: Tensor, error: float, room: int) -> tuple[Tensor, Tensor]:
@@ -345,12 +445,12 @@ def bracket(approximate: Tensor, error: float, room: int) -> tuple[Tensor, Tenso
     """
     count = approximate.numel()
     result = torch.empty(count, dtype=torch.int32, device=approximate.device)
-    report = torch.zeros(1 + room, dtype=torch.int64, device=approximate.device)
+    report = zeros(1 + room, torch.int64, approximate.device)
     # Triton takes a number for a float32 one.
     ends = (torch.full((), end, dtype=torch.float64, device=approximate.device) for end in (1 - error, 1 + error))
-    size = _INTERPRETED_TILE if triton.knobs.runtime.interpret and count > TILE else TILE
+    size = INTERPRETED_TILE if triton.knobs.runtime.interpret and count > TILE else TILE
     with device_of(approximate):
-        _bracket[(-(-count // size),)](approximate, count, *ends, result, report, room, size=size, **_OPTIONS)
+        _bracket[(-(-count // size),)](approximate, count, *ends, result, report, room, size=size, **OPTIONS)
     return result.view(torch.float32), report
 
 

@@ -14,6 +14,7 @@ how it is tested where there is no CUDA device.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
@@ -56,11 +57,13 @@ class Slot(IntEnum):
     LARGEST = 5
     """Grows: the bits of the largest magnitude before rounding."""
     SCALE = 6
-    """Reported by :func:`choose_grid`: the bits of S."""
+    """Reported where a grid is chosen: the bits of S."""
     EXPONENT = 7
-    """Told to :func:`choose_grid`: the trainer's E. Reported: that of the grid."""
+    """Reported there too: the E of the grid."""
     TOP = 8
     """Grows: the bits of the largest magnitude after rounding."""
+    GIVEN = 9
+    """Told where a grid is chosen and a log followed: the trainer's E."""
 
 
 SLOTS = 16
@@ -75,6 +78,7 @@ _LARGEST = tl.constexpr(int(Slot.LARGEST))
 _SCALE = tl.constexpr(int(Slot.SCALE))
 _EXPONENT = tl.constexpr(int(Slot.EXPONENT))
 _TOP = tl.constexpr(int(Slot.TOP))
+_GIVEN = tl.constexpr(int(Slot.GIVEN))
 _ZERO = tl.constexpr(ZERO_SCALE)
 _BIAS = tl.constexpr(FLOAT64_BIAS)
 _GOLDEN = tl.constexpr(0x9E3779B97F4A7C15)
@@ -85,16 +89,16 @@ _INFINITY = tl.constexpr(0x7FF0000000000000)
 
 
 @triton.jit
-def _mix(bits: tl.tensor, index: tl.tensor, key: tl.tensor) -> tl.tensor:
-    # The fingerprint term of one element: int64 bits and index, uint64 key; see kernel_cpu.
+def mix(bits: tl.tensor, index: tl.tensor, key: tl.tensor) -> tl.tensor:
+    """The fingerprint term of one element: int64 bits and index, uint64 key (:mod:`.kernels.cpu.rounding`)."""
     z = (bits.to(tl.uint64, bitcast=True) ^ key) + (index.to(tl.uint64) + 1) * _GOLDEN
     z = (z ^ (z >> 32)) * _MULTIPLIER
     return z ^ (z >> 29)
 
 
 @triton.jit
-def _total(terms: tl.tensor) -> tl.tensor:
-    # As int64: addition wraps alike, and atomic addition takes either.
+def total_of(terms: tl.tensor) -> tl.tensor:
+    """The sum of terms, as int64: addition wraps alike, and atomic addition takes either."""
     return tl.sum(terms.to(tl.int64, bitcast=True), 0)
 
 
@@ -119,6 +123,30 @@ def _rounded(value: tl.tensor, floor: tl.tensor, p: tl.constexpr) -> tl.tensor:
 
 
 @triton.jit
+def _grid_of(
+    scale: tl.tensor,
+    slot: tl.tensor,
+    guard: tl.tensor,
+    margin: tl.tensor,
+    follow: tl.constexpr,
+) -> tuple[tl.tensor, tl.tensor, tl.tensor, tl.tensor]:
+    """Of a scale in device memory its bits and E; and of the grid the floor exponent and tau, by its bits."""
+    size = tl.load(scale).to(tl.float64)
+    bits = size.to(tl.int64, bitcast=True)
+    # Subnormal numbers have no exponent of their own; times 2^64 they have.
+    field = (bits >> 52) & 2047
+    raised = ((size * 18446744073709551616.0).to(tl.int64, bitcast=True) >> 52) & 2047
+    own = tl.where(field == 0, raised - 64, field) - _BIAS
+    own = tl.where((bits & _MAGNITUDE) == 0, _ZERO, own)
+    exponent = own
+    if follow:
+        given = tl.load(slot + _GIVEN)
+        near = (given - own <= 1) & (own - given <= 1)
+        exponent = tl.where((given != _ZERO) & (own != _ZERO) & near, given, own)
+    return bits, exponent, tl.maximum(exponent - guard, -126) + _BIAS, _power(exponent - margin)
+
+
+@triton.jit
 def _round_block(
     values: tl.tensor,
     count: tl.tensor,
@@ -127,8 +155,13 @@ def _round_block(
     cursor: tl.tensor,
     capacity: tl.tensor,
     done: tl.tensor,
+    scale: tl.tensor,
+    guard: tl.tensor,
+    margin: tl.tensor,
     p: tl.constexpr,
     again: tl.constexpr,
+    chosen: tl.constexpr,
+    follow: tl.constexpr,
     size: tl.constexpr,
 ) -> None:
     """Round a block of a tensor in place, unless its decisions find no room: then it is left as it is."""
@@ -140,25 +173,38 @@ def _round_block(
         end = tl.where(tl.load(done + block) == 0, end, 0)
     inside = index < end
     value = tl.load(values + index, mask=inside, other=0.0).to(tl.float64)
-    rounded, half = _rounded(value, tl.load(slot + _FLOOR), p)
+    if chosen:
+        bits, exponent, floor, tau = _grid_of(scale, slot, guard, margin, follow)
+        # Each program finds the same; one reports it.
+        first = block == 0
+        tl.store(slot + _SCALE, bits, mask=first)
+        tl.store(slot + _EXPONENT, exponent, mask=first)
+        tl.store(slot + _FLOOR, floor, mask=first)
+    else:
+        floor, tau = tl.load(slot + _FLOOR), tl.load(slot + _TAU)
+    rounded, half = _rounded(value, floor, p)
     remainder = value - rounded
-    tau = tl.load(slot + _TAU).to(tl.float64, bitcast=True)
+    tau = tau.to(tl.float64, bitcast=True)
     near = (tl.abs(remainder) >= half - tau) & inside
     found = tl.sum(near.to(tl.int64), 0)
-    start = tl.atomic_add(cursor, found)
+    # Each atomic operation is an addition or a maximum: none orders what others see, so none need wait for memory.
+    start = found * 0
+    if found > 0:
+        start = tl.atomic_add(cursor, found, sem="relaxed")
     fits = (start + found <= capacity) | (found == 0)
     rounds = index < tl.where(fits, end, 0)
     place = start + tl.cumsum(near.to(tl.int64), 0) - 1
     tl.store(entries + place, index * 2 + (remainder < 0.0).to(tl.int64), mask=near & rounds)
     tl.store(values + index, rounded.to(values.dtype.element_ty), mask=rounds)
     magnitude = value.to(tl.int64, bitcast=True) & _MAGNITUDE
-    terms = _mix(rounded.to(tl.int64, bitcast=True), index, tl.load(slot + _KEY).to(tl.uint64, bitcast=True))
-    total = _total(tl.where(rounds, terms, 0))
-    tl.atomic_add(slot + _FINGERPRINT, total)
-    tl.atomic_max(slot + _LARGEST, tl.max(magnitude, 0))
+    terms = mix(rounded.to(tl.int64, bitcast=True), index, tl.load(slot + _KEY).to(tl.uint64, bitcast=True))
+    total = total_of(tl.where(rounds, terms, 0))
+    tl.atomic_add(slot + _FINGERPRINT, total, sem="relaxed")
+    tl.atomic_max(slot + _LARGEST, tl.max(magnitude, 0), sem="relaxed")
     after = rounded.to(tl.int64, bitcast=True) & _MAGNITUDE
-    tl.atomic_max(slot + _TOP, tl.max(after, 0))
-    tl.atomic_add(slot + _COUNT, tl.where(fits, found, 0))
+    tl.atomic_max(slot + _TOP, tl.max(after, 0), sem="relaxed")
+    if (found > 0) & fits:
+        tl.atomic_add(slot + _COUNT, found, sem="relaxed")
     if again:
         tl.store(done + block, fits.to(tl.int32))
 
@@ -177,39 +223,11 @@ def _fingerprint_block(
         magnitude = bits & _MAGNITUDE
         # Sign and payload of what is not a number differ between processors.
         bits = tl.where(magnitude > _INFINITY, _NAN, bits)
-        tl.atomic_max(slot + _LARGEST, tl.max(magnitude, 0))
+        tl.atomic_max(slot + _LARGEST, tl.max(magnitude, 0), sem="relaxed")
     else:
         bits = loaded.to(tl.int64)
-    terms = _mix(bits, index, tl.load(slot + _KEY).to(tl.uint64, bitcast=True))
-    tl.atomic_add(slot + _FINGERPRINT, _total(tl.where(inside, terms, 0)))
-
-
-@triton.jit
-def _choose_grid(
-    scale: tl.tensor,
-    slot: tl.tensor,
-    guard: tl.constexpr,
-    margin: tl.constexpr,
-    share: tl.constexpr,
-    follow: tl.constexpr,
-) -> None:
-    """E of a scale, float64 in device memory, and what :func:`_round_block` is told of its grid."""
-    size = tl.load(scale).to(tl.float64)
-    bits = size.to(tl.int64, bitcast=True)
-    # Subnormal numbers have no exponent of their own; times 2^64 they have.
-    field = (bits >> 52) & 2047
-    raised = ((size * 18446744073709551616.0).to(tl.int64, bitcast=True) >> 52) & 2047
-    own = tl.where(field == 0, raised - 64, field) - _BIAS
-    own = tl.where((bits & _MAGNITUDE) == 0, _ZERO, own)
-    exponent = own
-    if follow:
-        given = tl.load(slot + _EXPONENT)
-        near = (given - own <= 1) & (own - given <= 1)
-        exponent = tl.where((given != _ZERO) & (own != _ZERO) & near, given, own)
-    tl.store(slot + _SCALE, bits)
-    tl.store(slot + _EXPONENT, exponent)
-    tl.store(slot + _FLOOR, tl.maximum(exponent - guard, -126) + _BIAS)
-    tl.store(slot + _TAU, _power(exponent - margin - share))
+    terms = mix(bits, index, tl.load(slot + _KEY).to(tl.uint64, bitcast=True))
+    tl.atomic_add(slot + _FINGERPRINT, total_of(tl.where(inside, terms, 0)), sem="relaxed")
 
 
 @triton.jit
@@ -256,9 +274,11 @@ def _direct(
     turned = inside & (distance <= twice) & ((entry & 1) != is_up)
     tl.store(values + index, beyond.to(values.dtype.element_ty), mask=turned)
     key = tl.load(slot + _KEY).to(tl.uint64, bitcast=True)
-    gained = _mix(beyond.to(tl.int64, bitcast=True), index, key)
-    lost = _mix(rounded.to(tl.int64, bitcast=True), index, key)
-    tl.atomic_add(slot + _FINGERPRINT, _total(tl.where(turned, gained - lost, 0)))
+    gained = mix(beyond.to(tl.int64, bitcast=True), index, key)
+    lost = mix(rounded.to(tl.int64, bitcast=True), index, key)
+    change = total_of(tl.where(turned, gained - lost, 0))
+    if change != 0:
+        tl.atomic_add(slot + _FINGERPRINT, change, sem="relaxed")
 
 
 _OPTIONS = {"num_warps": _WARPS, "enable_fp_fusion": False}
@@ -275,6 +295,16 @@ def _size(count: int) -> int:
 
 def _programs(count: int, size: int) -> tuple[int]:
     return (-(-count // size),)
+
+
+@dataclass(frozen=True)
+class GridChoice:
+    """How the pass that rounds a tensor chooses its grid."""
+
+    scale: Tensor  #: float64 ``[]`` on the device: S.
+    guard: int  #: G.
+    margin: int  #: Decisions within 2^(E - margin) of a midpoint are collected.
+    follow: bool = False  #: Take the trainer's E, which lies in the row, where it differs by one at most.
 
 
 class Pass:
@@ -295,7 +325,15 @@ class Pass:
             with device_of(values):
                 kernel[_programs(count, size)](values, *arguments, **constants, size=size, **_OPTIONS)
 
-    def round(self, flat: Tensor, slot: Tensor, entries: Tensor, cursor: Tensor, done: Tensor | None = None) -> None:
+    def round(
+        self,
+        flat: Tensor,
+        slot: Tensor,
+        entries: Tensor,
+        cursor: Tensor,
+        done: Tensor | None = None,
+        choice: GridChoice | None = None,
+    ) -> None:
         """Round a tensor in place, and collect its close decisions.
 
         A block whose decisions find no room is left unrounded, and the cursor counts them all the same.
@@ -306,10 +344,13 @@ class Pass:
             entries: int64 ``[capacity]``: twice the index of a decision, plus 1 if it went up; in any order.
             cursor: int64 ``[1]``: how many decisions found room, or would have needed it.
             done: int32, one for each block: whether a pass before this one has rounded it; None for no.
+            choice: How the grid is chosen; None where the row tells it.
         """
+        chosen = choice or GridChoice(slot, 0, 0)
         self._launch(
-            _round_block, flat.numel(), flat, flat.numel(), slot, entries, cursor, entries.numel(),
-            slot if done is None else done, p=self._bits, again=done is not None,
+            _round_block, max(flat.numel(), choice is not None), flat, flat.numel(), slot, entries, cursor,
+            entries.numel(), slot if done is None else done, chosen.scale, chosen.guard, chosen.margin, p=self._bits,
+            again=done is not None, chosen=choice is not None, follow=chosen.follow,
         )  # fmt: skip
 
     def blocks(self, count: int) -> int:
@@ -326,22 +367,6 @@ class Pass:
         """
         count = values.numel()
         self._launch(_fingerprint_block, count, values, count, slot, floating=values.is_floating_point())
-
-    def choose_grid(self, scale: Tensor, slot: Tensor, guard: int, margin: int, share: int, *, follow: bool) -> None:
-        """Choose the grid by a scale in device memory.
-
-        Args:
-            scale: float64 ``[]``: S.
-            slot: int64 ``[16]``: the row of the tensor; with ``follow`` the trainer's E lies in it.
-            guard: G.
-            margin: m.
-            share: Decisions within ``2^-share`` of the margin are collected.
-            follow: Take the trainer's E where it differs by one at most.
-        """
-        with device_of(scale):
-            _choose_grid[(1,)](
-                scale, slot, guard=guard, margin=margin, share=share, follow=follow, num_warps=1, enable_fp_fusion=False
-            )
 
     def gather(self, flat: Tensor, entries: Tensor, into: Tensor) -> None:
         """Write the float64 bits of the elements that ``entries``, int64 ``[k]``, name to ``into``, int64 ``[k]``."""

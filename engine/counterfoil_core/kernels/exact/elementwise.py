@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.kernels import buffers
-from counterfoil_core.kernels.exact.single import number_on
+from counterfoil_core.kernels.exact.single import constant_on
 
 _FLOAT64_BITS = 53
 
@@ -29,7 +29,7 @@ def number(value: int | float, device: torch.device) -> Tensor:
         magnitude = abs(value) >> excess
         lost = magnitude << excess != abs(value)
         value = math.copysign(math.ldexp(magnitude | lost, excess), value)
-    return number_on(value, torch.float32, device)
+    return constant_on(value, torch.float32, device)
 
 
 def _pair(x: Tensor | float, y: Tensor | float) -> tuple[Tensor, Tensor]:

@@ -111,7 +111,7 @@ def evaluate(kind: str, *operands: Tensor | float) -> Tensor:
     given = _tensors(operands)
     if not devices.loops_reach(given[0].device):
         if kind in _SURE:
-            return _SURE[kind](given[0])
+            return _sure_there(kind, given[0])
         return round_function(kind, *approximate(kind, *operands))
     if kind == "sqrt":
         return square_roots(given[0])
@@ -120,6 +120,15 @@ def evaluate(kind: str, *operands: Tensor | float) -> Tensor:
     result = buffers.empty(shape, dtype=torch.float32)
     _evaluate(kind, [_flat(tensor, shape) for tensor in given], result.view(-1))
     return result
+
+
+def _sure_there(kind: str, x: Tensor) -> Tensor:
+    """Return a function that needs no exact arithmetic on a device."""
+    if not devices.triton_reaches(x.device) or not x.numel():
+        return _SURE[kind](x)
+    from counterfoil_core.kernels.cuda import exact
+
+    return exact.sure(kind, x)
 
 
 def _tensors(operands: Sequence[Tensor | float]) -> list[Tensor]:

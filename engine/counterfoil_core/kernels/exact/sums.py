@@ -51,12 +51,11 @@ def total(x: Tensor, axes: Sequence[int] | None = None, *, keepdim: bool = False
 
 
 def _total_there(x: Tensor, summed: Sequence[int], bits: int) -> Tensor:
-    """Return the sums on a CUDA device, in two passes and without waiting: float32 ``[n]``."""
+    """Return the sums on a CUDA device, without waiting: float32 ``[n]``."""
     from counterfoil_core.kernels.cuda import exact
 
-    lengths = runs(x.shape, summed)
     with refusal_flag(x.device) as flag:
-        return exact.total(x, lengths, exact.largest(x, lengths), bits, flag)
+        return exact.total(x, runs(x.shape, summed), bits, flag)
 
 
 def running_total(x: Tensor, axis: int) -> Tensor:

@@ -27,6 +27,7 @@ from counterfoil_core.base.errors import CounterfoilError, NonFiniteError
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil_core.kernels import devices
 from counterfoil_core.kernels.cuda import exact
+from counterfoil_core.kernels.exact import device_products
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.kernels.exact.products import Form
 from counterfoil_core.operators.facts import OperatorClass
@@ -39,9 +40,12 @@ KEY = 2**63 + 99
 
 
 @pytest.fixture(params=DEVICES)
-def both(request: pytest.FixtureRequest) -> Iterator[tuple[Kernels, Kernels]]:
+def both(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Kernels, Kernels]]:
     """Kernels of ordinary rounders, and of ones that run ahead."""
     device = torch.device(request.param)
+    mark = request.node.get_closest_marker("ptx")
+    if mark is not None:
+        monkeypatch.setattr(device_products, "_has_integers", lambda _device: mark.args[0] >= 80)
     made = Kernels(device, 1, run_ahead=False), Kernels(device, 1, run_ahead=True)
     yield made
     for kernels in made:

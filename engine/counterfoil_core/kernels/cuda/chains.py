@@ -1,0 +1,151 @@
+"""Chains of elementwise operators in Triton, for CUDA: one launch computes, fingerprints and looks at what is stored.
+
+A program runs the instructions of a chain (:mod:`counterfoil_core.program.chains`) on its elements in registers. They
+are a constant of the kernel, by name, so each chain is compiled by itself. Each is one correctly rounded operation or a
+selection: nothing is fused (the launch asks for that), divisions and roots are IEEE 754's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from counterfoil_core.kernels.cuda.rounding import INTERPRETED_BLOCK, Slot, is_interpreted, mix, total_of
+from counterfoil_core.kernels.devices import device_of
+
+BLOCK = 1024
+"""Elements of one program on a device."""
+_WARPS = 4
+_KEY = tl.constexpr(int(Slot.KEY))
+_FINGERPRINT = tl.constexpr(int(Slot.FINGERPRINT))
+_LARGEST = tl.constexpr(int(Slot.LARGEST))
+_MAGNITUDE = tl.constexpr(0x7FFFFFFF)
+_MAGNITUDE64 = tl.constexpr(0x7FFFFFFFFFFFFFFF)
+_NAN = tl.constexpr(0x7FF8000000000000)
+_INFINITY = tl.constexpr(0x7FF0000000000000)
+
+Instruction = tuple[str, int, int, int]
+"""What it does, and what it takes, by number: a value, then values, a scalar, a place, or a result and its top.
+
+Values are numbered as they come: first the operands, then what each instruction makes."""
+
+
+@triton.jit
+def _run_chain(
+    operands: tl.tensor,
+    results: tl.tensor,
+    scalars: tl.tensor,
+    rows: tl.tensor,
+    tops: tl.tensor,
+    count: tl.tensor,
+    code: tl.constexpr,
+    dtype: tl.constexpr,
+    size: tl.constexpr,
+) -> None:
+    """Run the instructions of a chain on a block, in ``dtype``."""
+    index = tl.program_id(0).to(tl.int64) * size + tl.arange(0, size).to(tl.int64)
+    inside = index < count
+    values = ()  # type: Any
+    for k in tl.static_range(len(operands)):
+        values = values + (tl.load(operands[k] + index, mask=inside, other=0),)  # noqa: RUF005 (Triton has no other)
+    for k in tl.static_range(len(code)):
+        a = values[code[k][1]]
+        if code[k][0] == "SITE":
+            # As _fingerprint_block.
+            bits = a.to(tl.float64).to(tl.int64, bitcast=True)
+            magnitude = bits & _MAGNITUDE64
+            bits = tl.where(magnitude > _INFINITY, _NAN, bits)
+            row = rows[code[k][2]]
+            terms = mix(bits, index, tl.load(row + _KEY).to(tl.uint64, bitcast=True))
+            tl.atomic_max(row + _LARGEST, tl.max(tl.where(inside, magnitude, 0), 0), sem="relaxed")
+            tl.atomic_add(row + _FINGERPRINT, total_of(tl.where(inside, terms, 0)), sem="relaxed")
+            made = a
+        elif code[k][0] == "STORE":
+            made = a
+            tl.store(results[code[k][2]] + index, made, mask=inside)
+        elif code[k][0] == "NARROW":
+            made = a.to(tl.float32)
+            top = tl.where(inside, made.to(tl.int32, bitcast=True) & _MAGNITUDE, 0)
+            tl.atomic_max(tops[code[k][3]], tl.max(top, 0), sem="relaxed")
+            tl.store(results[code[k][2]] + index, made, mask=inside)
+        elif code[k][0] == "DECIDE":
+            made = a
+            tl.store(results[code[k][2]] + index, a != 0, mask=inside)
+        elif (code[k][0] == "WIDEN") | (code[k][0] == "TRUTH"):
+            made = a.to(dtype)
+        elif code[k][0] == "FILL":
+            made = tl.load(scalars[code[k][2]])
+        elif code[k][0] == "ADD":
+            made = a + values[code[k][2]]
+        elif code[k][0] == "ADD_S":
+            made = a + tl.load(scalars[code[k][2]])
+        elif code[k][0] == "SUB":
+            made = a - values[code[k][2]]
+        elif code[k][0] == "SUB_S":
+            made = a - tl.load(scalars[code[k][2]])
+        elif code[k][0] == "SUB_FROM_S":
+            made = tl.load(scalars[code[k][2]]) - a
+        elif code[k][0] == "MUL":
+            made = a * values[code[k][2]]
+        elif code[k][0] == "MUL_S":
+            made = a * tl.load(scalars[code[k][2]])
+        elif code[k][0] == "DIV":
+            made = tl.div_rn(a, values[code[k][2]])
+        elif code[k][0] == "DIV_S":
+            made = tl.div_rn(a, tl.load(scalars[code[k][2]]))
+        elif code[k][0] == "DIV_FROM_S":
+            made = tl.div_rn(tl.load(scalars[code[k][2]]), a)
+        elif code[k][0] == "SQRT":
+            # No zero of a function has a sign.
+            made = tl.sqrt_rn(a) + 0.0
+        elif code[k][0] == "NEG":
+            made = a * -1.0
+        elif code[k][0] == "ABS":
+            made = tl.abs(a)
+        elif code[k][0] == "LT":
+            made = (a < values[code[k][2]]).to(dtype)
+        elif code[k][0] == "LE":
+            made = (a <= values[code[k][2]]).to(dtype)
+        elif code[k][0] == "EQ":
+            made = (a == values[code[k][2]]).to(dtype)
+        elif code[k][0] == "NE":
+            made = (a != values[code[k][2]]).to(dtype)
+        else:
+            tl.static_assert(code[k][0] == "WHERE")
+            made = tl.where(a != 0, values[code[k][2]], values[code[k][3]])
+        values = values + (made,)  # noqa: RUF005
+
+
+def run(
+    code: Sequence[Instruction],
+    operands: Sequence[Tensor],
+    results: Sequence[Tensor],
+    scalars: Sequence[Tensor],
+    rows: Sequence[Tensor],
+    tops: Sequence[Tensor],
+    dtype: torch.dtype,
+) -> None:
+    """Run the instructions of a chain.
+
+    Args:
+        code: The instructions.
+        operands: Of ``dtype``, float32 or bool ``[n]``, contiguous.
+        results: The same; written.
+        scalars: Of ``dtype``, ``[]`` each.
+        rows: int64 ``[16]`` each: the rows of the places that are fingerprinted (:class:`.rounding.Slot`).
+        tops: int32 ``[1]`` each, raised to the bits of the largest magnitude of what a ``NARROW`` stores.
+        dtype: float32; or float64, in which there are no quotients and roots.
+    """
+    count = operands[0].numel()
+    given: list[Any] = [tuple(one) for one in (operands, results, scalars, rows, tops)]
+    size = INTERPRETED_BLOCK if is_interpreted() and count > BLOCK else BLOCK
+    with device_of(operands[0]):
+        _run_chain[(-(-count // size),)](
+            *given, count, code=tuple(code), dtype=tl.float64 if dtype is torch.float64 else tl.float32, size=size,
+            num_warps=_WARPS, enable_fp_fusion=False,
+        )  # fmt: skip
