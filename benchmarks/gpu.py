@@ -595,7 +595,7 @@ def kernel_passes(source: Tensor) -> dict[str, tuple[int, Callable[[], object]]]
         "fingerprint, float64": (8 * count, lambda: passes.fingerprint(source, slot)),
         "largest magnitude": (4 * count, lambda: exact.largest(single, whole)),
         "quantise": (12 * count, lambda: exact.quantise(single, whole, top, 20, flag)),
-        "sum": (4 * count, lambda: exact.total(single, whole, top, sum_bits(count), flag)),
+        "sum, with its largest magnitude": (8 * count, lambda: exact.total(single, whole, sum_bits(count), flag)),
         "bracket": (12 * count, lambda: exact.bracket(source, 2.0**-50, 1024)),
         "random words": (8 * count, lambda: philox.words(range(count // 4), (1, 2), 1, 0, device, 8)),
         "SHA-256 of chunks": (count, lambda: sha256.leaf_hashes([source[: count // 8]], CHUNK_BYTES)),
