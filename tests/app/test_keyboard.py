@@ -94,7 +94,7 @@ def test_tab_reaches_the_row_of_tabs_and_arrows_turn_it(active: MainWindow, qtbo
     assert focus.accessibleName()
     focus.setCurrentIndex(0)
     QTest.keyClick(focus, Qt.Key.Key_Right)
-    qtbot.waitUntil(lambda: "divergence" in views_in_front(active))
+    qtbot.waitUntil(lambda: "steps" in views_in_front(active))
 
 
 # Mnemonics

@@ -34,6 +34,7 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
+from counterfoil_app.views.header import ShortenedText
 from counterfoil_app.views.parts import ElidedLabel
 from counterfoil_core.signing.subject import Subject
 from support.docks import in_front
@@ -138,7 +139,7 @@ def clipped(top: QWidget) -> list[str]:
     """What needs more room than it has: wrapped labels by height, one-line labels and buttons by width."""
     found = []
     for part in top.findChildren(QWidget):
-        if not part.isVisibleTo(top) or isinstance(part, ElidedLabel) or _is_behind_another_tab(part):
+        if not part.isVisibleTo(top) or isinstance(part, (ElidedLabel, ShortenedText)) or _is_behind_another_tab(part):
             continue
         if isinstance(part, QLabel) and part.text():
             if part.wordWrap():

@@ -174,7 +174,7 @@ class Menus(QObject):
         self._add(menu, "home", "", "honest_sample", "tampered_sample", "data", "")
         self._add(menu, "verdict", "hand_over", "table", "capsule")
         menu.addActions(list(plots))
-        self._add(menu, "read_verdict", "results", "ledger", "keys", "", "preferences", "quit")
+        self._add(menu, "read_verdict", "results", "ledger", "keys", "name_trainer", "", "preferences", "quit")
 
     def _fill_train_menu(self) -> None:
         menu = self._bar.addMenu(self.tr("&Train"))

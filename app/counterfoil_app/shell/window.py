@@ -188,7 +188,7 @@ class MainWindow(QMainWindow):
             *self._rows_of_views(),
             Row(
                 "name_trainer",
-                Face(self.tr("&Name the trainer"), "key", self.tr("Say whose key signed the run, after comparing it")),
+                Face(self.tr("Name the trainer"), "key", self.tr("Say whose key signed the run, after comparing it")),
                 self._name_trainer,
                 "",
                 lambda session: bool(session.trainer_key),

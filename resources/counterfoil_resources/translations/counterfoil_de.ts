@@ -3453,10 +3453,6 @@
             <translation>&amp;Merkle-Baum</translation>
         </message>
         <message>
-            <source>&amp;Name the trainer</source>
-            <translation>&amp;Trainer benennen</translation>
-        </message>
-        <message>
             <source>&amp;Next view</source>
             <translation>&amp;Nächste Ansicht</translation>
         </message>
@@ -3511,6 +3507,10 @@
         <message>
             <source>Ho&amp;me</source>
             <translation>Sc&amp;hreibtisch</translation>
+        </message>
+        <message>
+            <source>Name the trainer</source>
+            <translation>Trainer benennen</translation>
         </message>
         <message>
             <source>Pre&amp;vious view</source>
