@@ -11,7 +11,7 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from counterfoil_core.base.errors import DeviceFailureError, ObstacleError, RefusedError
+from counterfoil_core.base.errors import DeviceFailureError, MemoryShortageError, ObstacleError, RefusedError
 from counterfoil_core.base.obstacles import memory_shortage
 from counterfoil_core.base.sentence import say
 
@@ -60,6 +60,17 @@ def obstacle(error: BaseException) -> ObstacleError | None:
             detail=detail,
         )
     return None
+
+
+def raise_shortage(error: BaseException) -> None:
+    """Raise what an exception stands for where memory is short; every other one is left to the caller.
+
+    Raises:
+        MemoryShortageError: Memory is short.
+    """
+    found = obstacle(error)
+    if isinstance(found, MemoryShortageError):
+        raise found from error
 
 
 def _uncompiled(detail: str) -> ObstacleError:

@@ -20,7 +20,7 @@ from torch import Tensor
 from triton.runtime.errors import OutOfResources, PTXASError
 
 from counterfoil_core.arithmetic import machine
-from counterfoil_core.base.errors import NonFiniteError, ObstacleError, ProgramError, RefusedError
+from counterfoil_core.base.errors import MemoryShortageError, NonFiniteError, ObstacleError, ProgramError, RefusedError
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.kernels import devices
 from counterfoil_core.kernels.cuda import exact, philox as cuda_philox, products as cuda_products
@@ -451,6 +451,28 @@ FAULTS = {
     "the assembler": PTXASError("Internal Triton PTX codegen error"),
     "the driver": RuntimeError("Triton Error [CUDA]: an illegal memory access was encountered"),
 }
+
+
+@pytest.mark.parametrize("short", [MemoryError(), RuntimeError("CUDA error: out of memory")], ids=["host", "device"])
+def test_a_shortage_of_memory_says_nothing_of_kernels_or_forms(
+    device: str, short: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that took torch's operators for it would compute slowly ever after."""
+
+    def failing(*_arguments: object) -> Tensor:
+        raise short
+
+    here = torch.device(device)
+    assert exact.gives_known_answer(here)
+    monkeypatch.setattr(exact, "largest", failing)
+    with pytest.raises(MemoryShortageError):
+        exact.gives_known_answer(here)
+    monkeypatch.setattr(forms, "exact_sums", failing)
+    is_sound.cache_clear()
+    with pytest.raises(MemoryShortageError):
+        is_sound(device, Form.INT8)
+    monkeypatch.undo()
+    assert is_sound(device, Form.INT8), "it is asked again"
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -22,6 +22,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from counterfoil_core.base.trouble import raise_shortage
 from counterfoil_core.kernels.cpu.magnitudes import INFINITE, LEAST_EXPONENT
 from counterfoil_core.kernels.cuda.zeros import zeros
 from counterfoil_core.kernels.devices import device_of
@@ -459,11 +460,15 @@ def gives_known_answer(device: torch.device) -> bool:
 
     None does where there is no C compiler and no headers of Python for Triton's launcher, no room for what is compiled,
     or a driver that does not take it.
+
+    Raises:
+        MemoryShortageError: The device has no memory left, which says nothing of its kernels.
     """
     try:
         found = largest(torch.tensor([0.5, -2.0, 1.0], device=device), (1, 1, 1, 3))
         return found.tolist() == [_BITS_OF_TWO]
     except Exception as error:  # what a compiler and a driver may raise is anybody's guess
+        raise_shortage(error)
         _LOG.warning("no kernels of Triton on %s: %r", device, error)
         return False
 

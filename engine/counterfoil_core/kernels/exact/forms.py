@@ -10,6 +10,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
+from counterfoil_core.base.trouble import raise_shortage
 from counterfoil_core.kernels.exact import device_products
 from counterfoil_core.kernels.exact.int8 import is_quick
 from counterfoil_core.kernels.exact.int16_matrices import MOST_BITS
@@ -45,6 +46,9 @@ def is_sound(device: str, form: Form) -> bool:
     Args:
         device: Its name, for instance ``cpu``.
         form: The form; without float64 nothing can be computed.
+
+    Raises:
+        MemoryShortageError: There is no memory left, which says nothing of the form: it is asked again.
     """
     if form is Form.TENSOR_CORES and not device_products.reaches(torch.device(device)):
         return False
@@ -55,6 +59,7 @@ def is_sound(device: str, form: Form) -> bool:
             or all(torch.equal(exact_sums(_whole(a), _whole(b), form), answer) for a, b, answer in cases)
         ) and (form not in _BITS_OF_KERNELS or all(_kernels_agree(form, a, b) for a, b, _ in cases))
     except Exception as error:
+        raise_shortage(error)
         # No kernel for this device or processor; no such operator in this version of torch; no compiler. What libraries
         # raise there is anybody's guess.
         _LOG.info("no products in the form %s on %s: %r", form.value, device, error)
