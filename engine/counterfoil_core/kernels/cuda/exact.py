@@ -42,7 +42,6 @@ _INFINITE = tl.constexpr(INFINITE)
 _LEAST = tl.constexpr(LEAST_EXPONENT)
 _MAGNITUDE = tl.constexpr(0x7FFFFFFF)
 _LEAST_INTEGER = tl.constexpr(-(1 << 31))
-_WHOLE = tl.constexpr(1 << 53)
 _MAGNITUDE64 = tl.constexpr(0x7FFFFFFFFFFFFFFF)
 _ERROR = tl.constexpr(2.0**-46)
 """A power of two, which Triton's float32 holds: how far from the true value a float64 one may be."""
@@ -251,14 +250,9 @@ def _nearest(value: tl.tensor) -> tl.tensor:
 
 @triton.jit
 def _rounded_once(total: tl.tensor, exponent: tl.tensor) -> tl.tensor:
-    """The bits, int32, of the float32 nearest to ``total * 2^exponent``; no zero has a sign."""
-    # To odd first, as in counterfoil_core.kernels.exact.single.
-    short = total >> 10
-    lost = ((short << 10) != total).to(tl.int64)
-    odd = (short | lost).to(tl.float64) * 1024.0
-    held = tl.where((total <= _WHOLE) & (total >= -_WHOLE), total.to(tl.float64), odd)
+    """The bits, int32, of the float32 nearest to ``total * 2^exponent``, total at most 2^53; no zero has a sign."""
     scale = ((exponent + _BIAS) << 52).to(tl.float64, bitcast=True)
-    return _nearest(held * scale)
+    return _nearest(total.to(tl.float64) * scale)
 
 
 @triton.jit
