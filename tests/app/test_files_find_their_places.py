@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from shiboken6 import isValid
 from tests.app.conftest import MakeWindow
 from tests.app.test_nothing_misleads import idle
 
-from counterfoil import CheckNumber, CheckState, Role
+from counterfoil import BundleSummary, CheckNumber, CheckState, Role
 from counterfoil.signing.privatekeys import generate_key
 from counterfoil_app.model.bundle_queue import EntryState
 from counterfoil_app.model.open_bundle import Phase
@@ -26,6 +27,7 @@ from counterfoil_app.views.inquiry import CapsuleDialog, DeliveryDialog
 from counterfoil_core.signing.envelope import open_statement
 from counterfoil_core.signing.keys import load_public_key
 from support.fake_engine import AUDITOR, FakeEngine
+from support.made_up_run import digest
 from support.message_boxes import click_in_box, no_box
 from support.proposals import confirm
 from support.waiting import reached
@@ -145,6 +147,14 @@ def test_the_hint_goes_with_the_files(window: MainWindow, tmp_path: Path) -> Non
     assert not window.drop_hint.isVisible()
 
 
+class AnotherOrder(FakeEngine):
+    """Every order file holds another order than runs name."""
+
+    def on_client_order(self, path: Path) -> BundleSummary:
+        found = self.summary(path, None)
+        return replace(found, order=replace(found.order, digest=digest("another")))
+
+
 def test_an_order_that_was_used_is_compared_with_every_run_that_names_it(
     window_of: MakeWindow, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -164,6 +174,13 @@ def test_an_order_that_was_used_is_compared_with_every_run_that_names_it(
     qtbot.waitUntil(lambda: second.session.order is None and second.session.phase is Phase.READY)
     idle(second, qtbot)
     assert second.session.order is None
+    # The file holds another order by now, which nobody asked to be compared with.
+    changed = window_of(AnotherOrder())
+    drop(changed, qtbot, next_run)
+    qtbot.waitUntil(reached(changed, Phase.READY))
+    idle(changed, qtbot)
+    assert (changed.session.order, changed.header.outcome.text()) == (None, "Not yet replayed")
+    assert no_box(changed)
     job.unlink()
     third = window_of(FakeEngine())
     drop(third, qtbot, next_run)

@@ -229,11 +229,16 @@ class Session(OpenBundle):
         if finished.stopped and finished.kept is None:  # a result of an earlier day: it can still be gone on with
             self._look_for_kept()
 
-    def compare_with(self, order: Path | None) -> None:
+    def compare_with(self, order: Path | None, *, known: bool = False) -> None:
         """Compare the open bundle with the client's own order file; None takes the order from the bundle again.
 
         A file that is no order changes nothing: :attr:`misnamed` tells of it. What was replayed stays if it was
         replayed by the very order that the file holds.
+
+        Args:
+            order: The file.
+            known: Whether nobody asked for it: the file held the order that the bundle names when it was last given.
+                Where it holds another one by now, or none, nothing is compared and nothing said.
         """
         if self.path is None:
             return
@@ -241,10 +246,12 @@ class Session(OpenBundle):
             self.open(self.path)
         else:
             asked = partial(self._engine.client_order, order, self.path)
-            self.submit(asked, partial(self._order_read, self.path, order))
+            self.submit(asked, partial(self._order_read, self.path, order, known))
 
-    def _order_read(self, path: Path, order: Path, result: JobResult) -> None:
+    def _order_read(self, path: Path, order: Path, known: bool, result: JobResult) -> None:
         if path != self.path or self.running:  # meanwhile the user went on
+            return
+        if known and not self._holds_the_order(result.value):
             return
         if result.failure is not None:
             self._tell(result.failure)
@@ -279,6 +286,11 @@ class Session(OpenBundle):
         self._announce_all()
         self.phase_changed.emit()
         self.concluded.emit()
+
+    def _holds_the_order(self, found: object) -> bool:
+        """Whether what was read is the order that the open bundle names."""
+        named = self.summary
+        return isinstance(found, BundleSummary) and named is not None and found.order.digest == named.order.digest
 
     def know_keys(self) -> None:
         """Know whose keys signed the open run and its order, if the book has come to say so."""

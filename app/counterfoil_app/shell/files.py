@@ -122,7 +122,7 @@ class Files(QObject):
         settled = session.phase is Phase.READY and not session.checking and not self._queue.running
         if settled and session.order is None and session.path != self._compared and session.known_order is not None:
             self._compared = session.path
-            session.compare_with(session.known_order)
+            session.compare_with(session.known_order, known=True)
 
     def _open_now(self, path: Path, order: Path | None, then: Callable[[], object] | None) -> None:
         self.opening.emit()
